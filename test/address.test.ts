@@ -20,7 +20,7 @@ describe('the address for', () => {
     ['the command-line tool of generate-content', { protocol: 'generate-content', appends: 'version-and-endpoint' }, ''],
     ['a library of generate-content that appends the endpoint', { protocol: 'generate-content', appends: 'endpoint' }, '/v1beta'],
   ])('%s', (_, usage, path) => {
-    // Whatever of its own addresses somebody has at hand, the answer is the same.
+    // Any of the gateway's own addresses gives the same result.
     for (const base of ['', '/', '/v1', '/v1/', '/v1/v1', '/v1beta', '/v1/chat/completions', '/v1/messages', '/chat/completions', '/v1/models', '?a=b'])
       expect(addressFor(`https://gw.example${base}`, usage)).toBe(`https://gw.example${path}`)
     expect(addressFor('https://gw.example/llm/v1', usage)).toBe(`https://gw.example/llm${path}`)
@@ -101,7 +101,7 @@ describe('an address that', () => {
     expect(checkAddress(given, usage).faults).toEqual([])
   })
 
-  test('is checked for nobody in particular says for whom it is right, and what each would ask for', () => {
+  test('names its purpose and the expected request of each client when checked without a client', () => {
     const { usages, root } = checkAddress('https://gw.example/v1')
     expect(root).toBe('https://gw.example')
     expect(usages).toContainEqual({ ...chat, address: 'https://gw.example/v1', fits: true, request: 'https://gw.example/v1/chat/completions' })

@@ -66,23 +66,26 @@ describe('between equal protocols', () => {
     expect(cut.finished).toBe(false)
   })
 
-  test('a complete response that is told as a stream of messages begins with what its request cost (3.6)', () => {
+  test('a complete response written as a messages stream begins with its input tokens (3.6)', () => {
     const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: 'messages' })
     const [, start = ''] = /^event: message_start\ndata: (.*)$/m.exec(explodeResponse(body, { protocol: 'messages' })) ?? []
     expect(JSON.parse(start)).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } })
   })
 
-  test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)('whoever knows why a stream was cut tells its reader: %s', to => {
-    const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
-    const at = text.indexOf('Hello') + 3
-    const why = { status: 504, kind: 'timeout', message: 'fell silent' } as const
-    const cut = createStreamTranslator({ from: 'chat-completions', to })
-    expect(cut.push(text.slice(0, at)) + cut.end(why)).toContain('fell silent')
-    expect(cut).toMatchObject({ finished: false, error: why })
-    const whole = createStreamTranslator({ from: 'chat-completions', to })
-    expect(whole.push(text) + whole.end(why)).not.toContain('fell silent')
-    expect(whole).toMatchObject({ finished: true, error: undefined })
-  })
+  test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)(
+    'reports why the stream was cut when the caller gives a reason: %s',
+    to => {
+      const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
+      const at = text.indexOf('Hello') + 3
+      const why = { status: 504, kind: 'timeout', message: 'fell silent' } as const
+      const cut = createStreamTranslator({ from: 'chat-completions', to })
+      expect(cut.push(text.slice(0, at)) + cut.end(why)).toContain('fell silent')
+      expect(cut).toMatchObject({ finished: false, error: why })
+      const whole = createStreamTranslator({ from: 'chat-completions', to })
+      expect(whole.push(text) + whole.end(why)).not.toContain('fell silent')
+      expect(whole).toMatchObject({ finished: true, error: undefined })
+    },
+  )
 
   test('a stream with another model name says it in every event that names one', () => {
     const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
@@ -94,7 +97,7 @@ describe('between equal protocols', () => {
 })
 
 describe('between two protocols', () => {
-  test('a reply says the model that the caller asked for, where one is given', () => {
+  test('has the requested model when one is given', () => {
     const received = { from: 'messages', to: 'chat-completions' } as const
     const response = {
       id: 'msg_1',
@@ -110,7 +113,7 @@ describe('between two protocols', () => {
     expect(translateResponse(response, { ...received, model: 'our-name' }).body).toMatchObject({ model: 'our-name' })
   })
 
-  test('a reference that nobody resolves is refused where it stands', () => {
+  test('a reference that no resolver knows is refused at its path', () => {
     const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'now' }], thread: { type: 'continue', id: 'thr_1' } }
     expect(() => translateRequest(request, { from: 'messages', to: 'responses' })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/thread' }))
   })
@@ -185,7 +188,7 @@ describe('detectProtocol', () => {
 })
 
 describe('whole and streamed', () => {
-  test('a reply goes into a stream and comes out of it again', async () => {
+  test('a response that becomes a stream and a response again is the same', async () => {
     const { body, notes } = await collectStream([explodeResponse(chatResponse, { protocol: 'chat-completions' })], { protocol: 'chat-completions' })
     expect(body).toMatchObject(chatResponse)
     expect(notes).toEqual([])
@@ -225,7 +228,7 @@ describe('whole and streamed', () => {
   })
 })
 
-test('a reply is read in nobody’s dialect', () => {
+test('a response is decoded without a dialect of a client', () => {
   const canonical = normalizeResponse(chatResponse, { protocol: 'chat-completions' })
   expect([textOf(canonical), toolCallsOf(canonical), usageOf(canonical)?.input]).toEqual(['Hello', [], 3])
 })
@@ -248,7 +251,7 @@ test('shows only the fields that an error has when it is printed', () => {
   expect(inspect(new TranslationError({ code: 'malformed', protocol: 'messages', path: '/messages' }, 'expected a list'))).not.toContain('undefined')
 })
 
-test('an unknown protocol name is told, with those that there are', () => {
+test('an unknown protocol name throws with the list of known names', () => {
   expect(() => translateRequest({}, { from: 'chat' as 'messages', to: 'messages' })).toThrow(/chat-completions, responses, messages/)
 })
 

@@ -25,7 +25,7 @@ type Block = { name: string; language: string; code: string; config: string }
 
 /**
  * Code runs as a reader sees it: nothing is added. A comment `<!-- client-config CLIENT: WAY -->` before a block says that this command
- * prints it. What stands in a generated part is a file of test/examples, and run there.
+ * prints it. A generated part is a file of test/examples, and run there.
  */
 const blocks = pages.flatMap(page =>
   [...read(page).matchAll(/(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g)].flatMap(
@@ -120,7 +120,7 @@ describe('code in the README and the docs', () => {
   test.concurrent.each(programs)('%s runs', async name => {
     const env = { ...process.env, PORT: '0' }
     const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
-    // A server ends when it is asked to.
+    // A server ends on a signal.
     running.child.stdout?.on('data', text => String(text).startsWith('listening') && running.child.kill('SIGTERM'))
     const { stderr } = await running
     expect(stderr).toBe('')
@@ -179,7 +179,7 @@ describe('words in the README and the docs', () => {
     expect(read('docs/.vitepress/config.ts')).toContain(`, ${link})`)
   })
 
-  test('every note that a page speaks of stands in the table of notes', () => {
+  test('every note that a page mentions is in the table of notes', () => {
     const codes = new Set([...read('docs/notes.md').matchAll(/^\| `([\w.-]+)` \| (?:dropped|approximated|synthesized) \|/gm)].map(([, code = '']) => code))
     const families = new Set([...codes].map(code => code.split('.')[0]))
     expect(codes.size).toBeGreaterThan(100)

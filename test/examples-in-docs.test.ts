@@ -85,7 +85,7 @@ describe('examples in doc comments', () => {
   test.concurrent.each(examples)('%s: prints what its comments say', async (name, code) => {
     const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { timeout: 60_000 })
     expect(stderr).toBe('')
-    // A comment behind `console.log` or a loop over it is the beginning of what is printed; `…` stands for anything.
+    // A comment after `console.log` or a loop over it is the beginning of what is printed; `…` matches anything.
     for (const [, message = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
       for (const chunk of message.split('…').map(text => text.trim())) expect(stdout).toContain(chunk)
   })

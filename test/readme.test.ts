@@ -32,7 +32,7 @@ describe.each(protocolNames)('%s is known', name => {
 })
 
 describe('every option', () => {
-  test.each(documentedOptions.map(option => [`${option.of}: ${option.name}`, option.doc]))('%s has a docstring that tells its default', (_, doc) => {
+  test.each(documentedOptions.map(option => [`${option.of}: ${option.name}`, option.doc]))('%s has a docstring with its default', (_, doc) => {
     expect(doc, 'say in its docstring what holds without it, as «Default …» or «Absent: …»; then npm run fix').toMatch(/\bdefault\b|\bAbsent\b/i)
   })
 })

@@ -6,7 +6,7 @@ import * as schemas from '../src/schemas.ts'
 const request: schemas.MessagesRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }], x_trace: 'kept' }
 
 describe('the exported schemas', () => {
-  test('are the ones of requests, replies, messages and tools', () => {
+  test('are the ones of requests, responses, messages and tools', () => {
     expect(Object.keys(schemas).toSorted()).toEqual(
       [
         ...['ChatCompletionsMessage', 'ChatCompletionsRequest', 'ChatCompletionsResponse', 'ChatCompletionsTool'],

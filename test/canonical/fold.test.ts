@@ -45,7 +45,7 @@ const body: CanonicalResponse = {
 }
 
 describe('explode and collect', () => {
-  test('answers keep their numbers in whatever order they come', () => {
+  test('candidates keep their indexes in any order of arrival', () => {
     const first = { index: 0, messages: [], finish: { reason: 'stop' as const } }
     const second = { index: 1, messages: [], finish: { reason: 'length' as const } }
     expect(collect(explode({ candidates: [second, first] })).response.candidates).toEqual([first, second])
@@ -57,7 +57,7 @@ describe('explode and collect', () => {
     expect(collect(events)).toEqual({ response: body, clean: true })
   })
 
-  test('what is known beforehand is told first, and what comes at the end is told last', () => {
+  test('the start has what is known beforehand, and the end has the rest', () => {
     const events = explode({ ...body, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
     expect(events.slice(0, 2)).toEqual([expect.objectContaining({ type: 'start' }), { type: 'usage', usage: { input: 5, cacheRead: 3 } }])
     const first = events.findIndex(({ type }) => type === 'finish')
@@ -111,7 +111,7 @@ describe('explode and collect', () => {
     expect(changed).toEqual(part)
   })
 
-  test('what a reply says is read from its first candidate', () => {
+  test('textOf reads the first candidate', () => {
     expect([textOf(body), reasoningOf(body), toolCallsOf(body).map(({ id }) => id)]).toEqual(['Hi there', 'a\n\nb', ['c']])
   })
 })

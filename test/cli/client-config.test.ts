@@ -10,7 +10,7 @@ test('wireglot client-config prints settings ready to paste, or as JSON', async 
   expect(JSON.parse((await wireglot([...received, '--json'])).out)).toMatchObject({ client: 'claude-code', model: 'sonnet', keyEnv: 'TEAM_KEY' })
 })
 
-test('a client that nobody knows is bad usage, and the known ones are told', async () => {
+test('an unknown client is a usage error that lists the known ones', async () => {
   const { code, err } = await wireglot(['client-config', 'telnet', '--base', 'https://gw.example'])
   expect(code).toBe(2)
   expect(err).toContain('claude-code, codex, gemini-cli')

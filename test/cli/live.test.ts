@@ -119,7 +119,7 @@ describe('vendors whose keys are in the environment', () => {
     expect(config.models?.map(({ id }) => id)).toEqual(['openai/*', '*'])
   })
 
-  test('without any, the demo model answers', async () => {
+  test('without any, the demo model responds', async () => {
     const { url, lines } = await started()
     expect(lines[0]).toMatch(/demo model/)
     expect((await fetch(url + paths.messages, post({ ...requests.messages, model: 'demo' }))).status).toBe(200)

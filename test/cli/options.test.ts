@@ -32,7 +32,7 @@ describe('--option name=value', () => {
     expect(() => readOption(text, {})).toThrow(message)
   })
 
-  test('is told the words that each documented option takes', () => {
+  test('accepts the documented values of each option', () => {
     for (const { group, name, values } of documentedOptions)
       for (const [, word] of /^[^{(]*$/.test(values) ? values.matchAll(/'([^']+)'/g) : [])
         expect(readOption(`${group ? `${group}.` : ''}${name}=${word}`, {})).toEqual(group ? { [group]: { [name]: word } } : { [name]: word })

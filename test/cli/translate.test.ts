@@ -51,7 +51,7 @@ describe('wireglot translate', () => {
     expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/seed' }))
   })
 
-  test('gives the answer its context back from a file', async () => {
+  test('passes the context from a file to the translation of the response', async () => {
     const file = join(folder, 'context.json')
     const request = { ...question, tools: [{ type: 'custom', custom: { name: 'sh' } }] }
     await wireglot(translate('request', 'chat-completions', 'messages', '--context-out', file), request)
@@ -89,7 +89,7 @@ describe('wireglot translate', () => {
     expect(err).toContain('/v1/responses')
   })
 
-  test('exits with 4 when --strict forbids a note, and tells the notes', async () => {
+  test('exits with 4 and prints the notes when --strict forbids a note', async () => {
     const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages', '--strict'), question)
     expect({ code, out }).toEqual({ code: 4, out: '' })
     expect(err).toContain('"/seed"')
@@ -140,13 +140,13 @@ describe('wireglot translate', () => {
   })
 })
 
-test('wireglot --version tells the version of the package', async () => {
+test('wireglot --version prints the version of the package', async () => {
   const { code, out } = await wireglot(['--version'])
   expect({ code, out }).toEqual({ code: 0, out: `${version}\n` })
 })
 
 describe('wireglot explode, translate --kind stream and collect', () => {
-  test('take a reply through a stream of another protocol and back', async () => {
+  test('translate a response into a stream of another protocol and back', async () => {
     const stream = await wireglot(['explode', '--protocol', 'messages'], response)
     expect(stream.out).toContain('event: message_stop')
     const translated = await wireglot(translate('stream', 'messages', 'responses'), stream.out)
@@ -155,7 +155,7 @@ describe('wireglot explode, translate --kind stream and collect', () => {
     expect(JSON.parse(whole.out)).toMatchObject({ status: 'completed', output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] }] })
   })
 
-  test('translate exits with 4 for a stream that --strict ends, which is told as failed, and tells the notes', async () => {
+  test('translate exits with 4, writes a failed stream and prints the notes when --strict ends it', async () => {
     const thinking = { ...response, content: [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, ...response.content] }
     const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], thinking)
     const { code, out, err } = await wireglot(translate('stream', 'messages', 'chat-completions', '--strict'), stream)
@@ -176,7 +176,7 @@ describe('wireglot explode, translate --kind stream and collect', () => {
     expect(failed.out).toContain('Overloaded')
   })
 
-  test('explode tells on standard error what a stream cannot say', async () => {
+  test('explode reports on standard error what a stream cannot express', async () => {
     const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] }
     const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
     const { code, err } = await wireglot(['explode', '--protocol', 'chat-completions'], response)

@@ -38,7 +38,7 @@ const rows = runnable.flatMap(client =>
 )
 
 describe('settings, as they are generated', () => {
-  test.each(rows)('get %s (%s) an answer from a gateway that wants a key', async (client, title) => {
+  test.each(rows)('get %s (%s) a response from a gateway that requires a key', async (client, title) => {
     const { snippets } = clientConfig(client, { base: await started(), model: "it's a model" })
     const snippet = snippets.find(one => one.title === title)
     expect(snippet).toBeDefined()

@@ -52,7 +52,7 @@ test('the settings of Codex are one file', () => {
   expect(snippets.filter(({ language }) => language === 'toml')).toHaveLength(1)
 })
 
-test.each(protocolNames)('some client is told how to speak %s', protocol => {
+test.each(protocolNames)('some client has settings for %s', protocol => {
   expect(all.filter(([, snippet]) => snippet.protocol === protocol)).not.toEqual([])
 })
 

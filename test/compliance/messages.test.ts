@@ -5,7 +5,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
 import { textBeforeBreak } from '../gateway/support.ts'
 
-/** What other servers of `/v1/messages` validate and answer, against an upstream of each protocol. */
+/** What other servers of `/v1/messages` validate and return, against an upstream of each protocol. */
 
 type Block = {
   type: string
@@ -155,7 +155,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     expect(breaks).toHaveBeenCalledOnce()
     return framesOf(text).map(({ wire }) => wire as Event)
   }
-  /** What the upstream receives for a body that it answers. */
+  /** What the upstream receives for a body. */
   const received = async (body: object) => {
     const before = requests().length
     await ask(body)
@@ -178,7 +178,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     expect(requests()).toHaveLength(before)
   })
 
-  test('answers a complete message with usage when the request is minimal', async () => {
+  test('returns a complete message with usage when the request is minimal', async () => {
     const response = await ask(scenario('text'))
     expect(response).toMatchObject({
       type: 'message',
@@ -246,7 +246,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
       },
     ],
     ['thinking that is disabled', { thinking: { type: 'disabled' } }],
-  ])('answers a request with %s', async (_, more) => {
+  ])('returns a response to a request with %s', async (_, more) => {
     expect(textOf(await ask(scenario('text', more)))).toBe('Hello, wörld 🎉')
   })
 
@@ -262,7 +262,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   })
 
   test.each([undefined, { type: 'auto' }, { type: 'any' }, { type: 'tool', name: 'lookup' }, { type: 'auto', disable_parallel_tool_use: true }])(
-    'answers a tool call when tool_choice is %j',
+    'returns a tool call when tool_choice is %j',
     async tool_choice => {
       const response = await ask(
         scenario('tool', {
@@ -279,7 +279,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     },
   )
 
-  test('answers when tool_choice is none', async () => {
+  test('returns text when tool_choice is none', async () => {
     expect(
       (
         await ask(
@@ -292,7 +292,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     ).toBe('end_turn')
   })
 
-  test('answers an empty object as input when a call has no arguments', async () => {
+  test('returns an empty object as input when a call has no arguments', async () => {
     const response = await ask(scenario('noargs', { tools: [lookup] }))
     expect(response.content.find(({ type }) => type === 'tool_use')?.input).toEqual({})
   })
@@ -418,7 +418,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   test.each<[string, number, string]>([
     ['limited', 429, 'rate_limit_error'],
     ['bad', 400, 'invalid_request_error'],
-  ])('answers an error object when the upstream fails with scenario %s', async (name, status, type) => {
+  ])('returns an error object when the upstream fails with scenario %s', async (name, status, type) => {
     const response = await post(scenario(name))
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({

@@ -166,14 +166,14 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
     output.flatMap(one => (one.type === 'message' ? one.content.map(part => ('text' in part ? part.text : part.refusal)) : [])).join('')
   const callsOf = ({ output }: Resource) => output.filter(one => one.type === 'function_call')
 
-  test('answers a text with a complete resource', async () => {
+  test('returns a complete resource for a text', async () => {
     const response = await ask({ input: 'scenario:text' })
     expect(response).toMatchObject({ status: 'completed', error: null, incomplete_details: null, tools: [], instructions: null, previous_response_id: null })
     expect(wordsOf(response)).toContain('wörld')
     expect(response.usage?.total_tokens).toBeGreaterThan(0)
   })
 
-  test('answers a list of messages', async () => {
+  test('returns a response to a list of messages', async () => {
     expect(wordsOf(await ask({ input: [user('scenario:text')] }))).toContain('wörld')
   })
 

@@ -3,7 +3,7 @@ import { protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
 
-/** What other servers of `/v1/responses` validate and answer beyond the Open Responses specification, against an upstream of each protocol. */
+/** What other servers of `/v1/responses` validate and return beyond the Open Responses specification, against an upstream of each protocol. */
 
 type Item = {
   type: string
@@ -174,7 +174,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
         user('Again.'),
       ],
     ],
-  ])('answers when input is %s', async (_, input) => {
+  ])('returns a response when input is %s', async (_, input) => {
     const response = await responseOf(postTo(gateway, { input }))
     expect(response.id).toMatch(/^resp_/)
     expect(textOf(response)).toBe('Hello, wörld 🎉')
@@ -192,7 +192,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     expect(JSON.stringify(requests()[before])).toMatch(/Base policy\..*Extra hint\..*scenario:text/)
   })
 
-  test.each(['auto', 'required', 'none', { type: 'function', name: 'lookup' }])('answers when tool_choice is %j', async tool_choice => {
+  test.each(['auto', 'required', 'none', { type: 'function', name: 'lookup' }])('returns a response when tool_choice is %j', async tool_choice => {
     expect((await responseOf(postTo(gateway, ask('text', { tools: [lookup], tool_choice })))).status).toBe('completed')
   })
 
@@ -207,7 +207,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     ['a tool of the provider beside a function', { tools: [{ type: 'web_search' }, lookup] }],
     ['an unknown field', { not_yet: 1 }],
     ['null for what is optional', { temperature: null, tools: null, tool_choice: null, text: null, reasoning: null, instructions: null, store: null }],
-  ])('answers a request with %s', async (_, more) => {
+  ])('returns a response to a request with %s', async (_, more) => {
     expect(textOf(await responseOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
   })
 
@@ -215,7 +215,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     ['text', { type: 'text' }],
     ['json_object', { type: 'json_object' }],
     ['json_schema', { type: 'json_schema', name: 'f', schema, strict: true }],
-  ])('answers a request for %s', async (_, format) => {
+  ])('returns a response to a request for %s', async (_, format) => {
     expect(
       JSON.parse(
         textOf(
@@ -276,7 +276,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     expect((await stream(ask('text'))).at(-1)?.response?.usage).toEqual(usage)
   })
 
-  test('goes on after previous_response_id when the gateway keeps replies', async () => {
+  test('continues after previous_response_id when the gateway stores responses', async () => {
     const first = await responseOf(postTo(keeping, ask('tool', { tools: [lookup] })))
     const { call_id } = first.output.find(({ type }) => type === 'function_call') ?? {}
     const input = [{ type: 'function_call_output', call_id, output: 'RESULT-one' }]

@@ -36,7 +36,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('console', message => {
-      // A refusal is told by the page; the browser tells it, too.
+      // The page reports a refusal; the browser reports it, too.
       if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text())
     })
     page.on('pageerror', error => complaints.push(error.message))
@@ -207,7 +207,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: 'chat-completions' }).waitFor()
     })
 
-    test('makes a link that opens the same translation, and sends it to nobody', async () => {
+    test('makes a link that opens the same translation, without sending it', async () => {
       const { page, url } = await open({ tab: '#translate' })
       await page.evaluate(() => {
         Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) } })

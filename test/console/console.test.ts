@@ -67,7 +67,7 @@ describe('who may use it', () => {
     ['no key', {}],
     ['a wrong key', { authorization: 'Bearer client-secret-x' }],
     ['a key in the URL', {}],
-  ])('with %s it tells nothing', async (_, headers) => {
+  ])('with %s it reveals nothing', async (_, headers) => {
     const url = await started(config, { adminKey })
     for (const path of ['session', 'exchanges/req_1', 'clients?base=http://localhost']) {
       const { status, body } = await get(`${url}/console/api/${path}${path.includes('?') ? '&' : '?'}admin_key=${adminKey}`, headers)

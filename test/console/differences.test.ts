@@ -30,7 +30,7 @@ describe('leaves that do not come back', () => {
 describe('a body goes there and back', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], logit_bias: { '1': 2 }, seed: 7 }
 
-  test('what a note stands over is no difference beside it', async () => {
+  test('a value that a note covers is not listed as a difference', async () => {
     const { targets } = await examine(JSON.stringify(request), { now })
     for (const { notes, differences: found } of targets) {
       expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/logit_bias' }))
@@ -38,7 +38,7 @@ describe('a body goes there and back', () => {
     }
   })
 
-  test('what comes back as another value is told, though no note is about it', async () => {
+  test('a value that comes back changed is listed even without a note', async () => {
     const { targets } = await examine(JSON.stringify({ ...replies.messages, id: 'msg_1' }), { now })
     const difference = targets.find(({ protocol }) => protocol === 'responses')?.differences.find(({ path }) => path === '/id')
     expect(difference).toEqual({ path: '/id', was: 'msg_1', now: 'resp_msg_1' })
@@ -60,7 +60,7 @@ describe.each(protocolNames)('the examples of %s', name => {
     expect(strict.checkResponse(body('response'))).toEqual([])
   })
 
-  test.each(own)('$kind is recognized, and said in every other protocol', async ({ kind, text }) => {
+  test.each(own)('$kind is recognized, and translated to every other protocol', async ({ kind, text }) => {
     const examined = await examine(text, { now })
     expect(examined).toMatchObject({ protocol: name, kind })
     const others = protocolNames.filter(other => other !== name)

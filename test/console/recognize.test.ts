@@ -39,7 +39,7 @@ describe('what a pasted text is', () => {
     expect(examined.targets.map(({ fault }) => fault)).toEqual([undefined, undefined, undefined])
   })
 
-  test('is read as the usual protocol when several can read it, and offers the others', async () => {
+  test('is read as the most common protocol when several can read it, and offers the others', async () => {
     const examined = await examine(says(requests['chat-completions']), { now })
     expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it decides')] })
     expect(examined.fault).toBeUndefined()
@@ -54,7 +54,7 @@ describe('what a pasted text is', () => {
   })
 })
 
-describe('what cannot be read is told with its place', () => {
+describe('reports unreadable input with its path', () => {
   test.each<[what: string, text: string, fault: object]>([
     ['nothing at all', ' \n', { message: expect.stringContaining('nothing to read') }],
     ['JSON with a hole', '{\n  "model": "m",\n  "messages": [,]\n}', { message: 'this is not JSON: line 3, column 16', at: 33 }],
@@ -82,12 +82,12 @@ describe('what cannot be read is told with its place', () => {
     expect(examined.fault?.message).toContain('/messages/0/role')
   })
 
-  test('a text without frames is no stream, whoever says so', async () => {
+  test('a text without frames is no stream, whatever kind is selected', async () => {
     const examined = await examine(says(replies.messages), { now, protocol: protocols.messages, kind: 'stream' })
     expect(examined).toMatchObject({ fault: { message: expect.stringContaining('no event') }, targets: [] })
   })
 
-  test('a stream that broke off is told as broken off, and nothing is said of what comes back', async () => {
+  test('a truncated stream is reported as truncated, without a comparison of the way back', async () => {
     const { targets } = await examine(half('messages').join(''), { now })
     for (const { text, differences, noReturn } of targets) {
       expect(text).toContain('Hel')
@@ -96,7 +96,7 @@ describe('what cannot be read is told with its place', () => {
     }
   })
 
-  test('a reply that is an error is a reply', async () => {
+  test('a response that is an error is a response', async () => {
     const body = { error: { message: 'Overheated', type: 'server_error', param: null, code: null } }
     const { targets } = await examine(says(body), { now, protocol: chat, kind: 'response' })
     expect(targets.map(target => says(target.body).includes('Overheated'))).toEqual([true, true, true])

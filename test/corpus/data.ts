@@ -66,7 +66,7 @@ export function recordedSessions(): Session[] {
   return found
 }
 
-/** Every request for a reply among them. */
+/** Every request for a response among them. */
 export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown>; path: string }[] {
   return recordedSessions().flatMap(({ name, protocol, exchanges }) =>
     exchanges.flatMap(({ request: { method, path, body } }, i) =>
@@ -78,8 +78,8 @@ export function recordedRequests(): { name: string; protocol: ProtocolName; body
 const isBody = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Puts back what stands as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. A history grows at its
- * end, so places in it stay; a list of tools does not, so a tool that stands for one of another list is left out.
+ * Restores values written as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. A history grows at its end, so its
+ * indexes stay valid. A list of tools does not, so a reference to a tool of another list is left out.
  */
 function restored(value: unknown, path: string, bodies: Map<string, Exchange['request']>): unknown {
   if (Array.isArray(value)) {
@@ -123,7 +123,7 @@ const written = ({ event, data }: Frame) => `${event ? `event: ${event}\n` : ''}
 
 type Twins = { scenario: string; protocol: string; responses: string[]; streams: string[] }
 
-/** Files that tell of the same exchange, once whole and once streamed: every such pair. */
+/** Files of the same exchange, once complete and once streamed: every such pair. */
 export function twins(protocol: ProtocolName): { scenario: string; whole: string; streamed: string }[] {
   if (!shared) return []
   const index = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { twins: Twins[] }
@@ -133,7 +133,7 @@ export function twins(protocol: ProtocolName): { scenario: string; whole: string
     .flatMap(({ scenario, responses, streams }) => responses.flatMap(whole => streams.map(streamed => ({ scenario, whole, streamed }))))
 }
 
-/** Every complete response that real clients got. What stands for its request's own words stays as it is. */
+/** Every complete response that real clients got. References to the request stay as they are. */
 export function recordedResponses(protocol: ProtocolName): { name: string; body: unknown; status: number }[] {
   if (!shared) return []
   const root = join(shared, 'recordings')

@@ -15,7 +15,7 @@ type Evaluator = { runCase(testCase: Case, output: unknown, report: string[]): s
 const cases = shared ? (JSON.parse(readFileSync(join(shared, 'failure-cases.json'), 'utf8')) as { cases: Case[] }).cases : []
 const rows = cases.filter((one): one is Case & Pair => isProtocolName(one.from) && isProtocolName(one.to))
 
-/** What the file held when this was written: a name that nobody knows any more must not take its cases away. */
+/** The contents of the file when this was written: an unknown name must not drop its cases. */
 const fewest = 60
 
 /** The evaluator folds streams by a name of its own. */

@@ -21,7 +21,7 @@ describe.skipIf(!shared).each(protocolNames)(`captured %s traffic for a client o
       expect([JSON.stringify(passed.body), passed.notes]).toEqual([JSON.stringify(JSON.parse(text)), []])
       const { value, notes } = decodeRequest(JSON.parse(text))
       const again = encodeRequest(value, { fieldNames })
-      // A request that only counts tokens names no limit; whoever generates with it has to.
+      // A request that only counts tokens has no limit; a request that generates needs one.
       const made = again.notes.filter(({ code }) => code === 'max-tokens.default').length
       expect(again.notes).toHaveLength(made)
       expect(
@@ -33,7 +33,7 @@ describe.skipIf(!shared).each(protocolNames)(`captured %s traffic for a client o
     })
   })
 
-  test('replies are the same JSON, passed on or read and written again, and nothing is noted', async () => {
+  test('responses are the same JSON without notes, passed through or decoded and encoded', async () => {
     await tally(`same replies ${protocol}`, named(corpusFiles(protocol, 'responses')), none, ({ text }) => {
       const passed = translateResponse(JSON.parse(text), same)
       expect([JSON.stringify(passed.body), passed.notes]).toEqual([JSON.stringify(JSON.parse(text)), []])

@@ -7,13 +7,13 @@ import { recordedRequests, recordedResponses, recordedStreams, shared, skipReaso
 import { unreported } from './leaves.ts'
 import { tally } from './tally.ts'
 
-/** Counts by modality that add up to the count they stand beside tell nothing more (2.18); any other list of them is noted. */
+/** Counts by modality that add up to the count next to them add no information (2.18); any other list of them is noted. */
 const addsUp = (fault: string) => /^\/usageMetadata\/\w+TokensDetails\/\*\/(modality|tokenCount) /.test(fault)
 
 /** By target: what has no note by rule of the map (2.9). */
 /** What generate-content says in more ways than others. */
 const spelled = [
-  // Whoever instructs, the role is ignored.
+  // The role of instructions is ignored.
   /^\/systemInstruction\/role /,
   // The same words in large and in small letters.
   /^\/generationConfig\/thinkingConfig\/thinkingLevel (minimal|low|medium|high)$/,
@@ -90,7 +90,7 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
     }
 })
 
-test('a leaf that is gone, changed or elsewhere is told of, unless a note names it', () => {
+test('a leaf that is missing, changed or elsewhere is listed, unless a note names it', () => {
   const body = {
     messages: [
       { role: 'user', content: 'one' },
@@ -112,13 +112,13 @@ test('a leaf that is gone, changed or elsewhere is told of, unless a note names 
   expect(unreported(body, { body: {}, notes: [] }, { body, notes: [] })).toEqual([])
 })
 
-/** A reply of responses repeats what it was asked, which tells nothing to the one who asked. */
+/** A response of responses repeats the request, which adds no information. */
 const isEcho = (fault: string) => echoKeys.has(/\(\/(\w+)/.exec(fault)?.[1] ?? '')
 
 /** Providers have words of their own for a kind of error. */
 const isWordOfKind = (fault: string) => fault.startsWith('/error/type ')
 
-/** A stream as one reply; undefined: it was cut off. */
+/** A stream as one response; undefined: it was cut off. */
 async function whole(text: string, protocol: ProtocolName): Promise<unknown> {
   try {
     return (await collectStream([text], protocols[protocol], {})).body

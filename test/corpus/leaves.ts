@@ -5,12 +5,12 @@ import { covers, valueAt } from '../support/cross.ts'
 
 type Translated = { body: unknown; notes: Note[] }
 
-/** `path`: where it stands. `place`: the same, but members of lists are told by what they are, not by their number. */
+/** `path`: its path. `place`: the same, but items of lists are identified by their content, not by their index. */
 type Leaf = { path: string; place: string; value: unknown }
 
 /**
- * What a body says that does not come back from another protocol, and that no note names. A leaf has come back when its
- * value stands in the same place, in an object of the same type and role, in the same order as its like.
+ * Leaves of a body that do not come back from another protocol, and that no note names. A leaf has come back when its value is at the same
+ * place, in an object of the same type and role, in the same order as similar ones.
  */
 export function unreported(body: unknown, there: Translated, back: Translated, exceptions: RegExp[] = []): string[] {
   const returned = new Map<string, unknown[]>()
@@ -42,7 +42,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** Notes tell that a message is of another role now, or a part of its neighbour. */
+/** Notes report that a message has another role now, or is a part of its neighbor. */
 const hasNewRole = (path: string, there: Translated, back: Translated) =>
   covers(there.notes, path.replace(/^(\/\w+\/\d+)\/.*/, '$1/role')) || back.notes.some(({ code }) => code.startsWith('system.'))
 
@@ -51,7 +51,7 @@ const inAnyRole = (body: unknown, place: string) => {
   return placed(body).flatMap(one => (bare(one.place) === bare(place) ? [one.value] : []))
 }
 
-/** Results of chat completions may repeat the name that their call bears: it is told by the id. */
+/** Results of chat completions may repeat the name of their call, which the id implies. */
 function isNameOfCall(body: unknown, path: string, value: unknown): boolean {
   const id = valueAt(body, path.replace(/\/name$/, '/tool_call_id'))
   const call = leaves(body).find(one => one.value === id && /\/tool_calls\/\d+\/id$/.test(one.path))

@@ -65,13 +65,13 @@ describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReaso
     })
   })
 
-  test('replies are legal', async () => {
+  test('responses are legal', async () => {
     await tally(`legal replies ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), responseExceptions, ({ text }) => {
       const body: unknown = JSON.parse(text)
       const translated = attempt(() => translateResponse(body, { from, to }))
       if (translated === refused) return
       const failed = translateCounted(body, protocols[from], protocols[to], {}).error !== undefined
-      // Some protocols have a form for a reply that failed, others only an error.
+      // Some protocols have a form for a failed response, others only an error.
       const isError = failed && strict.checkError(translated.body).length === 0
       expect(isError ? [] : strict.checkResponse(translated.body)).toEqual([])
     })

@@ -34,7 +34,7 @@ export function received({ messages, tools = [] }: CanonicalRequest): ReceivedRe
   return found
 }
 
-/** Nothing asked for is missing in what came back. */
+/** The translated request has everything that was requested. */
 export function expectKept(before: ReceivedRequest, after: ReceivedRequest): void {
   expect(after.tools).toEqual(before.tools)
   expect(after.calls).toEqual(before.calls)
@@ -54,7 +54,7 @@ function textsOf(parts: Part[]): string[] {
   return parts.flatMap(part => (part.type === 'text' ? [part.text] : []))
 }
 
-/** What the official client of the target heard is what the source said; ids may differ where a note says so. */
+/** The official client of the target receives what the source sent; ids may differ where a note reports it. */
 export function expectReceived(received: Received, source: CanonicalResponse, notes: Note[]): void {
   const refusal = (source.candidates[0]?.messages ?? []).flatMap(({ parts }) => parts.flatMap(part => (part.type === 'refusal' ? [part.text] : []))).join('')
   const text = textOf(source)
@@ -65,13 +65,13 @@ export function expectReceived(received: Received, source: CanonicalResponse, no
   expect(comparable(received.calls)).toEqual(comparable(calls))
 }
 
-/** The ending is the same, or a note tells that it is not. */
+/** The finish reason is the same, or a note reports the difference. */
 export function expectEnding(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
   const [was, is] = [before.candidates[0]?.finish?.reason, after.candidates[0]?.finish?.reason]
   if (was !== is && !notes.some(({ code }) => /^(finish|stop)\b/.test(code))) expect(is).toBe(was)
 }
 
-/** What must be the same on the other side, beyond what the client hears, and which notes may tell that it is not. */
+/** What must be the same on the other side, beyond what the client receives, and which notes may report a difference. */
 type Kept = { reasoning: string; usage: Partial<Usage>; cited: string[] }
 
 function kept({ candidates: [first], usage }: CanonicalResponse): Kept {
@@ -87,7 +87,7 @@ function kept({ candidates: [first], usage }: CanonicalResponse): Kept {
   }
 }
 
-/** Reasoning, counts and citations are the same, or a note tells of the difference. */
+/** Reasoning, counts and citations are the same, or a note reports the difference. */
 export function expectReportedAlike(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
   const [is, was] = [kept(after), kept(before)]
   const noted = (pattern: RegExp) => notes.some(({ code, path }) => pattern.test(code) || pattern.test(path))

@@ -7,7 +7,7 @@ import { encodeStream } from '../../src/testing/streams.ts'
 import { translateCounted } from '../../src/translate/response.ts'
 import { corpusFiles, recordedResponses, shared, skipReason } from './data.ts'
 
-/** Why a fact may be noted of a reply in one form and not in the other. `only`: the form that notes it. */
+/** Why a fact may be noted of a response in one form and not in the other. `only`: the form that notes it. */
 const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] = [
   {
     only: 'streamed',
@@ -40,7 +40,7 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
   },
 ]
 
-/** Told a second time, a fact is another one: it should not have been. */
+/** Reported a second time, a fact is another one: that is a fault. */
 const facts = (notes: Note[]) =>
   notes
     .filter(({ kind }) => kind !== 'synthesized')
@@ -53,7 +53,7 @@ const unlisted = (only: 'whole' | 'streamed', reported: string[], other: string[
 function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: string[]; streamed: string[] } | undefined {
   const { value } = protocols[from].decodeResponse(body)
   if (value.error || value.candidates.some(({ finish }) => !finish)) return undefined
-  // Of a reply that failed only the error is written.
+  // Of a failed response only the error is written.
   if (translateCounted(body, protocols[from], protocols[to], {}).error) return undefined
   const translator = createStreamTranslator({ from, to, now: 1, chatCompletions: { alwaysUsage: true } })
   translator.push(encodeStream(protocols[from], explode(value)).text)

@@ -27,7 +27,7 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
           const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const, tools: { repair: 'keep' as const } }) })
           if (reference) expect(there.notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: `/${reference}` }))
           const faults = strictOf(to).checkRequest(there.body)
-          // What the reference stood for is missing, and with it the calls that results answer.
+          // The referenced messages are missing, and with them the calls of the results.
           expect(reference ? faults.filter(fault => !fault.includes('answers no call')) : faults).toEqual([])
           const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context), ...(reference && { tools: { repair: 'keep' as const } }) })
           expectKept(

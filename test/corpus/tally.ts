@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** Files that cannot pass, each with the reason. Keys are names as the suite tells them; `pair` suffixes are left out. */
+/** Files that cannot pass, each with the reason. Keys are names as the suite prints them; `pair` suffixes are left out. */
 export type Exceptions = Record<string, string>
 
 /**

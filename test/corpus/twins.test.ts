@@ -10,12 +10,12 @@ import { type Exceptions, tally } from './tally.ts'
 
 const read = (file: string) => readFileSync(join(shared ?? '', 'corpus', file), 'utf8')
 
-/** What a model chooses: whom it cites, what proves its thoughts, who called; and where things stood. */
+/** What a model chooses: citations, signatures of reasoning, callers; and positions. */
 const chosen = new Set(['at', 'ext', 'citations', 'logprobs', 'signature', 'redacted', 'caller'])
 
 /**
- * What a server tells beside the words. Two runs of one request differ in what the model chose to say, be it other words or
- * another tool; how a kind of part is told, and what is told of the reply, is the same whole and streamed.
+ * What a server sends besides the text. Two runs of one request differ in the model's text or tools. The form of each kind of part, and the
+ * fields of the response, are the same complete and streamed.
  */
 function outline({ id, createdAt, candidates, usage, error, promptBlocked }: CanonicalResponse) {
   const parts: Record<string, string[]> = {}
@@ -40,9 +40,9 @@ function expectTwins(one: CanonicalResponse, other: CanonicalResponse): void {
   const [whole, streamed] = [outline(one), outline(other)]
   expect(streamed.told).toEqual(whole.told)
   for (const kind of Object.keys(whole.parts)) if (Object.hasOwn(streamed.parts, kind)) expect(streamed.parts[kind], kind).toEqual(whole.parts[kind])
-  // The same kinds of things were said, so it ended in the same way.
+  // The same kinds of parts were sent, so the finish reason is the same.
   if (Object.keys(whole.parts).join() === Object.keys(streamed.parts).join()) expect(streamed.ends).toEqual(whole.ends)
-  // A stream of chat completions counts only where it was asked to.
+  // A stream of chat completions has usage only on request.
   if (streamed.counts.length > 0) expect(streamed.counts).toEqual(expect.arrayContaining(['input', 'output'].filter(key => whole.counts.includes(key))))
 }
 
@@ -62,7 +62,7 @@ const exceptions: Exceptions = {
 }
 
 describe.skipIf(!shared).each(protocolNames)(`the same exchange of %s, whole and streamed (${skipReason})`, protocol => {
-  test('is told in the same way', async () => {
+  test('has the same form', async () => {
     const pairs = twins(protocol).map(({ whole, streamed }) => ({ name: streamed, whole, streamed }))
     await tally(`twins ${protocol}`, pairs, exceptions, ({ whole, streamed }) => {
       expectTwins(protocols[protocol].decodeResponse(JSON.parse(read(whole))).value, collected(protocol, read(streamed)))

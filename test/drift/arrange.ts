@@ -4,7 +4,7 @@ import type { Site } from './walk.ts'
 
 type List = { key: string; call(item: JsonObject): JsonObject | undefined; tool: JsonObject }
 
-/** Where requests of a protocol have their conversation, the call that a result of a tool answers, and a tool to choose. */
+/** Where requests of a protocol have their conversation, the call that a tool result belongs to, and a tool to choose. */
 const conversations: Record<string, List> = {
   'chat-completions': {
     key: 'messages',
@@ -87,7 +87,7 @@ export function streamed(protocol: string, event: unknown, isBare = false): unkn
   return [...(isEnd ? [] : here), chunk({ role: 'assistant', content: 'a' }, null), ...(isEnd && !isBare ? here : [chunk({}, 'stop')]), '[DONE]']
 }
 
-/** A chunk whose candidate has a finish reason is the last, and so is one that has no answer. */
+/** A chunk whose candidate has a finish reason is the last, and so is one without a response. */
 function chunksStream(one: JsonObject, isBare: boolean): JsonObject[] {
   const last = { candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, index: 0, finishReason: 'STOP' }] }
   if (isBare) return [last]

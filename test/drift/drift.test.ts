@@ -42,7 +42,7 @@ describe('the walk', () => {
     expect(named(sites, 'Request.tier = "fast"')).toMatchObject({ body: { tier: 'fast' }, others: [{ tier: 'auto' }] })
   })
 
-  test('lists each type of a list and names what a field stands in', () => {
+  test('lists each type of a list and names the parents of a field', () => {
     const sites = walked(`
       export interface Request { content: (Text | Image)[] }
       interface Text { type: 'text'; text: string }
@@ -113,7 +113,7 @@ describe('the report', () => {
     export interface Request { model: string; messages: Message[]; temperature?: number; not_yet?: { deep: string } }
     interface Message { role: 'user'; content: string }`
 
-  test('has a row for each thing and leaves out what stands inside of something unknown', () => {
+  test('has a row for each thing and leaves out what is inside of something unknown', () => {
     const rows = rowsOf({ protocol: 'chat-completions', types }, fileOf(types))
     expect(rows.find(({ name }) => name === 'Request.temperature')?.verdicts).toEqual(['mapped', 'mapped', 'mapped'])
     expect(rows.map(({ name }) => name)).toContain('Request.not_yet.deep')

@@ -2,8 +2,8 @@ import ts from 'typescript'
 import { mark } from '../../src/testing/change.ts'
 
 /**
- * One thing that a definition allows: a field, or one of the words or shapes that a field may hold. `body` holds it and as little else as
- * the definition allows. `trail`: the names of what it stands in. `others`: the same body with other things in its place, or with nothing there.
+ * One thing that a definition allows: a field, or one of the values or shapes that a field may hold. `body` holds it and as little else as
+ * the definition allows. `trail`: the names of its parents. `others`: the same body with other values in its place, or without it.
  */
 export type Site = { name: string; path: string; trail: readonly string[]; body: unknown; others: unknown[] }
 
@@ -95,7 +95,7 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
     for (const [index, member] of members.entries()) {
       if (members.length === 1 || isBoolean(member) || !isWord(member)) continue
       if (place.key === 'model') continue
-      // What an optional word says may be the default, so words are told from each other.
+      // An optional value may be the default, so values are compared with each other.
       const others = bodies.filter((_, other) => other !== index && isWord(members[other]))
       add({
         name: `${place.name} = ${wordOf(member)}`,
@@ -125,7 +125,7 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
       const trail = membersOf(place.type).length > 1 ? [...place.trail, `${place.name} = ${wordOf(type)}`] : place.trail
       const embed = (value: unknown) => place.embed({ ...least, [key]: value })
       const absent = isOptional(property) ? [place.embed(Object.fromEntries(Object.entries(least).filter(([other]) => other !== key)))] : []
-      // A boolean may say what silence says: its two values are told apart.
+      // A boolean may have the default value: its two values are compared.
       const isFlag = membersOf(inner).every(isBoolean)
       const values = isFlag ? [true, false] : [leastOf(inner, key), ...otherOf(inner, key)]
       const [body, ...others] = values.map(embed)
@@ -176,13 +176,13 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
     )
   }
 
-  /** Only a word that tells what kind of object this is. */
+  /** Only a value that names the kind of the object. */
   function isLabel(type: ts.Type): boolean {
     const [only, ...more] = membersOf(type)
     return more.length === 0 && only?.isStringLiteral() === true
   }
 
-  /** Is it told from its neighbors by a word? */
+  /** Does a value distinguish it from its neighbors? */
   function isWord(type: ts.Type | undefined): boolean {
     if (!type || isText(type) || itemOf(type)) return false
     if (type.isLiteral()) return true

@@ -5,7 +5,7 @@ import type { Protocol } from '../gateway/support.ts'
 
 export type Asking = { stream: boolean; model?: string; key?: string; retries?: number; fetch?: typeof fetch }
 
-/** What the official client of each protocol hears when it says «Hi»; it tries again by itself. */
+/** What the official client of each protocol receives when it sends "Hi"; it retries by itself. */
 export const ask: Record<Protocol, (base: string, asking: Asking) => Promise<string>> = {
   async 'chat-completions'(base, asking) {
     const { chat } = openai(base, asking)

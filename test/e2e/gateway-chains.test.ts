@@ -11,7 +11,7 @@ import { type Script, startUpstream, wireOf } from '../support/upstreams/index.t
 const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
 
-/** Two calls, one after the other, each with its thoughts. */
+/** Two calls, one after the other, each with its reasoning. */
 function play(received: unknown): Script {
   const length = new Set(JSON.stringify(received).match(/RESULT-\w+/g)).size
   if (length > 1) return { text: 'Found both', ending: 'stop', turn: length }
@@ -37,7 +37,7 @@ async function requested(base: string, protocol: ProtocolName, body: Body): Prom
   return message
 }
 
-/** Does the upstream have both of its proofs back, as it gave them? */
+/** Does the upstream get both of its signatures back unchanged? */
 function expectSignatures(served: ProtocolName, request: unknown): void {
   const text = JSON.stringify(request)
   expect(text.split(wireOf(served).signature ?? '').length - 1).toBe(2)
@@ -51,7 +51,7 @@ const switches = protocolNames.flatMap(first =>
 )
 
 test.each(switches)(
-  'a program goes from $first to $second in the middle, over $between to $served, and the upstream has its proofs back',
+  'a program that moves from $first to $second over $between to $served returns the signatures to the upstream',
   async ({ first, second, served, between }) => {
     const seen = await playing(served)
     const base = await chain(seen.url, between, served)
@@ -66,33 +66,39 @@ test.each(switches)(
   },
 )
 
-/** Where all speak responses, the provider keeps the reply, and the request passes as it is. */
+/** Where all use responses, the provider stores the response, and the request passes unchanged. */
 const keeping = protocolNames.flatMap(between =>
   proven.filter(served => between !== 'responses' || served !== 'responses').map(served => ({ between, served })),
 )
 
 describe.each(keeping)('over $between to $served', ({ between, served }) => {
-  test.each([false, true])('a client of responses goes on by previous_response_id, which the first gateway that can keeps; streaming: %s', async stream => {
-    const seen = await playing(served)
-    const base = await chain(seen.url, between, served, { store: { memory: true } })
-    const tools = [{ type: 'function', name: 'lookup', parameters: lookup.schema, strict: false }]
-    let input: unknown = 'Look twice.'
-    let previous: string | undefined
-    for (const result of ['RESULT-q0', 'RESULT-q1', undefined]) {
-      const body = { model: 'm', input, tools, stream, ...(previous && { previous_response_id: previous }) }
-      const response = await fetch(base + paths.responses, post(body))
-      const text = await response.text()
-      expect(response.status, text).toBe(200)
-      const last = stream ? dataOf(text).findLast(one => (one as { type?: string }).type === 'response.completed') : undefined
-      const modelResponse = (last ? (last as { response: unknown }).response : JSON.parse(text)) as { id: string; output: { type: string; call_id: string }[] }
-      const call = modelResponse.output.find(({ type }) => type === 'function_call')
-      if (!result) expect(JSON.stringify(modelResponse.output)).toContain('Found both')
-      expect(call === undefined).toBe(result === undefined)
-      previous = modelResponse.id
-      input = [{ type: 'function_call_output', call_id: call?.call_id, output: result }]
-    }
-    expectSignatures(served, seen.requests.at(-1))
-  })
+  test.each([false, true])(
+    'a client of responses continues by previous_response_id, which the first gateway with a store keeps; streaming: %s',
+    async stream => {
+      const seen = await playing(served)
+      const base = await chain(seen.url, between, served, { store: { memory: true } })
+      const tools = [{ type: 'function', name: 'lookup', parameters: lookup.schema, strict: false }]
+      let input: unknown = 'Look twice.'
+      let previous: string | undefined
+      for (const result of ['RESULT-q0', 'RESULT-q1', undefined]) {
+        const body = { model: 'm', input, tools, stream, ...(previous && { previous_response_id: previous }) }
+        const response = await fetch(base + paths.responses, post(body))
+        const text = await response.text()
+        expect(response.status, text).toBe(200)
+        const last = stream ? dataOf(text).findLast(one => (one as { type?: string }).type === 'response.completed') : undefined
+        const modelResponse = (last ? (last as { response: unknown }).response : JSON.parse(text)) as {
+          id: string
+          output: { type: string; call_id: string }[]
+        }
+        const call = modelResponse.output.find(({ type }) => type === 'function_call')
+        if (!result) expect(JSON.stringify(modelResponse.output)).toContain('Found both')
+        expect(call === undefined).toBe(result === undefined)
+        previous = modelResponse.id
+        input = [{ type: 'function_call_output', call_id: call?.call_id, output: result }]
+      }
+      expectSignatures(served, seen.requests.at(-1))
+    },
+  )
 })
 
 describe.each([false, true])('a turn that the provider paused, streaming: %s', stream => {
@@ -120,7 +126,7 @@ describe.each([false, true])('a turn that the provider paused, streaming: %s', s
   const sent = (response: typeof paused | typeof ended) => (stream ? sendStream(framesOf(response)) : sendJson(200, response))
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
 
-  test('goes on over two gateways: the client sends it back as it came, and the provider gets it so', async () => {
+  test('continues over two gateways: the client sends it back unchanged, and the provider gets it unchanged', async () => {
     const seen = await upstream(sent(paused), sent(ended))
     const base = await chain(seen.url, 'messages', 'messages')
     const question = { role: 'user', content: 'What is the weather?' }
@@ -134,7 +140,7 @@ describe.each([false, true])('a turn that the provider paused, streaming: %s', s
     expect(seen.calls[1]?.json['messages']).toEqual([question, { role: 'assistant', content: paused.content }])
   })
 
-  test.each(protocolNames.filter(name => name !== 'messages'))('is no end of the answer for clients of %s without a note', async client => {
+  test.each(protocolNames.filter(name => name !== 'messages'))('is not the end of the response for clients of %s without a note', async client => {
     const seen = await upstream(sent(paused))
     const behind = await listen(mounted(one(seen.url, 'messages')))
     const notes: { code: string }[] = []

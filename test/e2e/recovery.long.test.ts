@@ -34,7 +34,7 @@ describe.each(protocolNames)('the client of %s', client => {
       }
     })
 
-    test('is told that a stream broke off, and nothing is sent twice', async () => {
+    test('reports a truncated stream, and sends nothing twice', async () => {
       const { url, seen } = await through(served, sendStream(streams[served].slice(0, -2), { cut: true }), sendStream(streams[served]))
       await expect(ask[client](url, { stream: true })).rejects.toThrow()
       expect(seen.calls.length).toBe(1)

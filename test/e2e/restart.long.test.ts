@@ -13,7 +13,7 @@ import { after, asking, half, isStreaming, type Protocol, replies, streams, type
 import { freePort } from '../support/free-port.ts'
 import { ask } from './asking.ts'
 
-/** Processes that are told to stop, or are killed, while the official SDKs are being answered. */
+/** Processes that are stopped or killed while official SDKs receive responses. */
 
 const patienceMs = 60_000
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -46,7 +46,7 @@ async function serving(config: GatewayConfig, graceSeconds: number): Promise<Sta
   return { ...started, url }
 }
 
-/** An upstream that says half of each answer, and the rest when it may. */
+/** An upstream that sends half of each response, and the rest on demand. */
 async function holding(served: Protocol): Promise<Upstream & { release(): void }> {
   let release = () => {}
   const released = new Promise<void>(resolve => {
@@ -78,14 +78,14 @@ async function allHolding() {
 const cells = protocolNames.flatMap(client => protocolNames.flatMap(served => [true, false].map(stream => ({ client, served, stream }))))
 const calls = (upstreams: readonly Upstream[]) => upstreams.reduce((sum, one) => sum + one.calls.length, 0)
 
-describe('wireglot serve that is told to stop', () => {
-  test('answers whoever it is answering, tells newcomers of every protocol to come again, and ends', async () => {
+describe('wireglot serve on a stop signal', () => {
+  test('finishes responses in progress, lets new clients of every protocol retry, and ends', async () => {
     const { upstreams, config } = await allHolding()
     const { child, url, exit } = await serving(config, 60)
     const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
     await until(() => calls(upstreams) === cells.length, patienceMs)
     child.kill('SIGTERM')
-    // Nobody tells when the signal has come.
+    // Nothing shows when the signal has arrived.
     while ((await fetch(`${url}/v1/models`)).status === 200);
     for (const client of protocolNames) {
       const [path, init] = asking(client, { model: 'm-messages' })
@@ -108,7 +108,7 @@ describe('wireglot serve that is told to stop', () => {
     await until(() => calls(upstreams) === cells.length, patienceMs)
     const { port } = new URL(url)
     const [path, { body }] = asking('messages', { model: 'm-messages', stream: true })
-    // One does not read what it asked for, and one has not said all of its request.
+    // One does not read its response, and one has not sent its whole request.
     for (const sent of [String(body), String(body).slice(0, 20)]) {
       const socket = connect(Number(port), '127.0.0.1').pause()
       socket.on('error', () => {})
@@ -200,7 +200,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     await ready(3)
   })
 
-  test('one that is told to stop ends its streams first, and newcomers find the other', async () => {
+  test('one that gets a stop signal ends its streams first, and new clients reach the other', async () => {
     const { seen, url, pids } = await startCluster(2)
     const streams = await Promise.all(Array.from({ length: 3 }, () => protocolNames).flatMap(names => names.map(client => opened(client, url))))
     process.kill(Number([...pids][0]), 'SIGTERM')
@@ -226,7 +226,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     expect(good).toBe(20)
   })
 
-  test('all of them end when the first one is told to', async () => {
+  test('all of them end when the first one gets a stop signal', async () => {
     const { child, exit, pids } = await startCluster(4)
     child.kill('SIGTERM')
     expect((await exit).code).toBe(0)

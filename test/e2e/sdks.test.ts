@@ -26,7 +26,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
   const results = (_: string, input: unknown) => `RESULT-${(input as { q?: string }).q ?? 'none'}`
   const received = () => gateway.upstreams.get(upstream)?.requests.length
 
-  test('hears a text, every character of it', async () => {
+  test('receives a text, every character of it', async () => {
     expect(await client.converse(gateway.base, question('text'))).toMatchObject({ text: 'Hello, wörld 🎉', calls: [] })
   })
 
@@ -44,7 +44,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     })
   })
 
-  test('is asked to run parallel calls with their own ids and arguments', async () => {
+  test('gets parallel calls with their own ids and arguments', async () => {
     const { calls } = await client.converse(gateway.base, question('parallel', { tools: [lookup] }))
     expect(calls).toEqual([
       { id: 'call_1', name: 'lookup', input: { q: 'one' } },
@@ -61,7 +61,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     expect(inputs).toEqual([{}])
   })
 
-  test('gets JSON that was asked for with a schema', async () => {
+  test('gets JSON when it requests a schema', async () => {
     const { text } = await client.converse(gateway.base, question('json', { schema: responseSchema }))
     expect(JSON.parse(text)).toEqual({ a: 'b' })
     expect(JSON.stringify(gateway.upstreams.get(upstream)?.requests.at(-1))).toMatch(/"json_schema"|"responseJsonSchema"/)
@@ -73,7 +73,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     expect(stop).toMatch(/^(length|max_tokens|max_output_tokens|MAX_TOKENS)$/)
   })
 
-  test('sees a refusal as one, and an answer as none', async () => {
+  test('shows a refusal as a refusal, and a response as none', async () => {
     const { refused, text } = await client.converse(gateway.base, question('refuse'))
     expect(refused || (client.refusalsAreText && text === 'I cannot help with that.')).toBe(true)
     expect(await client.converse(gateway.base, question('text'))).toMatchObject({ refused: false })
@@ -97,11 +97,11 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
 
   if (!stream) return
 
-  test('never takes a stream that broke for an answer', async () => {
+  test('never takes a broken stream for a response', async () => {
     await expect(client.converse(gateway.base, question('error'))).rejects.toThrow(/Broke down/)
   })
 
-  test('never takes a stream that was cut off for an answer', async () => {
+  test('never takes a truncated stream for a response', async () => {
     await expect(client.converse(gateway.base, question('cut'))).rejects.toThrow()
   })
 })

@@ -10,9 +10,8 @@ import { listenedGateway } from '../gateway/listening.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**
- * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses what is not
- * legal and says what the recorded one said. The client's next request is the recorded one, but for what it echoes: that
- * is what it got here.
+ * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses illegal requests and sends
+ * what the recorded one sent. The client's next request is the recorded one, with the parts that it echoes replaced by what it got here.
  */
 const pairs = protocolNames.flatMap(client => protocolNames.filter(served => served !== client).map(served => ({ client, served })))
 
@@ -39,9 +38,9 @@ type Stage = {
   received: unknown[]
   /** What the upstream says next. */
   next: Script | Failure | undefined
-  /** Of the replies that the client got, as far as they have one: those of an upstream may come twice. */
+  /** Of the responses that the client got, as far as they have one: those of an upstream may repeat. */
   ids: string[]
-  /** The last request without a thread, and the reply to it: what a client goes on from that was refused a thread. */
+  /** The last request without a thread, and its response: a client continues from it after a refused thread. */
   reported: Record<string, unknown>
   close(): Promise<void>
 }
@@ -119,7 +118,7 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
   for (const [key, values] of theirs) for (const [i, value] of values.entries()) echoes.set(value, ours.get(key)?.[i] ?? value)
 }
 
-/** A server-held thread is refused with the code that the client knows, and then it sends all that was said. */
+/** A thread on the server is refused with the code that the client recognizes; then it sends the whole conversation. */
 async function unthreaded(stage: Stage, sent: Exchange['request'], name: string): Promise<Record<string, unknown>> {
   const { thread: _, ...body } = sent.body as Record<string, unknown>
   const got = await send(stage.url, { ...sent, body: JSON.stringify(sent.body) })
@@ -130,7 +129,7 @@ async function unthreaded(stage: Stage, sent: Exchange['request'], name: string)
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** Proofs that the client sends back reach the upstream as it gave them. */
+/** Signatures that the client sends back reach the upstream unchanged. */
 function expectSignaturesBack(served: ProtocolName, sent: string | undefined, received: unknown, echoes: readonly string[]): void {
   if (!echoes.some(value => value.startsWith('xs1.') && sent?.includes(value))) return
   const text = JSON.stringify(received)
@@ -141,7 +140,7 @@ function expectSignaturesBack(served: ProtocolName, sent: string | undefined, re
 }
 
 async function readRecorded(protocol: ProtocolName, { body, events = [] }: Exchange['response']): Promise<unknown> {
-  // A reply may stand for its request's own words, which say nothing here.
+  // A response may repeat its request, which adds nothing here.
   const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one: unknown) => (isRecord(one) && '$echo_of' in one ? [] : one)))
   if (body !== undefined) return plain(body)
   const text = events.map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(plain(data))}\n\n`)
@@ -152,7 +151,7 @@ async function read(protocol: ProtocolName, response: { text: string } | { body:
   return 'body' in response ? response.body : (await collectStream([response.text], { protocol })).body
 }
 
-/** A reply as something to say in any protocol. */
+/** A response in a form that any protocol can express. */
 function scriptOf(protocol: ProtocolName, message: unknown): Script {
   const { text, reasoning, calls } = meaningOf(protocol, message)
   const script: Script = { text, ending: 'stop' }
@@ -174,13 +173,13 @@ function meaningOf(protocol: ProtocolName, body: unknown) {
   return { text: textOf(response), reasoning: reasoningOf(response), calls }
 }
 
-/** Some show nothing of it but a proof. */
+/** Some show only a signature of it. */
 const hasReasoning = (protocol: ProtocolName, response: unknown) =>
   normalizeResponse(response, { protocol }).candidates.some(({ messages }) =>
     messages.some(({ parts }) => parts.some(part => part.type === 'reasoning' || ('signature' in part && part.signature !== undefined))),
   )
 
-/** Calls are for the tools that the upstream was told of, whatever their names became. */
+/** Calls are for the tools that the upstream got, whatever their names became. */
 function called(next: Stage['next'], served: ProtocolName, body: unknown): Script | Failure {
   if (!next) return { status: 500, type: 'server_error', message: 'nothing was to be asked here' }
   if ('status' in next || !next.calls) return next
@@ -197,7 +196,7 @@ function called(next: Stage['next'], served: ProtocolName, body: unknown): Scrip
   }
 }
 
-/** What a client may send back of a reply without knowing what it means, in order, by where it stands. */
+/** What a client may send back of a response without interpreting it, in order, by path. */
 function echoed(protocol: ProtocolName, response: unknown): Map<string, string[]> {
   const found = new Map<string, string[]>()
   JSON.stringify(response, function (this: Record<string, unknown>, key, value: unknown) {

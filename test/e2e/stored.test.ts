@@ -33,7 +33,7 @@ describe.each(stateless)('the official client of responses, with %s behind the g
     expect(response.output_text).toBe('Found RESULT-one and RESULT-two')
   })
 
-  test('goes on from a stream', async () => {
+  test('continues from a stream', async () => {
     const stream = openai.responses.stream({ model, input: 'scenario:text' })
     const { id, output_text: message } = await stream.finalResponse()
     const next = await openai.responses.create({ model, input: 'scenario:text', previous_response_id: id })

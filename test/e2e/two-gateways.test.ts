@@ -12,7 +12,7 @@ import { type Script, startUpstream, type Upstream, wireOf } from '../support/up
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
 const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)
 
-/** Two calls, one after the other, each with its thoughts. */
+/** Two calls, one after the other, each with its reasoning. */
 function play(received: unknown): Script {
   const length = new Set(JSON.stringify(received).match(/RESULT-\w+/g)).size
   if (length > 1) return { text: 'Found both', ending: 'stop' }
@@ -59,7 +59,7 @@ const chains = protocolNames.flatMap(client =>
 describe.each(chains)(
   'the official client of $client, over $between, to an upstream of $upstream, streaming: $stream',
   ({ client, between, upstream, stream }) => {
-    test('gives back what the upstream signed, in every step of a tool loop', async () => {
+    test('returns the signatures of the upstream in every step of a tool loop', async () => {
       const message = await clientOf(client).converse(
         base,
         { model: `${between}--${upstream}`, ask: 'Look twice.', tools: [lookup], stream },

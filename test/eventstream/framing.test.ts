@@ -118,7 +118,7 @@ describe('frames that were decoded get the same bytes again', () => {
   })
 })
 
-test('text and JSON pass unchanged, also in pieces', () => {
+test('text and JSON pass unchanged, also in chunks', () => {
   for (const text of ['data: {"messageStart":{}}\n\n', '{"output":{}}', '[{}]', ': ping\n\n'])
     expect(toText([...text].map(char => new Uint8Array(Buffer.from(char))))).toBe(text)
 })

@@ -34,7 +34,7 @@ if (cluster.isPrimary) {
   })
   server.listen(Number(env['PORT'] ?? 4000), '127.0.0.1')
   process.once('SIGTERM', async () => {
-    // New connections go to the other processes. http's own close would also cut those that have not asked yet: they are told to come again.
+    // New connections go to the other processes. Node's own close would also cut connections without a request: they get a response that lets them retry.
     NetServer.prototype.close.call(server)
     await handler.close(10_000)
     await setTimeout(1_000)

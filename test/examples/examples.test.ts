@@ -45,7 +45,7 @@ describe('pure functions', () => {
     expect(out.trimEnd().endsWith('data: [DONE]')).toBe(true)
   })
 
-  test('normalize.ts says the same of one reply in every protocol', async () => {
+  test('normalize.ts prints the same for one response in every protocol', async () => {
     const { context } = translateRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }, { from: 'messages', to: 'messages' })
     const others = (['chat-completions', 'responses', 'generate-content'] as const).map(
       to => translateResponse(response, { from: 'messages', to, context }).body,
@@ -102,13 +102,13 @@ describe('servers', () => {
     }
   })
 
-  test('hono.ts answers beside the routes of the application', async () => {
+  test('hono.ts handles requests next to the routes of the application', async () => {
     const { default: app } = await import('./hono.ts')
     await responses('http://hono.test/llm', async (url, init) => app.fetch(new Request(url, init)))
     expect(await (await app.fetch(new Request('http://hono.test/'))).text()).toBe('the application')
   })
 
-  test('next.ts answers', async () => {
+  test('next.ts handles requests', async () => {
     const { POST, GET } = await import('./next.ts')
     await responses('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))
   })

@@ -1,4 +1,4 @@
-// node normalize.ts < replies.jsonl: one reply in a line, whatever protocol it is in → one line in one shape.
+// node normalize.ts < responses.jsonl: one response per line, in any protocol → one line in one shape.
 import { createInterface } from 'node:readline'
 import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from 'wireglot'
 

@@ -8,7 +8,7 @@ const { body, notes, context } = translateRequest(
 console.log(body) // { model: 'some-model', max_tokens: 32000, messages: [ … ] }
 for (const { kind, path, code } of notes) console.log(kind, path, code) // synthesized /max_tokens …, dropped /seed …
 
-// … and the upstream's answer goes back the same way.
+// … and the upstream's response is translated back.
 const response = translateResponse(
   {
     id: 'msg_1',

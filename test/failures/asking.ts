@@ -6,11 +6,11 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 
 export type Wire = Record<string, unknown>
 
-/** What was seen, what is asked, and for each target what it gets: the body, then the notes as «kind path code». */
+/** The observed failure, the request, and for each target what it gets: the body, then the notes as "kind path code". */
 export type Row = [seen: string, from: ProtocolName, asks: Wire, gets: { [to in ProtocolName]?: [body: Wire, ...notes: string[]] }, options?: Options]
 type Options = Partial<TranslateOptions>
 
-/** What every request of another protocol is given; `usual.test` holds it, so that all others need not repeat it. */
+/** What every request of another protocol gets; `default.test` holds it, so that the others need not repeat it. */
 const commonCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
 const commonFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 

@@ -11,7 +11,7 @@ const all = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })
 /** Where each protocol's clients look for the words. */
 const errorOf = (body: unknown) => (body as { error: { message: string; type: string; code?: string | null } }).error
 
-describe('a failure in the middle of an answer', () => {
+describe('a failure in the middle of a response', () => {
   const half: Record<ProtocolName, unknown[]> = {
     'chat-completions': [chunk({ role: 'assistant', content: 'Half an' })],
     responses: responsesStream(textEvents(0, 'Half an').slice(0, 3), undefined),
@@ -63,7 +63,7 @@ describe('a failure in the middle of an answer', () => {
   ]
 
   test.each(failures.flatMap(({ from, ...failure }) => others(from).map(to => ({ from, to, ...failure }))))(
-    'told by $from as $what is a failure for a client of $to, in its words, after what was said',
+    '$what of $from is a failure for a client of $to, in its own form, after the text so far',
     async ({ from, to, wires }) => {
       const { outcome, events, text, response } = report([...half[from], ...wires], { from, to })
       expect(outcome).toBe('failed')
@@ -108,7 +108,7 @@ describe('a conversation that became too long', () => {
     ['chat-completions', 'The input token count (9000) exceeds the maximum number of tokens allowed (8192).', null],
     ['responses', "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 'context_length_exceeded'],
     ['responses', "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens.", null],
-  ])('is told by %s as «%s», and its client of messages knows both numbers', (from, message, code) => {
+  ])('from %s as "%s" gives its client of messages both numbers', (from, message, code) => {
     const { status, body, notes } = translateError(
       { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code } } },
       { from, to: 'messages' },
@@ -124,12 +124,12 @@ describe('a conversation that became too long', () => {
     ['chat-completions', 'Please reduce the length of the messages or completion.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', null],
-  ])('is told by %s as «%s» without numbers, and none are invented', (from, message, code) => {
+  ])('from %s as "%s" has no numbers, and none are synthesized', (from, message, code) => {
     const { body } = translateError({ status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code } } }, { from, to: 'messages' })
     expect(errorOf(body).message).toBe(`prompt is too long: ${message}`)
   })
 
-  test.each(['chat-completions', 'responses'] as const)('is told by messages, and a client of %s gets the code that it knows', to => {
+  test.each(['chat-completions', 'responses'] as const)('from messages has the code that a client of %s recognizes', to => {
     const { status, body } = translateError(
       { status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' } } },
       { from: 'messages', to },
@@ -189,7 +189,7 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
     'generate-content': { error: { code: 503, message: 'Full', status: 'UNAVAILABLE', details: [{ '@type': 'type.test/Hint', hint: 'later' }] } },
   }
   const { notes } = translateError({ status: from === 'messages' ? 529 : 503, body: bodies[from] }, { from, to })
-  // Only messages has a status of its own for a server that is full; generate-content tells no such thing from one that is down.
+  // Only messages has a status for an overloaded server; generate-content does not distinguish it from an outage.
   const status = from === 'messages' || (to === 'messages' && from !== 'generate-content') ? ['approximated /status error.status'] : []
   const words: Record<ProtocolName, string[]> = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
   const named = from === 'chat-completions' || from === 'responses' ? words[to].map(word => `dropped /error/${word} field.unsupported`) : []
@@ -220,14 +220,14 @@ test.each<[string, unknown]>([
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  /** A client of one protocol before an upstream of the other that answers by these scripts, one after another. */
+  /** A client of one protocol with an upstream of the other that sends these scripts, one after another. */
   const connect = async (from: ProtocolName, to: ProtocolName, ...scripts: Parameters<typeof upstream>) => {
     const { url } = await upstream(...scripts)
     const ask = await start(one(url, from))
     return (stream = false) => ask(...asking(to, { stream }))
   }
 
-  /** Status by status: what a client is told when an upstream says it. 529 is known to one protocol only. */
+  /** Status by status: what a client gets for the status of an upstream. Only one protocol has 529. */
   test.each(all)('a status of $from is not folded into another for a client of $to', async ({ from, to }) => {
     const statuses = [
       [400, 'invalid_request_error'],
@@ -244,7 +244,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await connect(from, to, ...statuses.map(([status, type]) => sendJson(status, bodyOf[from](type, `told ${status}`))))
     for (const [status, type] of statuses) {
       const response = await ask()
-      // Its own servers never say it, so nobody knows what one of them would mean.
+      // Its own servers never send it, so no client handles one of them.
       if (status === 529 && from === 'generate-content') continue
       expect(response.status).toBe(status === 529 && to !== 'messages' && from !== to ? 503 : status)
       const body: unknown = await response.json()
@@ -254,7 +254,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(all)('when to ask again reaches a client of $to as $from said it, whole or streamed', async ({ from, to }) => {
+  test.each(all)('the retry hint of $from reaches a client of $to, complete or streamed', async ({ from, to }) => {
     const limit = sendJson(429, bodyOf[from]('rate_limit_error', 'Slow down'), {
       'retry-after': '7',
       'x-ratelimit-limit-requests': '60',

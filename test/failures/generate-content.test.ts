@@ -40,7 +40,7 @@ describe.each(others)('in %s', to => {
     ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, modelVersion: 'm-1', responseId: 'r1' }],
     ['an answer that was blocked whole', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
     ['a limit that thoughts used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
-  ])('%s is a legal answer (P038)', (_, body) => {
+  ])('%s is a legal response (P038)', (_, body) => {
     expect(strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body)).toEqual([])
   })
 
@@ -100,7 +100,7 @@ test('tokens of thought are counted (P036)', () => {
   })
 })
 
-test('calls without ids are told apart, and STOP is a stop for them (P039)', () => {
+test('calls without ids are distinguished, and STOP is a stop for them (P039)', () => {
   const { body } = toChat(response([{ functionCall: { name: 'w', args: { q: 'A' } } }, { functionCall: { name: 'w', args: { q: 'B' } } }]))
   const [choice] = (body as { choices: { finish_reason: string; message: { tool_calls: { id: string; function: { arguments: string } }[] } }[] }).choices
   expect(choice?.finish_reason).toBe('tool_calls')
@@ -137,7 +137,7 @@ test('results have the name of their function, in whatever order they come (P024
   ])
 })
 
-test.each(others)('a proof of a call comes back to it through a client of %s (P025)', client => {
+test.each(others)('a signature of a call comes back to it through a client of %s (P025)', client => {
   const body = response([{ functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' }, { functionCall: { id: 'g2', name: 'w', args: {} } }])
   const there = translateResponse(body, { from: 'generate-content', to: client }).body
   const back = translateResponse(there, { from: client, to: 'generate-content' }).body
@@ -149,7 +149,7 @@ test.each(others)('a proof of a call comes back to it through a client of %s (P0
   ])
 })
 
-test('the address of a picture is not its data (P074)', () => {
+test('the URL of an image is not its data (P074)', () => {
   const content = [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]
   const { body } = translateRequest({ ...chat, messages: [{ role: 'user', content }] }, { from: 'chat-completions', to: 'generate-content' })
   expect(body).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: 'https://example.org/a.png' } }] }] })

@@ -135,7 +135,7 @@ const nothing: Record<ProtocolName, string[]> = {
 
 describe.each(protocolNames)('%s', from => {
   const message = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
-  test.each(message)('%s loses nothing, so nothing is told of it', (_, more) => {
+  test.each(message)('%s drops nothing, so there is no note', (_, more) => {
     for (const to of others(from)) {
       const { notes, faults } = reported(from, to, { ...asks[from], ...more })
       expect({ to, notes, faults }).toEqual({ to, notes: [], faults: [] })
@@ -152,7 +152,7 @@ test.each<[from: ProtocolName, more: Wire]>([
   for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
-// Servers of messages refuse it with 400: a client that sends it is told that it had no effect.
+// Servers of messages refuse it with 400: a client that sends it gets a note that it had no effect.
 test.each([-1, -7])('messages: a limit of %i is none, and noted', max_tokens => {
   for (const to of others('messages')) {
     const { body, notes } = received('messages', to, { ...asks.messages, max_tokens })
@@ -166,6 +166,6 @@ test.each<[to: ProtocolName, model: string, notes: string[]]>([
   ['responses', 'm-1', []],
   ['generate-content', 'gemini-2.5-flash', []],
   ['generate-content', 'm-1', ['approximated /thinking/type reasoning.effort']],
-])('thinking that is off stays off, and what always thinks is told to think least: %s with %s', (to, model, notes) => {
+])('thinking that is off stays off, and models that always think get the lowest effort: %s with %s', (to, model, notes) => {
   expect(reported('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
 })

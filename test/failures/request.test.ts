@@ -292,7 +292,7 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
     'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: shape } },
   }
-  test('a schema for the answer is never lost', () => {
+  test('a schema for the response is never dropped', () => {
     const { body, notes, faults } = reported(from, to, { ...x[from], ...formats[from] })
     const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"answer"')
     const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', names(from) ? '"answer"' : '"response"')) as Wire
@@ -308,7 +308,7 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     'generate-content': 'maxOutputTokens',
   }
   const limited = (limit: Wire): Wire => (from === 'generate-content' ? { generationConfig: limit } : limit)
-  test('the limit of the answer arrives once, under the name that the target knows', () => {
+  test('the limit of the response is sent once, under the name that the target expects', () => {
     const { body, faults } = received(from, to, { ...x[from], ...limited({ [limits[from]]: 1_234 }) })
     const places = { ...body, ...(body['generationConfig'] as Wire | undefined) }
     const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'].flatMap(key => (key in places ? [[key, places[key]]] : []))
@@ -341,7 +341,7 @@ test.each<[param: string, asks: Wire]>([
   ['/prompt', { input: 'x', prompt: { id: 'pmpt_1' } }],
   ['/background', { input: 'x', background: true }],
   ['/input/1', { input: [user('x'), { type: 'item_reference', id: 'msg_1' }] }],
-])('a conversation that only its provider holds (%s) is refused, never answered without it', (param, asks) => {
+])('a conversation that only its provider holds (%s) is refused, never continued without it', (param, asks) => {
   for (const to of protocolNames.filter(name => name !== 'responses')) {
     let thrown: unknown
     try {
@@ -365,7 +365,7 @@ test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
   ['prediction', { type: 'content', content: 'p' }, ['messages', 'responses', 'generate-content']],
   ['prompt_cache_key', 'k', ['messages', 'generate-content']],
   ['newest_field', 1, ['messages', 'responses', 'generate-content']],
-])('%s does nothing elsewhere only where that is told, and strict refuses it there', (field, value, lost) => {
+])('%s has no effect elsewhere only with a note, and strict refuses it there', (field, value, lost) => {
   for (const to of protocolNames.filter(name => name !== 'chat-completions')) {
     const asks = { ...x['chat-completions'], [field]: value }
     const { notes } = reported('chat-completions', to, asks)

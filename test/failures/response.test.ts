@@ -33,7 +33,7 @@ const translate = (body: object, from: ProtocolName, to: ProtocolName) => {
   return { reply: response as Body, notes: shown(notes) }
 }
 
-/** How a reply ended, in the words of each protocol. */
+/** The finish reason of a response in each protocol. */
 const endOf: Record<ProtocolName, (result: Body) => unknown> = {
   'chat-completions': response => (response['choices'] as Body[])[0]?.['finish_reason'],
   responses: response => (response['incomplete_details'] as { reason: string } | null)?.reason ?? response['status'],
@@ -44,10 +44,10 @@ const endOf: Record<ProtocolName, (result: Body) => unknown> = {
 /** The note of an ending that has no exact word, by who writes it. */
 const ending = (notes: string[]) => notes.filter(note => /finish|stop\./.test(note))
 
-describe('how an answer ended', () => {
+describe('the finish reason of a response', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"q":"a"}' } }
 
-  test('«stop» beside tool calls is an answer that waits for the tools', async () => {
+  test('"stop" next to tool calls is a response that waits for the tools', async () => {
     const response = chatResponse({ content: 'Let me look.', tool_calls: [call] }, 'stop')
     expect(endOf.messages(translate(response, 'chat-completions', 'messages').reply)).toBe('tool_use')
     expect(translate(response, 'chat-completions', 'responses').reply).toMatchObject({
@@ -107,7 +107,7 @@ describe('how an answer ended', () => {
     }
   })
 
-  test('an answer that was cut off is not shown as finished', async () => {
+  test('a truncated response is not shown as finished', async () => {
     for (const finish of ['length', 'content_filter']) {
       const { events, response } = report([chunk({ role: 'assistant', content: '*** a/file' }), chunk({}, finish), done], {
         from: 'chat-completions',
@@ -132,7 +132,7 @@ describe('how an answer ended', () => {
   })
 })
 
-describe('an answer that was blocked', () => {
+describe('a blocked response', () => {
   test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
     const { reply: response } = translate(chatResponse({ content: null }, 'content_filter'), 'chat-completions', to)
     expect(endOf[to](response)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'completed', 'chat-completions': undefined }[to])
@@ -153,7 +153,7 @@ describe('an answer that was blocked', () => {
     }
   })
 
-  test('by a classifier, with its explanation, says so where refusals are told', () => {
+  test('by a classifier, with its explanation, is written as a refusal where the target has one', () => {
     const response = messagesResponse([], 'refusal', { stop_details: { type: 'refusal', category: null, explanation: 'Not this.' } })
     expect(translate(response, 'messages', 'chat-completions').reply).toMatchObject({
       choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'Not this.' } }],
@@ -184,7 +184,7 @@ describe('a list of items', () => {
     { type: 'novel_item', id: 'nv_1', glow: 7 },
   ]
 
-  test.each(others('responses'))('is told to a client of %s item by item: text, calls by their call ids, and a note for what has no place', to => {
+  test.each(others('responses'))('reaches a client of %s item by item: text, calls by their call ids, and a note for the rest', to => {
     const { reply: response, notes } = translate(responsesResponse(items), 'responses', to)
     const text = JSON.stringify(response)
     expect(endOf[to](response)).toBe({ messages: 'tool_use', 'chat-completions': 'tool_calls', 'generate-content': 'STOP', responses: undefined }[to])
@@ -210,7 +210,7 @@ describe('a list of items', () => {
     for (const [at, kind] of Object.entries(kinds)) expect(notes.filter(note => note.startsWith(`${kind} ${at}`))).toHaveLength(1)
   })
 
-  test('that holds nothing but reasoning is an answer with reasoning, not an empty one', () => {
+  test('with only reasoning is a response with reasoning, not an empty one', () => {
     const { reply: response } = translate(responsesResponse(items.slice(0, 1)), 'responses', 'messages')
     expect(response).toMatchObject({ content: [{ type: 'thinking', thinking: 'PRIVATE' }], stop_reason: 'end_turn' })
   })
@@ -261,7 +261,7 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
   })
 })
 
-test.each(pairs)('a reply of $from that does not say how it ended is refused for a client of $to, not finished in its name', ({ from, to }) => {
+test.each(pairs)('a response of $from without a finish reason is refused for a client of $to, not completed with a guess', ({ from, to }) => {
   const open: Record<ProtocolName, object> = {
     'chat-completions': {
       ...chatResponse({ content: 'So' }, 'stop'),
@@ -295,7 +295,7 @@ test.each([
   ])
 })
 
-test.each(others('messages'))('an answer that ended although it holds a call is noted for a client of %s, who would run the call', async to => {
+test.each(others('messages'))('a response that ended although it has a call is noted for a client of %s, which would run the call', async to => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
   const { notes } = translate(messagesResponse([call], 'end_turn'), 'messages', to)
   expect(ending(notes)).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])

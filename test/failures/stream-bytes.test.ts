@@ -58,7 +58,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
     expect(await receivedText(from, to, text)).toContain(words)
   })
 
-  test('is whole when a frame is no JSON, and a note tells of the frame', async () => {
+  test('is complete when a frame is no JSON, with a note for the frame', async () => {
     const { response, notes } = report(plain(from).replace('\n\n', '\n\ndata: <html>\n\n'), { from, to })
     expect(JSON.stringify(await response())).toContain(words)
     expect(notes.map(({ code }) => code)).toContain('stream.unreadable-frame')

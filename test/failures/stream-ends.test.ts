@@ -26,7 +26,7 @@ import {
 const opening = chunk({ role: 'assistant', content: '' })
 const call = callItem('call_q', 'pay', '{"sum":100}')
 
-/** How streams end. Sold as an answer: only what said itself that it had come to its end. */
+/** How streams end. Complete means only what its source marked as complete. */
 const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed', ...wires: unknown[]][]> = {
   'chat-completions': [
     ['a finish reason and [DONE]', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop'), done],
@@ -92,7 +92,7 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
   ],
 }
 
-describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('an answer of $from for a client of $to', ({ from, to }) => {
+describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('a response of $from for a client of $to', ({ from, to }) => {
   test.each(endings[from])('that ends with %s: %s', async (_, outcome, ...wires) => {
     const { outcome: is, response, events, notes } = report(wires, { from, to })
     expect(is).toBe(outcome)
@@ -108,13 +108,13 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
   test('that is cut off inside the arguments of a call never closes the call', () => {
     const [, , ...wires] = endings[from].find(([what]) => what.includes('middle of a call')) ?? []
     const text = JSON.stringify(report(wires, { from, to }).events)
-    // One wire has no halves of calls to write; what it has read of one may be told.
+    // One protocol cannot write partial calls; it may emit what it has read of one.
     if (to === 'generate-content') expect(text).not.toContain('sum')
     else if (from !== 'generate-content') expect(text).toContain('sum')
     expect(text).not.toMatch(/"content_block_stop"|function_call_arguments\.done|"status":"completed"|"finish_reason":"tool_calls"|functionCall/)
   })
 
-  test('that is cut off can be told as the length limit, for those who ask, with a note', async () => {
+  test('can be reported as the length limit on request when cut off, with a note', async () => {
     const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
     const { response, notes, outcome } = report(wires, { from, to, truncated: 'length' })
     expect(outcome).toBe('success')
@@ -129,12 +129,12 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
   })
 })
 
-describe.each(protocolNames)('an answer of %s for a client of the same', protocol => {
+describe.each(protocolNames)('a response of %s for a client of the same', protocol => {
   test.each(endings[protocol])('that ends with %s: %s', (_, outcome, ...wires) => {
     const translator = createStreamTranslator({ from: protocol, to: protocol })
     const came = wires.map(wire => (wire === done ? 'data: [DONE]\n\n' : protocols[protocol].frames.write(wire))).join('')
     const text = translator.push(came) + translator.end()
-    // Clients read nothing after `[DONE]`, so the error stands in its place.
+    // Clients read nothing after `[DONE]`, so the error takes its place.
     const passed = outcome === 'failed' ? came.replace(/data: \[DONE\]\n\n$/, '') : came
     expect(text.slice(0, passed.length)).toBe(passed)
     expect(text.slice(passed.length).trimStart().startsWith('data: [DONE]')).toBe(false)
@@ -146,7 +146,7 @@ describe.each(protocolNames)('an answer of %s for a client of the same', protoco
 
 describe('the end that servers of chat completions mean', () => {
   test.each(others('chat-completions'))(
-    '[DONE] without a finish reason ends the answer for a client of %s, and a note says that the reason is a guess',
+    '[DONE] without a finish reason ends the response for a client of %s, with a note that the reason is a guess',
     async to => {
       const { outcome, notes, response } = report([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to })
       expect(outcome).toBe('success')
@@ -155,7 +155,7 @@ describe('the end that servers of chat completions mean', () => {
     },
   )
 
-  test.each(others('chat-completions'))('[DONE] without a finish reason is a failure for a client of %s where that is asked for', async to => {
+  test.each(others('chat-completions'))('[DONE] without a finish reason is a failure for a client of %s on request', async to => {
     const { outcome, response } = report([opening, chunk({ content: 'All of it.' }), done], {
       from: 'chat-completions',
       to,

@@ -28,7 +28,7 @@ import {
 
 const opening = chunk({ role: 'assistant', content: '' })
 
-/** A reply with this text and nothing else, in the words of each protocol's client. */
+/** A response with this text and nothing else, as each protocol's client shows it. */
 const says: Record<ProtocolName, (text: string) => object> = {
   'chat-completions': content => ({ choices: [expect.objectContaining({ finish_reason: 'stop', message: expect.objectContaining({ content }) })] }),
   responses: text => ({
@@ -41,7 +41,7 @@ const says: Record<ProtocolName, (text: string) => object> = {
   }),
 }
 
-/** A reply with these calls, whatever was said before them. */
+/** A response with these calls, after any text. */
 const calls: Record<ProtocolName, (...calls: [id: string, name: string, input: object][]) => object> = {
   'chat-completions': (...list) => ({
     choices: [
@@ -214,7 +214,7 @@ describe('what servers of chat completions do', () => {
       if (to === 'generate-content') {
         const [{ content }] = result['candidates'] as [{ content: { parts: { text?: string; thought?: boolean; functionCall?: { id: string } }[] } }]
         const parts = content.parts.map(({ text, thought, functionCall }) => [text ?? functionCall?.id, thought === true])
-        // The end of the answer is an empty text of its own.
+        // The end of the response is an empty text of its own.
         expect(parts).toEqual([
           ['plan', true],
           ['Now.', false],
@@ -234,7 +234,7 @@ describe('what servers of messages do', () => {
   describe.each(others('messages'))('for a client of %s', to => {
     const received = (...wires: unknown[]) => report(wires, { from: 'messages', to })
 
-    test('a ping and an event of tomorrow do not break the answer; the event is noted', async () => {
+    test('a ping and an unknown event do not break the response; the event is noted', async () => {
       const { response, notes, text } = received(
         begun(),
         { type: 'ping' },
@@ -247,12 +247,12 @@ describe('what servers of messages do', () => {
       )
       expect(await response()).toMatchObject(says[to]('Hi'))
       expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual(['event.unknown'])
-      // What keeps the connection of a client alive; before anything is said it would settle the status. Clients of generate-content read comments as JSON.
+      // Keeps the connection of a client alive; before any output it would fix the status. Clients of generate-content read comments as JSON.
       expect(text.match(to === 'generate-content' ? /(?<=\r\n\r\n)\r\n\r\n/g : /(?<=\n\n): ping\n\n/g)).toHaveLength(1)
       expect(text.includes(':ping') || text.includes(': ping')).toBe(to !== 'generate-content')
     })
 
-    test('a second reply spliced into the first is an error, and none of it is told', async () => {
+    test('a second response spliced into the first is an error, and none of it is emitted', async () => {
       const { response, events, outcome } = received(
         begun(),
         ...textBlock(0, 'First'),
@@ -265,7 +265,7 @@ describe('what servers of messages do', () => {
       await expect(response()).rejects.toThrow()
     })
 
-    test('the same start sent twice is told once', async () => {
+    test('the same start sent twice is emitted once', async () => {
       const { response, events } = received(begun(), begun(), ...textBlock(0, 'Hi'), ...ended('end_turn'))
       expect(await response()).toMatchObject(says[to]('Hi'))
       // Here every event is a beginning of its own.
@@ -275,7 +275,7 @@ describe('what servers of messages do', () => {
       )
     })
 
-    test('a tool that the provider runs does not break the answer, and is noted', async () => {
+    test('a tool that the provider runs does not break the response, and is noted', async () => {
       const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
       const { response, notes } = received(
         begun(),
@@ -292,7 +292,7 @@ describe('what servers of messages do', () => {
       expect(shown(notes).filter(note => /server-tool|part\.unsupported/.test(note))).toHaveLength(2)
     })
 
-    test('arguments of a block that never began are passed over with a note, and the answer goes on', async () => {
+    test('arguments of a block that never began are ignored with a note, and the response continues', async () => {
       const { response, notes } = received(
         begun(),
         { type: 'content_block_delta', index: 4, delta: { type: 'input_json_delta', partial_json: '{"query":' } },
@@ -314,7 +314,7 @@ describe('what servers of messages do', () => {
       toolBlock(3, 'toolu_b', 'open', '{"n":2}'),
     ],
     ['at once', toolBlock(0, 'toolu_a', 'find', '{"q":"x"}'), toolBlock(1, 'toolu_b', 'open', '{"n":2}')],
-  ])('calls %s are counted from 0, without holes', async (_, ...blocks) => {
+  ])('calls %s are counted from 0, without gaps', async (_, ...blocks) => {
     const { response, events } = report([begun(), ...blocks.flat(), ...ended('tool_use')], { from: 'messages', to: 'chat-completions' })
     const indices = events.flatMap(event => ((event as ReturnType<typeof chunk>).choices?.[0]?.delta as { tool_calls?: { index: number }[] })?.tool_calls ?? [])
     expect([...new Set(indices.map(({ index }) => index))]).toEqual([0, 1])
@@ -393,7 +393,7 @@ describe('what servers of responses do', () => {
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
     })
 
-    test('reasoning that is told under the index of the message is reasoning, and the text comes once', async () => {
+    test('reasoning under the index of the message is reasoning, and the text comes once', async () => {
       const [added, part, ...message] = textEvents(0, 'Fine.')
       const thought = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: `rs_${delta.length}`, delta })
       const listed = [{ type: 'reasoning', id: 'rs_last', summary: [{ type: 'summary_text', text: 'Well now' }] }, messageItem('Fine.', { id: 'msg_last' })]
@@ -425,7 +425,7 @@ describe('what servers of responses do', () => {
     test.each([
       ['twice', '{"q":"x"}'],
       ['as an empty object first', '{}'],
-    ])('arguments that are told %s are told once', async (_, first) => {
+    ])('arguments sent %s are emitted once', async (_, first) => {
       const [added, ...rest] = callEvents(0, call, '{"q":"x"}')
       const { response } = received(...responsesStream([{ ...added, item: { ...call, arguments: first } }, ...rest], responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
@@ -437,7 +437,7 @@ describe('what servers of responses do', () => {
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
-    test('what was told stays when the events of the end are empty', async () => {
+    test('emitted parts stay when the events of the end are empty', async () => {
       const item_id = 'rs_7'
       const thought = { type: 'reasoning', id: item_id, summary: [] }
       const events = [
@@ -454,7 +454,7 @@ describe('what servers of responses do', () => {
       expect(JSON.stringify(result)).toContain('Well now')
     })
 
-    test('events without numbers and without the mark of the end are an answer all the same', async () => {
+    test('events without numbers and without an end marker are still a response', async () => {
       const wires = responsesStream(textEvents(0, 'Fine.'), responsesResponse([messageItem('Fine.')])).map(({ sequence_number: _, ...event }) => event)
       expect(await received(...wires).response()).toMatchObject(says[to]('Fine.'))
     })
@@ -473,8 +473,8 @@ test('a time with fractions of a second is a whole second for clients of chat co
   expect(translateResponse(response, { from: 'responses', to: 'chat-completions' }).body).toMatchObject({ created: 1_760_000_000 })
 })
 
-describe('what a client of responses must be told', () => {
-  test('every event of a text, in order and numbered, and the whole answer at the end', async () => {
+describe('what a client of responses must receive', () => {
+  test('every event of a text, in order and numbered, and the complete response at the end', async () => {
     const { events, response } = report(
       [
         opening,
@@ -529,7 +529,7 @@ describe('what a client of responses must be told', () => {
   })
 })
 
-describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of messages must be told of $from', ({ from }) => {
+describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of messages must receive of $from', ({ from }) => {
   const wires =
     from === 'responses'
       ? responsesStream(textEvents(0, 'Hi'), responsesResponse([messageItem('Hi')]))

@@ -18,7 +18,7 @@ export type Reported = {
   events: unknown[]
   notes: Note[]
   outcome: 'success' | 'failed' | 'cut'
-  /** The official accumulator's reply; rejects when the client throws. */
+  /** The official accumulator's response; rejects when the client throws. */
   response(): Promise<Record<string, unknown>>
 }
 
@@ -41,7 +41,7 @@ export function report(wires: unknown[] | string | Uint8Array[], options: Transl
 const written = (wire: unknown, from: ProtocolName): string | Uint8Array =>
   wire === '[DONE]' ? 'data: [DONE]\n\n' : typeof wire === 'string' || wire instanceof Uint8Array ? wire : protocols[from].frames.write(wire)
 
-/** The types of named events in order, the same one in a row told once. */
+/** The types of named events in order, repeats in a row once. */
 export function typesOf(events: unknown[]): string[] {
   const types = events.map(event => (isObject(event) && typeof event['type'] === 'string' ? event['type'] : String(event)))
   return types.filter((type, i) => type !== types[i - 1])
@@ -83,7 +83,7 @@ export const chatUsage = (prompt: number, completion: number, more: object = {})
 /** The chunk after the last one, which holds nothing but the counts. */
 export const usageChunk = (usage: object) => ({ ...chunk({}), choices: [], usage })
 
-/** A piece of a call in a chat stream. */
+/** A chunk of a call in a chat stream. */
 export const part = (index: number, args: string, head?: { id: string; name: string }) =>
   chunk({
     tool_calls: [{ index, ...(head && { id: head.id, type: 'function' }), function: { ...(head && { name: head.name }), arguments: args } }],
@@ -194,7 +194,7 @@ export const textEvents = (output_index: number, text: string, id = 'msg_7') => 
   ]
 }
 
-/** The events of a call; without pieces its arguments come only at the end. */
+/** The events of a call; without chunks its arguments come only at the end. */
 export const callEvents = (output_index: number, item: ReturnType<typeof callItem>, ...chunks: string[]) => [
   { type: 'response.output_item.added', output_index, item: { ...item, arguments: '', status: 'in_progress' } },
   ...chunks.map(delta => ({ type: 'response.function_call_arguments.delta', output_index, item_id: item.id, delta })),

@@ -24,7 +24,7 @@ import {
 
 type Body = Record<string, unknown>
 
-/** A conversation whose answer was thought over in secret, as a client of each protocol sends it back. */
+/** A conversation whose response has hidden reasoning, as a client of each protocol sends it back. */
 const history: Record<ProtocolName, Body> = {
   'chat-completions': {
     model: 'm-7',
@@ -68,7 +68,7 @@ const history: Record<ProtocolName, Body> = {
   },
 }
 
-/** Where the model is said, on the wire that says it there. */
+/** Where the model is named, on the wire that has it there. */
 const path = '/v1beta/models/m-7:generateContent'
 
 const placeOfReasoning: Record<ProtocolName, string> = {
@@ -79,13 +79,13 @@ const placeOfReasoning: Record<ProtocolName, string> = {
 }
 
 describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }) => {
-  test('tells nobody what was thought, shows it to no other model as its words, and the loss is noted', () => {
+  test('shows the reasoning to no client and sends it to no other model as text, and notes the loss', () => {
     const { body, notes } = translateRequest(history[from], { from, to, path })
     expect(strictOf(to).checkRequest(body)).toEqual([])
     expect(JSON.stringify(body)).not.toContain('SEALED')
     expect(JSON.stringify(body)).toContain('Left.')
     if (to === 'generate-content') {
-      // It takes thoughts without a proof, as what they are: only the proof is lost, where there was one.
+      // It takes reasoning without a signature as reasoning: only the signature is dropped, where there was one.
       expect(body).toMatchObject({ contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}] })
       expect(shown(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(from === 'chat-completions' ? 0 : 1)
       return
@@ -182,12 +182,12 @@ describe('how much to think', () => {
     const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
     for (const to of others('messages')) {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
-      // There the provider's own budget stands, or a level: test/protocols/generate-content has their table.
+      // There the provider's own budget applies, or a level: test/protocols/generate-content has their table.
       if (to === 'generate-content') continue
       const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string; summary?: string } }
       expect(to === 'responses' ? reasoning?.effort : reasoning_effort).toBe(effort)
       const codes = notes.filter(({ kind }) => kind !== 'synthesized').map(note => note.code)
-      // Thinking with a budget is shown by default, which responses has to be asked for.
+      // Thinking with a budget is shown by default, which responses needs a field for.
       const isShown = to === 'responses' && 'budget_tokens' in thinking
       expect(codes.toSorted()).toEqual([...(code ? [code] : []), ...(isShown ? ['reasoning.shown'] : [])])
       if (isShown) expect(reasoning).toMatchObject({ summary: 'auto' })
@@ -213,7 +213,7 @@ describe('how much to think', () => {
         tool_choice: { type: 'function', name: 'look' },
       },
     }
-    // Manual thinking refuses forced tools and adaptive thinking does not; of a name that nobody knows either may be true.
+    // Manual thinking refuses forced tools and adaptive thinking does not; for an unknown name either may apply.
     for (const [model, thinking] of [['claude-sonnet-4-5'], ['m-1'], ['claude-opus-4-8', { type: 'adaptive' }]] as const) {
       const { body, notes } = translateRequest({ model, ...request[from] }, { from, to: 'messages' })
       expect((body as { thinking?: unknown }).thinking).toEqual(thinking)
@@ -231,7 +231,7 @@ describe('reasoning of compatible servers', () => {
     ['reasoning and the same again in reasoning_details', { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
   ]
 
-  test.each(spellings)('in %s is thinking beside the answer, once', (_, fields) => {
+  test.each(spellings)('in %s is thinking next to the response, once', (_, fields) => {
     const response = chatResponse({ content: 'Left.', ...fields }, 'stop')
     const messages = translateResponse(response, { from: 'chat-completions', to: 'messages' })
     expect(messages.body).toMatchObject({
@@ -288,7 +288,7 @@ describe('thinking in a stream', () => {
     expect(JSON.stringify(result.output[1])).not.toContain('because')
   })
 
-  test('several summaries of one item are one thinking block, each told once', async () => {
+  test('several summaries of one item are one thinking block, each once', async () => {
     const at = { item_id: 'rs_1', output_index: 0 }
     const parts = ['First.', 'Second.']
     const item = { type: 'reasoning', id: 'rs_1', summary: parts.map(text => ({ type: 'summary_text', text })), encrypted_content: 'SEALED' }

@@ -25,7 +25,7 @@ const pairsOf = (names: readonly ProtocolName[]) => names.flatMap(from => names.
 const pairs = pairsOf(protocolNames)
 
 const configured = (mode: string, ...names: string[]): Wire => ({ functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } })
-/** Where a choice of tools stands. */
+/** Where the choice of tools is. */
 const choiceIn = (protocol: ProtocolName) => (protocol === 'generate-content' ? 'toolConfig' : 'tool_choice')
 
 describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
@@ -51,7 +51,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
     expect(body['parallel_tool_calls']).toBe(undefined)
   })
 
-  // Nothing says it on this wire: asked of it, it is noted; by it, it is never asked.
+  // This wire has no field for it: in a request to it, it is noted; requests from it never have it.
   if (to === 'generate-content')
     test('one call at a time is noted', () => {
       const flag = from === 'messages' ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } : { parallel_tool_calls: false }

@@ -69,7 +69,7 @@ const inAndOut = (protocol: ProtocolName, input: number, output: number, thought
 const usageOf = (body: unknown) => (body as { usage?: Body; usageMetadata?: Body }).usage ?? (body as { usageMetadata: Body }).usageMetadata
 const received = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
 
-test('what a request cost is told to clients of messages at the start, where the first event of generate-content says it (3.6)', () => {
+test('clients of messages get the input tokens at the start when the first event of generate-content has them (3.6)', () => {
   const early = { promptTokenCount: 10, cachedContentTokenCount: 4, totalTokenCount: 10 }
   const late = { ...early, candidatesTokenCount: 3, totalTokenCount: 13 }
   const { events, notes } = report([frame([{ text: 'x' }], undefined, { usageMetadata: early }), frame([{ text: '' }], 'STOP', { usageMetadata: late })], {
@@ -104,7 +104,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
     expect(JSON.stringify(usageOf(body))).not.toMatch(/:-\d/)
   })
 
-  test('of an answer that was cut at the limit are kept', async () => {
+  test('of a response that was cut at the limit are kept', async () => {
     const cut: Record<ProtocolName, unknown[]> = {
       'chat-completions': [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'length'), usageChunk(counts['chat-completions']), done],
       responses: responsesStream(
@@ -141,7 +141,7 @@ describe('counts of messages', () => {
     )
   })
 
-  test.each(others('messages'))('that end with null or not at all keep what the start told a client of %s', async to => {
+  test.each(others('messages'))('that end with null or not at all keep the counts of the start for a client of %s', async to => {
     const wires = [
       begun({ input_tokens: 100, cache_read_input_tokens: 400, output_tokens: 1 }),
       ...textBlock(0, 'x'),
@@ -155,7 +155,7 @@ describe('counts of messages', () => {
     expect(usageOf(await report(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).response())).toMatchObject({ [total(to)]: 920 })
   })
 
-  test.each(others('messages'))('of an answer that fails then are told to a client of %s, or noted', to => {
+  test.each(others('messages'))('of a response that fails then reach a client of %s, or are noted', to => {
     const wires = [
       begun({ input_tokens: 100, output_tokens: 1 }),
       ...textBlock(0, 'x'),
@@ -175,7 +175,7 @@ describe('counts of messages', () => {
   })
 })
 
-describe('counts that chat completions tells late', () => {
+describe('counts that chat completions sends late', () => {
   test('after the finish reason are in the one message_delta, all of them', async () => {
     const { events, response, notes } = report(stream('chat-completions', counts['chat-completions']), { from: 'chat-completions', to: 'messages' })
     const deltas = events.filter(event => (event as Body)['type'] === 'message_delta')
@@ -235,7 +235,7 @@ describe('counts that were left out, for a client of responses', () => {
   test.each([
     ['chat-completions', { completion_tokens: 4 }],
     ['messages', { output_tokens: 4 }],
-  ] as const)('are 0 where %s told others, and a note says so', (from, usage) => {
+  ] as const)('are 0 where %s sent others, with a note', (from, usage) => {
     const { body, notes } = translateResponse(response(from, usage), { from, to: 'responses' })
     expect(body).toMatchObject({ usage: { input_tokens: 0, output_tokens: 4 } })
     expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
@@ -262,7 +262,7 @@ describe('tokens of thinking', () => {
   })
 })
 
-test('a client of chat completions that asked for counts gets them in one last chunk, with the id of the answer', () => {
+test('a client of chat completions that requested counts gets them in one last chunk, with the id of the response', () => {
   const { events } = report(stream('messages', counts.messages), { from: 'messages', to: 'chat-completions', ...received })
   expect(events.at(-1)).toBe(done)
   expect(events.at(-2)).toMatchObject({ id: expect.stringMatching(/./), choices: [], usage: counts['chat-completions'] })

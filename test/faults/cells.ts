@@ -68,7 +68,7 @@ export async function startBench(make = gateway): Promise<Bench> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // A client may open one, think better of it and keep it: while nothing was asked over it the server takes it for a busy one.
+  // A client may open one and keep it unused: without a request on it, the server takes it for a busy one.
   const open = () => [...sockets].filter(({ bytesRead }) => bytesRead > 0).length
   // Longer than its clients keep theirs, or a call may meet a closing socket.
   server.keepAliveTimeout = 75_000

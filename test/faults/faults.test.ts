@@ -25,7 +25,7 @@ test.each([
   ['faults of a response', share],
   ['half a request', halves],
   ['cuts anywhere', cuts],
-] as const)('%s: every client gets a reply or an error, every upstream call ends, and nothing stays behind', async (_, cells) => {
+] as const)('%s: every client gets a response or an error, every upstream call ends, and nothing leaks', async (_, cells) => {
   const bench = await startBench(listenedGateway)
   const wrong: string[] = []
   const queue = cells.values()

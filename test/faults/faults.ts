@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { Act, Play } from './upstream.ts'
 
-/** `reply`: all of it must come through. `error`: the client must be told. `either`: one of both, but never a reply that is not what was said. */
+/** `response`: all of it must arrive. `error`: the client must get an error. `either`: one of both, but never a wrong response. */
 export type Expect = 'reply' | 'error' | 'either'
 
 export type Fault = {
@@ -10,11 +10,11 @@ export type Fault = {
   play: Play
   /** The gateway waits but a moment for this one. */
   impatient?: true
-  /** Nobody listens there at all. */
+  /** Nothing listens there at all. */
   refuses?: true
-  /** Wires whose streams have no end of their own, so that nobody can tell where this one ended. */
+  /** Wires whose streams have no end marker, so that no client can detect the end. */
   endless?: readonly string[]
-  /** What is heard when it is not letter by letter what was said. */
+  /** What is received if it is not exactly what was sent. */
   says?(text: string): string
 }
 
@@ -35,7 +35,7 @@ const common = (act: Act): Framing => (act.stream ? 'chunked' : 'length')
 const chunk = (bytes: Uint8Array) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 const lastChunk = '0\r\n\r\n'
 
-/** A whole answer in one write. */
+/** A complete response in one write. */
 const response =
   (body: (act: Act) => Uint8Array | string, response: WireResponse | ((act: Act) => WireResponse) = {}): Play =>
   async act => {
@@ -63,7 +63,7 @@ const text = (change: (text: string, act: Act) => string) => (act: Act) => chang
 const pause = () => new Promise(resolve => setImmediate(resolve))
 const page = '<!doctype html><html><body>Bad gateway</body></html>'
 
-/** Piece after piece, as long as somebody takes them. */
+/** Chunk after chunk, as long as they are read. */
 const endless =
   (part: (act: Act, number: number) => string | Buffer): Play =>
   async act => {
@@ -113,7 +113,7 @@ const redirects = [301, 302, 303, 307, 308].flatMap((status): Fault[] => [
   { name: `a redirect ${status} to itself`, expect: 'error', play: response(() => '', { status: `${status} Moved`, headers: ['location: /v1/messages'] }) },
 ])
 
-/** What upstreams, and what stands between, do to an answer. */
+/** What upstreams, and proxies before them, do to a response. */
 export const faults: Fault[] = [
   { name: 'nothing', expect: 'reply', play: response(({ body }) => body) },
   { name: 'a refused connection', expect: 'error', refuses: true, play: () => {} },
@@ -170,7 +170,7 @@ export const faults: Fault[] = [
   { name: 'its end twice', expect: { whole: 'error', stream: 'reply' }, play: response(act => Buffer.concat([act.body, act.stream ? (act.frames.at(-1) ?? '') as Buffer : Buffer.from('}')])) },
   { name: 'frames after the end', expect: { whole: 'either', stream: 'reply' }, play: response(act => Buffer.concat([act.body, Buffer.from(act.stream ? ': bye\n\ndata: {"choices":[]}\n\n' : '\n\n')])) },
   { name: 'another message after the end', endless: ['generate-content'], expect: { whole: 'error', stream: 'either' }, play: response(act => Buffer.concat([act.body, act.other])) },
-  // Where nothing begins a message, one that goes on in another's words looks like one.
+  // Without the start of a message, a message that continues in another one's text looks like one.
   { name: 'half of a message and then another', endless: ['chat-completions', 'generate-content'], expect: 'error', play: response(act => Buffer.concat([act.stream ? Buffer.concat(act.frames.slice(0, act.frames.length / 2)) : act.body.subarray(0, act.body.length / 2), Buffer.from(act.other.toString().replaceAll(/\b(msg|resp)_1\b/g, '$1_2'))])) },
   { name: 'another reply on the connection, that nobody asked for', expect: 'reply', play: async act => { await response(({ body }) => body)(act); await response(({ other }) => other)(act) } },
   { name: 'letters that are no UTF-8', expect: 'either', says: message => message.replace('ö', '\ufffd\ufffd'), play: response(({ body }) => replaced(body, 'ö', Buffer.from([0xff, 0xfe]))) },
@@ -184,7 +184,7 @@ export const faults: Fault[] = [
   { name: 'HTTP/1.0', expect: 'reply', play: response(({ body }) => body, { version: '1.0', framing: 'close' }) },
   { name: 'HTTP/1.0, cut', expect: { whole: 'error', stream: 'error' }, play: response(({ body }) => body.subarray(0, body.length / 2), { version: '1.0', framing: 'close' }) },
   { name: 'a body without a head', expect: 'error', play: async act => { await act.send(act.body); finish(act) } },
-  // Nobody asked for it with `expect`: the HTTP client takes that for a broken server.
+  // The request did not have `expect`: the HTTP client takes that for a broken server.
   { name: '100 before the answer', expect: 'either', play: before('HTTP/1.1 100 Continue\r\n\r\n') },
   { name: '102 and 103 before the answer', expect: 'reply', play: before('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n') },
   { name: '101 instead of an answer', expect: 'error', play: async act => { await act.send('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'); finish(act) } },

@@ -8,9 +8,8 @@ import { cutAt, type Fault, faults } from './faults.ts'
 import { scriptOf } from './upstream.ts'
 
 /**
- * Every fault × every pair of protocols × whole and streamed × every kind of client: `npm run test:faults`. Words choose
- * faults by their names; `--every K` cuts answers after every K-th byte (default 7). A run of all of it writes its figures
- * into docs/reliability.md.
+ * Every fault × every pair of protocols × whole and streamed × every kind of client: `npm run test:faults`. Arguments choose faults by
+ * their names; `--every K` cuts responses after every K-th byte (default 7). A full run writes its figures into docs/reliability.md.
  */
 const words = process.argv.slice(2).filter((word, i, all) => !word.startsWith('--') && !all[i - 1]?.startsWith('--'))
 const every = Number(process.argv[process.argv.indexOf('--every') + 1] || 7) || 7
@@ -22,7 +21,7 @@ const others: readonly Behaviour[] = behaviours.filter(behaviour => !/half/.test
 const cells = (fault: Fault, some: readonly Behaviour[]): Cell[] =>
   pairs.flatMap(pair => [true, false].flatMap(stream => some.map(behaviour => ({ fault, ...pair, stream, behaviour }))))
 
-/** Of the longest answer of a protocol; who says less is cut at its last byte. */
+/** For the longest response of a protocol; a shorter one is cut at its last byte. */
 function cuts(): Cell[] {
   return protocolNames.flatMap(served => {
     const { stream, response } = wireOf(served)

@@ -5,17 +5,17 @@ import { type Script, wireOf } from '../support/upstreams/index.ts'
 /** What a cell's upstream would say if nothing went wrong, and the means to let it go wrong byte by byte. */
 export type Act = {
   socket: Socket
-  /** Is a stream asked for? */
+  /** Is a stream requested? */
   stream: boolean
-  /** The usual body: one JSON, or all frames. */
+  /** The default body: one JSON, or all frames. */
   body: Buffer
   /** The same frame by frame; one for a complete response. */
   frames: Buffer[]
-  /** The usual content type. */
+  /** The default content type. */
   type: string
   /** What another cell's upstream would say. */
   other: Buffer
-  /** Resolves when the bytes are out, or nobody takes them any more. */
+  /** Resolves when the bytes are written, or no longer read. */
   send(bytes: Uint8Array | string): Promise<void>
   /** Resolves when the caller has gone. */
   gone: Promise<void>
@@ -23,7 +23,7 @@ export type Act = {
 
 export type Play = (act: Act) => unknown
 
-/** `over`: it said all it had to say, or its caller hung up. */
+/** `over`: it sent everything, or its caller disconnected. */
 export type Call = { over: boolean; bytes: number }
 
 export type RawUpstream = {
@@ -42,7 +42,7 @@ export const scriptOf = (cell: string): Script => ({
   ending: 'stop',
 })
 
-/** A server of one protocol that writes its answers by hand, so that they can be wrong. */
+/** A server of one protocol that writes its responses by hand, so that they can be wrong. */
 export async function startRaw(protocol: string): Promise<RawUpstream> {
   const wire = wireOf(protocol)
   const calls = new Map<string, Call[]>()

@@ -1,7 +1,7 @@
 import { createGenerator } from './dice.ts'
 import { type Target, targets } from './targets.ts'
 
-/** Cases are numbered: the number says the target and the dice. */
+/** Cases are numbered: the number gives the target and the seed. */
 export const targetOf = (number: number): Target => targets[number % targets.length] as Target
 
 /** What was found in one case; undefined: nothing. */

@@ -82,7 +82,7 @@ test('every empty thought begins a segment, however the stream is cut', () => {
   expect(whole.match(/reasoning_summary_part.added"/g)).toHaveLength(4)
 })
 
-describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'))('a call by an empty name, towards $name', to => {
+describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'))('a call by an empty name, to $name', to => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: '', arguments: '{}', status: 'completed' }
   const responseOf = (...output: object[]) => ({ id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
 
@@ -109,7 +109,7 @@ describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'
   })
 })
 
-test('counts of which only some were told make a legal chunk, and a note', () => {
+test('incomplete counts make a legal chunk, and a note', () => {
   const reported = [
     { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null } },
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
@@ -134,7 +134,7 @@ test.each(Object.values(protocols))('an error that says nothing has a sentence a
     expect(decodeError({ status: 429, headers: {}, body }).value.message).not.toBe('')
 })
 
-test.each(Object.values(protocols))('a model whose name is half a letter is asked for all the same: $name', ({ encodeRequest, address }) => {
+test.each(Object.values(protocols))('a model whose name is half a character is requested all the same: $name', ({ encodeRequest, address }) => {
   const { context } = encodeRequest({ model: 'a\ud800', messages: [], maxOutputTokens: 1 })
   expect(context?.path ?? '').not.toContain('\ud800')
   expect(() => address.target({ operation: 'generate', model: 'a\ud800', stream: false })).not.toThrow()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { found } from './case.ts'
 import { targets } from './targets.ts'
 
-/** A share of `npm run fuzz`, with the same dice every time, and all that was ever found. */
+/** A share of `npm run fuzz`, always with the same seed, and all cases that were ever found. */
 const seeds = JSON.parse(readFileSync(new URL('./seeds.json', import.meta.url), 'utf8')) as number[]
 
 test.each(targets.map(({ name }, index) => [name, index] as const))('%s: nothing is found', async (_, index) => {

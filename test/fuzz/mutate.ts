@@ -1,6 +1,6 @@
 import type { RandomSource } from './dice.ts'
 
-/** What has broken readers before, wherever it stood. */
+/** Values that have broken decoders before, anywhere. */
 const nasty: readonly unknown[] = [
   null, true, false, 0, -1, 1e308, -1e-308, 2 ** 53, 0.1, '', ' ', '\u0000', '\ud800', '\udc00x', '\u2028', '\ufeff', '[DONE]', '{', '{}', '[]',
   '"', '\\', '../..', '%2f', 'constructor', '__proto__', 'toString', 'data:;base64,', 'data:image/png;base64,====', 'x'.repeat(5000), [], {}, [[]], [null], [{}],
@@ -28,7 +28,7 @@ const keys = [
 
 type Holder = { holder: Record<string, unknown>; key: string }
 
-/** A copy with a few values lost, doubled, exchanged or replaced: by what is nasty, or by what stands elsewhere in `others`. */
+/** A copy with a few values dropped, doubled, exchanged or replaced: by difficult values, or by values of `others`. */
 export function mutated(random: RandomSource, value: unknown, others: readonly unknown[]): unknown {
   let copy = structuredClone(value)
   for (let count = random.below(4); count > 0; count--) {
@@ -108,7 +108,7 @@ function deep(levels: number, asList: boolean): unknown {
 
 const bytes = ['\r', '\n', '\r\n', '\n\n', '\r\r', '\u0000', '\ufeff', ':', 'data', 'data:', 'event: x\n', 'id: 1\u0000\n', 'retry: 0\n', ' ', '{', '}', '[', ']', '"', '\\', '[DONE]', 'data: [DONE]\n\n'] // biome-ignore format: a list of values
 
-/** Bytes with pieces lost, doubled, put elsewhere, or replaced; `others` lend theirs. */
+/** Bytes with chunks dropped, doubled, moved or replaced; `others` are used as replacements. */
 export function mutatedBytes(random: RandomSource, text: Uint8Array, others: readonly Uint8Array[]): Uint8Array {
   let out = Buffer.from(text)
   for (let count = random.below(4); count > 0; count--) {
@@ -148,7 +148,7 @@ export function mutatedBytes(random: RandomSource, text: Uint8Array, others: rea
   return out
 }
 
-/** The same bytes in pieces of any length. */
+/** The same bytes in chunks of any length. */
 export function inChunks(random: RandomSource, text: Uint8Array): Uint8Array[] {
   const chunks: Uint8Array[] = []
   const common = random.one([1, 3, 20, 200, text.length + 1])

@@ -55,11 +55,11 @@ function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Tar
       if (!encoded || (decoded.value as { error?: unknown }).error) return
       const there = JSON.parse(JSON.stringify(encoded.wire)) as unknown
       if (from === to) {
-        // What a reader could not place it has said.
+        // A decoder reports what it could not place.
         if (decoded.notes.length === 0) must(canonicalJson(there) === canonicalJson(JSON.parse(before)), 'read and written again it is another:', before, there)
         must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
       } else if (kind === 'response') {
-        // Counts that nobody told stay untold, so that a reply is as complete as its source; but it is one.
+        // Unknown counts stay unknown, so that a response is as complete as its source.
         must(hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined, 'a reply that its own protocol cannot read:', there, before)
       }
     },
@@ -191,7 +191,7 @@ function requestsByHttp(): Target {
 
 const types = ['application/json', 'application/json; charset=utf-8', 'text/event-stream', 'text/event-stream;charset=utf-8', 'text/plain', 'text/html', 'application/octet-stream', ''] // biome-ignore format: a list of values
 
-/** Whatever an upstream answers, through a gateway: a reply, a stream or an error that is legal in the caller's protocol, and one record. */
+/** Whatever an upstream returns, the gateway sends a response, a stream or an error that is legal in the caller's protocol, and writes one record. */
 function respondsByHttp(served: Protocol): Target {
   let next = { status: 200, headers: {} as Record<string, string>, pieces: [] as Uint8Array[], breaks: false }
   let records = 0
@@ -283,13 +283,13 @@ const unnumbered = new Map<string, RegExp>([
   ['chat-completions', /"choices":\[\{(?!"index":)/],
 ])
 
-/** Streams that said why they stopped: nothing of the reply is missing where only their last event is. */
+/** Streams with a finish reason: nothing of the response is missing where only their last event is. */
 const reasoned = new Map<string, RegExp>([['messages', /"stop_reason":"/]])
 
 /** Decoders refuse objects with such a key, also among arguments that were a text on the wire they came from. */
 const hasBadKey = (text: string) => text.includes('"__proto__"')
 
-/** Names of tools, tiers and kinds of items that the upstream made up, and nobody can mend. */
+/** Names of tools, tiers and kinds of items that the upstream invented, and that cannot be mended. */
 const itsOwn =
   /name: does not match|type: expected one of|serviceTier: does not match|inlineData\/data: does not match|its text is not what the deltas added up to/
 

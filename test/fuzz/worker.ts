@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { found } from './case.ts'
 
-/** Runs case after case; whoever started it reads the number of the present one, so that a hang has a name. */
+/** Runs case after case; the parent process reads the number of the current one, so that a hang can be named. */
 const { from, to, until, place } = workerData as { from: number; to: number; until: number; place: SharedArrayBuffer }
 const present = new Float64Array(place)
 let number = from

@@ -6,13 +6,13 @@ import { asking, type hosts, isStreaming, one, type Protocol, paths, replies, se
 export const all = Object.keys(paths) as Protocol[]
 export const others = Object.fromEntries(all.map(client => [client, all.filter(served => served !== client)])) as Record<Protocol, Protocol[]>
 
-/** An upstream that answers «Hello», whole or streamed, and what it was asked. */
+/** An upstream that responds with "Hello", complete or streamed, and the requests that it got. */
 export const hello = (protocol: Protocol) =>
   upstream((response, call) => (isStreaming(protocol, call) ? sendStream(streams[protocol])(response) : sendJson(200, replies[protocol])(response)))
 
 type Start = (typeof hosts)[number][1]
 
-/** Asks an upstream of each other protocol: it gets a legal request, and the client an answer that is legal and says «Hello». */
+/** Sends a request to an upstream of each other protocol: it gets a legal request, and the client a legal response with "Hello". */
 export async function responded(
   start: Start,
   client: Protocol,

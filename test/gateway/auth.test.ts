@@ -78,7 +78,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await statusOf('also-secret')).toBe(404)
   })
 
-  test('a group that asks too often is told when to come back', async () => {
+  test('a group above its rate limit gets the time to retry', async () => {
     const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
     const headers = { authorization: 'Bearer key-of-alice' }
     const responses = []
@@ -128,7 +128,7 @@ test.each([
   ['[::1]:4000', 200],
   ['rebound.example', 401],
   ['127.0.0.1.example', 401],
-])('called by the name %s, a gateway without keys answers %i', async (host, status) => {
+])('a gateway without keys returns %i when called by the name %s', async (host, status) => {
   const { keys: _, ...open } = config
   const handler = mounted(open)
   const { port } = new URL(await listen(handler))
@@ -146,7 +146,7 @@ test('"none" serves everybody', async () => {
   expect((await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))).status).toBe(200)
 })
 
-test('where nobody can tell who is asking, a gateway without keys does not start', async () => {
+test('a gateway without keys does not start where clients cannot be identified', async () => {
   const [, [, start]] = hosts as [(typeof hosts)[number], (typeof hosts)[number]]
   const { keys: _, ...open } = config
   await expect(start(open)).rejects.toThrow('"auth": "none"')

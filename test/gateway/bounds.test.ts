@@ -54,7 +54,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-test.each(protocols)('lines that say nothing hold nobody up, however many an upstream sends: %s', async protocol => {
+test.each(protocols)('lines without data do not delay a client, however many an upstream sends: %s', async protocol => {
   const { url } = await upstream(sendStream(['\n'.repeat(16_000), ':\n\n'.repeat(5_000)]))
   const [[, start] = []] = hosts
   const ask = await start?.(one(url, protocol))
@@ -87,7 +87,7 @@ test('headers that are too large are refused where the server lets them through'
   expect((await ask?.(paths.messages, post(requests.messages, { 'x-odd': 'x'.repeat(100_000) })))?.status).toBe(431)
 })
 
-test('whoever calls the library sets the bound of events itself', () => {
+test('callers of the library set the bound of events themselves', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', maxEventLength: 100 })
   const out = translator.push(`data: {"id":"${'x'.repeat(200)}"`) + translator.end()
   expect(out).toContain('too long')

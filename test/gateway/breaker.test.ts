@@ -3,7 +3,7 @@ import { settle } from '../../src/gateway/options.ts'
 import { createBreakers } from '../../src/gateway/upstream/breaker.ts'
 import { one } from './support.ts'
 
-/** Channels that rest, seen without a gateway; that a gateway goes by them is told by `retry.test.ts`. */
+/** Open channels, tested without a gateway; `retry.test.ts` tests that a gateway skips them. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
@@ -17,7 +17,7 @@ function channelOf(failures: number) {
   return {
     rest: () => breakers.restMs(channel),
     run: (result: string) => breakers.run(channel, async () => result),
-    /** An attempt that goes on until it is told how it ends. */
+    /** An attempt that runs until the test ends it. */
     begin: () => {
       const end: ((result: string) => void)[] = []
       const running = breakers.run(channel, () => new Promise<string>(resolve => void end.push(resolve)))

@@ -58,7 +58,7 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test.each(['messages', 'generate-content'] as const)('breaks the connection behind the error of a reply that says that it failed: %s', async client => {
+  test.each(['messages', 'generate-content'] as const)('breaks the connection after the error of a failed response: %s', async client => {
     const chunk = (delta: object, finish_reason: string | null) =>
       `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
     const { url } = await upstream(sendStream([chunk({ content: 'Hel' }, null), 20, chunk({}, 'error'), 'data: [DONE]\n\n']))
@@ -71,7 +71,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(broke).toBe(true)
   })
 
-  test('passes a failed reply of the same protocol without a break', async () => {
+  test('passes a failed response of the same protocol without a break', async () => {
     const failed = { candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'bad call' }] }
     const { url } = await upstream(sendStream([`data: ${JSON.stringify(failed)}\n\n`]))
     const ask = await start(one(url, 'generate-content'))
@@ -106,7 +106,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-test.each(toGoogle.map(([, served]) => served))('makes the official client of generate-content fail on half an answer of %s', async served => {
+test.each(toGoogle.map(([, served]) => served))('makes the official client of generate-content fail on half a response of %s', async served => {
   const { url } = await upstream(sendStream([...half(served), 20], { cut: true }))
   const baseUrl = await listen(mounted(one(url, served)))
   const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl } })

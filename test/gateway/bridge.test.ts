@@ -27,7 +27,7 @@ const protocols = Object.keys(paths) as Protocol[]
 const textIn = (body: unknown, protocol: Protocol) => textOf(normalizeResponse(body, { protocol }))
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(pairs)('a reply for %s from %s says the same', async (client, served) => {
+  test.each(pairs)('a response for %s from %s has the same content', async (client, served) => {
     const text = JSON.stringify(replies[served], null, 1)
     const seen = await upstream(sendJson(200, text))
     const ask = await start(one(seen.url, served))
@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.text).toBe(text)
   })
 
-  test('a proof of another provider does not pass through', async () => {
+  test('a signature of another provider is not passed through', async () => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'))
     const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
@@ -63,7 +63,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.text).not.toContain(signature)
   })
 
-  test.each(pairs)('JSON from an upstream becomes a stream where one was asked for: %s from %s', async (client, served) => {
+  test.each(pairs)('JSON from an upstream becomes a stream when the client requests one: %s from %s', async (client, served) => {
     const { url } = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(url, served))
     const response = await ask(...asking(client, { stream: true }))
@@ -71,7 +71,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await sent(await response.text(), client)).toBe('Hello')
   })
 
-  test.each(protocols)('such a stream tells a client of messages at its start what %s has counted', async served => {
+  test.each(protocols)('such a stream gives a client of messages the counts of %s at its start', async served => {
     const { url } = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(url, served))
     const response = await ask(...asking('messages', { stream: true }))
@@ -99,7 +99,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', code: 'stream.unreadable-frame' }])
   })
 
-  test('thoughts that stand where such servers put them are no loss in the JSON made of their stream, and strict takes it', async () => {
+  test('reasoning in the fields that such servers use is not dropped in the JSON made of their stream, and strict accepts it', async () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
     const frames = [chunk({ role: 'assistant', reasoning_content: 'Hm.' }), chunk({ content: 'Hello' }), chunk({}, 'stop'), 'data: [DONE]\n\n']
@@ -109,7 +109,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toMatchObject({ choices: [{ message: { reasoning_content: 'Hm.', content: 'Hello' } }] })
   })
 
-  test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
+  test.each(pairs)('a stream from an upstream becomes JSON when the client requests it: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served))
     const response = await ask(...asking(client))
@@ -118,13 +118,13 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(textIn(await response.json(), client)).toBe('Hello')
   })
 
-  test.each(pairs)('a stream that breaks off is no JSON reply: %s from %s', async (client, served) => {
+  test.each(pairs)('a truncated stream is no JSON response: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served].slice(0, 3), { cut: true }))
     const ask = await start(one(url, served))
     expect((await ask(...asking(client))).status).toBe(502)
   })
 
-  test.each(pairs)('what a stream had said before it failed is noted where JSON was asked for: %s from %s', async (client, served) => {
+  test.each(pairs)('the output of a stream before it failed is noted when JSON was requested: %s from %s', async (client, served) => {
     const reported: Note[][] = []
     const seen = await upstream(sendStream([...half(served), failures[served]]), sendStream(half(served)))
     const ask = await start(one(seen.url, served, {}, { streaming: 'only' }), { onNotes: notes => void reported.push(notes) })
@@ -133,7 +133,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(reported).toEqual([untold, untold])
   })
 
-  test.each(pairs)('a model that only streams is asked for a stream: %s from %s', async (client, served) => {
+  test.each(pairs)('a model that only streams gets stream requests: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream(streams[served]))
     const ask = await start(one(seen.url, served, {}, { streaming: 'only' }))
     const response = await ask(...asking(client))
@@ -142,7 +142,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(textIn(await response.json(), client)).toBe('Hello')
   })
 
-  test.each(pairs)('a model that never streams is not asked for one: %s from %s', async (client, served) => {
+  test.each(pairs)('a model that never streams gets no stream requests: %s from %s', async (client, served) => {
     const seen = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(seen.url, served, {}, { streaming: 'never' }))
     const response = await ask(...asking(client, { stream: true }))
@@ -182,7 +182,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toMatchObject({ choices: [{ message: { reasoning: 'Hm' } }] })
   })
 
-  test('what was changed stands in a header, in ASCII and not too long', async () => {
+  test('a header lists the changes, in ASCII and not too long', async () => {
     const { url } = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(url, 'messages'))
     const odd = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`größe_${index}`, 1]))

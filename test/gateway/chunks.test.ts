@@ -17,7 +17,7 @@ const spaces = fc.constantFrom(undefined, 1, '\t')
 /** The order of keys counts too. */
 const same = (value: unknown, expected: unknown) => expect(JSON.stringify(value)).toBe(JSON.stringify(expected))
 
-test('read in pieces of any size, an object is what it is when it is read at once', () => {
+test('parsed in chunks of any size, an object is the same as parsed at once', () => {
   fc.assert(
     fc.property(objects, spaces, fc.nat(100), (object, space, apart) => {
       const text = JSON.stringify(object, undefined, space)
@@ -57,7 +57,7 @@ test('what JSON.parse refuses is refused', () => {
   )
 })
 
-test('written in pieces, an object is what JSON.stringify makes of it, however long it was expected to be', () => {
+test('written in chunks, an object is what JSON.stringify makes of it, whatever length was expected', () => {
   fc.assert(
     fc.property(objects, fc.nat(300), (object, expected) => {
       expect(textOf(serializeInChunks(object as JsonObject, expected))).toBe(JSON.stringify(object))

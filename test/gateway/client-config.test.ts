@@ -16,7 +16,7 @@ const config: GatewayConfig = {
 const alice = { authorization: 'Bearer client-secret-a' }
 
 describe.each(hosts)('GET /client-config through %s', (_, start) => {
-  test('tells every client, with the models of the key’s group alone, the address that was called, and no key', async () => {
+  test("lists every client, with the models of the key's group only, the called address, and no key", async () => {
     const ask = await start(config)
     const response = await ask('/client-config', { headers: alice })
     expect(response.status).toBe(200)

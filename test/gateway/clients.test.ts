@@ -76,7 +76,7 @@ const lark = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' }
 const text = (upstream: Upstream | undefined, call = 0) => JSON.stringify(upstream?.calls[call]?.json)
 
 describe.each(hosts)('through %s, Claude Code', (_, start) => {
-  test('prints the last block, so that none but the text of an answer is the last', async () => {
+  test('prints the last block, so that only the text of a response is the last', async () => {
     const parts = [{ text: 'Hello' }, { text: '', thoughtSignature: 'c2VhbGVk' }]
     const frames = parts.map((part, at) => {
       const candidate = { index: 0, content: { role: 'model', parts: [part] }, ...(at === 1 && { finishReason: 'STOP' }) }
@@ -170,7 +170,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     expect(up.calls[0]?.json['safeguards']).toEqual([{ type: 'dangerous_tool_use' }])
   })
 
-  test('takes features away after a refusal: the words of the upstream come through, and nobody else tries again', async () => {
+  test('removes features after a refusal: the text of the upstream passes through, and no other client retries', async () => {
     for (const served of all) {
       const up = await upstream(
         sendJson(400, {
@@ -186,7 +186,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     }
   })
 
-  test('takes answers with one id for one answer: ids differ even where those of the upstream do not', async () => {
+  test('takes responses with one id for one response: ids differ even if those of the upstream do not', async () => {
     for (const stream of [true, false])
       for (const served of others.messages) {
         const ask = await start(one((await hello(served)).url, served, {}, { id: '*' }))
@@ -214,7 +214,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     }
   })
 
-  test('asks once more without a stream after an answer that is none: the same body works whole', async () => {
+  test('retries without a stream after an invalid response: the same body works as a complete request', async () => {
     for (const served of all) {
       const up = await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), sendJson(200, replies[served]))
       const ask = await start(one(up.url, served, {}, { id: '*' }))
@@ -226,7 +226,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
 })
 
 describe.each(hosts)('through %s, Codex', (_, start) => {
-  test('keeps no replies, caches by key, asks for encrypted reasoning and sends metadata that no type lists', async () => {
+  test('stores no responses, caches by key, requests encrypted reasoning and sends metadata without a type', async () => {
     for (const up of await responded(start, 'responses', codex.body, codex.headers)) {
       expect(text(up)).toContain('You are a coding agent.')
       expect(text(up)).toContain('Count the lines.')
@@ -245,7 +245,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
       for (const name of ['exec_command', 'spawn_agent', 'apply_patch']) expect(text(up)).toContain(name)
   })
 
-  test('puts its tools into the input, calls them by a namespace and answers with lists', async () => {
+  test('puts its tools into the input, calls them by a namespace and sends results as lists', async () => {
     const tools = [
       { type: 'namespace', name: 'functions', description: '', tools: [{ type: 'custom', name: 'exec', description: 'Runs JavaScript.', format: lark }] },
     ]
@@ -331,7 +331,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
     })
   })
 
-  test('says in headers which of the newer forms it speaks, and its own provider hears it', async () => {
+  test('sends headers for the newer forms that it supports, which its own provider receives', async () => {
     const up = await hello('responses')
     const ask = await start(one(up.url, 'responses', {}, { id: '*' }))
     await (await ask(paths.responses, post(codex.body, codex.headers))).text()
@@ -345,7 +345,7 @@ describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
   const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
   type Reported = { candidates: { content: { parts: { thought?: boolean; functionCall?: { id: string } }[] } }[] }
 
-  test('forgets thoughts, which a server that wants them beside calls gets back', async () => {
+  test('forgets reasoning, which a server that needs it next to calls gets back', async () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }
@@ -368,7 +368,7 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     ['5', 'ai/5.0.277 ai-sdk/provider-utils/3.0.27 runtime/node.js/v20.20.2', 0],
     ['5, its provider alone', 'ai-sdk/openai/2.0.131 ai-sdk/provider-utils/3.0.27', 0],
     ['6', 'ai/6.0.10 ai-sdk/openai/3.0.141', 0],
-  ])('of version %s takes replies whose counts nobody told', async (_version, agent, count) => {
+  ])('of version %s accepts responses without counts', async (_version, agent, count) => {
     const { usage: _usage, ...response } = replies['chat-completions'] as Record<string, unknown>
     const ask = await start(one((await upstream(sendJson(200, response))).url, 'chat-completions'))
     const responded = (await (await ask(paths.responses, post({ model: 'm', input: 'hi' }, { 'user-agent': agent }))).json()) as {
@@ -439,7 +439,7 @@ describe.each(hosts)('through %s, over generate-content', (_, start) => {
     ['the AI SDK 6, its provider alone', 'ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
     ['the AI SDK 7, its provider alone', 'ai-sdk-google/4.0.121 ai-sdk-provider-utils/5.0.81 node.js/22'],
     ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14'],
-  ])('%s leaves out texts that hold nothing but a proof', async (_client, agent) => {
+  ])('%s leaves out texts that hold nothing but a signature', async (_client, agent) => {
     const thinking = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'cHJvb2Y=' }
     const calling = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'lookup', arguments: '{}', status: 'completed' }
     const up = await upstream(sendJson(200, { ...replies.responses, output: [thinking, calling] }), sendJson(200, replies.responses))
@@ -456,7 +456,7 @@ describe.each(hosts)('through %s, over generate-content', (_, start) => {
   })
 })
 
-/** What of a reply these programs send back. */
+/** What these programs send back of a response. */
 const signedBlocks = (response: unknown) =>
   (response as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
 const sealedItems = (response: unknown) =>
@@ -466,7 +466,7 @@ const sealedItems = (response: unknown) =>
     return kept.encrypted_content ? [kept] : []
   })
 
-describe.each(hosts)('through %s, a client that forgets reasoning that nobody signed', (_, start) => {
+describe.each(hosts)('through %s, a client that forgets unsigned reasoning', (_, start) => {
   const calling = {
     ...(replies['chat-completions'] as object),
     choices: [

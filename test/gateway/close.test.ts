@@ -6,7 +6,7 @@ import { undiciTransport } from '../../src/transports/undici.ts'
 import { listenedFetchGateway } from './listening.ts'
 import { asking, failureIn, half, one, pairs, sendStream, sent, streams, textBeforeBreak, until, upstream, wait } from './support.ts'
 
-test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
+test.each(pairs)('a client that got a keep-alive and stopped reading does not delay a close, and gets an error later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))
   const handler = listenedFetchGateway(one(up.url, served, { defaults: { keepAliveMs: 20 } }))
   const [path, init] = asking(client, { stream: true })
@@ -28,7 +28,7 @@ test.each(pairs)('a client that took a ping and reads no more does not hold a cl
   await until(() => up.aborted === 1)
 })
 
-test('whoever closes twice waits for the same end, the second time with a grace of its own', async () => {
+test('a second close waits for the same end, with a grace of its own', async () => {
   const up = await upstream(sendStream([...half('messages'), 60_000]))
   const close = vi.fn(async () => {})
   const transport = undiciTransport()
@@ -44,7 +44,7 @@ test('whoever closes twice waits for the same end, the second time with a grace 
   await transport.close?.()
 })
 
-test('whoever sets no bound to the wait has it wait for all', async () => {
+test('without a bound, close waits for all requests', async () => {
   const up = await upstream(sendStream([...half('messages'), 100, ...streams.messages.slice(half('messages').length)]))
   const handler = listenedFetchGateway(one(up.url, 'messages'))
   const [path, init] = asking('messages', { stream: true })

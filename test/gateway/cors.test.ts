@@ -10,7 +10,7 @@ const preflight = (from: string): RequestInit => ({
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test('answers a preflight request of an allowed origin without a key', async () => {
+  test('responds to a preflight request of an allowed origin without a key', async () => {
     const { url } = await upstream()
     const ask = await start({ ...config(url, [origin]), auth: undefined, keys: [{ name: 'k', key: 'secret-of-a-client' }] })
     const response = await ask(paths.messages, preflight(origin))

@@ -7,7 +7,7 @@ const body = { model: 'nick', messages: [{ role: 'user', content: 'Hi' }] }
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const systemInstruction = { parts: [{ text: 'Be brief.' }] }
 
-/** How a client of each protocol asks for a count, what it is told, and what an upstream is asked. */
+/** How a client of each protocol requests a count, what it gets, and what the upstream gets. */
 const counting = {
   messages: {
     path: '/v1/messages/count_tokens',
@@ -89,7 +89,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-test('an estimate is rather too high than too low, and counts a picture as one', () => {
+test('an estimate is rather too high than too low, and counts an image as one', () => {
   expect(estimateTokens('word '.repeat(300))).toBeGreaterThan(300)
   expect(estimateTokens('漢字'.repeat(50))).toBeGreaterThanOrEqual(100)
   const image = estimateTokens({ type: 'image', source: { type: 'base64', data: 'A'.repeat(1_000_000) } })

@@ -27,7 +27,7 @@ test('all that are shown are found, each once', () => {
   expect(credentialsOf(address, headers, new URLSearchParams('own=q'))).toEqual(['own', 'b', 'q'])
 })
 
-test.each(protocolNames)('%s declares where keys stand in lower case, and none of these places is passed on', name => {
+test.each(protocolNames)('%s lists the headers of its keys in lower case, and none of them is passed on', name => {
   const { headers, query } = protocols[name].address.keyPlaces
   for (const header of headers) expect([header, isKeyHeader(header)]).toEqual([header.toLowerCase(), true])
   for (const parameter of query) expect(isKeyParameter(parameter)).toBe(true)
@@ -42,7 +42,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const received = (path: string, init?: RequestInit) => ask(path + query, init)
     const known = { authorization: 'Bearer planted-key' }
     expect((await received(...asking(client, {}, known))).status).toBe(200)
-    // The support listens to what is logged and answered.
+    // The support checks everything that is logged and sent.
     await received(...asking(client, {}, { authorization: 'Bearer planted-other' }))
     await received(paths[client], post('{', known))
     await received(...asking(client, { model: 'other' }, known))

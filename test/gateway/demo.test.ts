@@ -62,13 +62,13 @@ describe.each(hosts)('through %s', (_, start) => {
       return normalizeResponse(await response.json(), { protocol })
     }
 
-    test('it greets and says what it was told, and counts words', async () => {
+    test('greets, repeats the last message, and counts words', async () => {
       const response = await whole(say(protocol, 'good morning to you'))
       expect(textOf(response)).toBe('Hello! You said: good morning to you')
       expect(usageOf(response)).toMatchObject({ input: 4, output: 7 })
     })
 
-    test('its stream says the same in several pieces', async () => {
+    test('its stream has the same text in several chunks', async () => {
       const ask = await start()
       const response = await ask(...asking(protocol, { ...say(protocol, 'good morning to you'), stream: true }))
       const text = await response.text()
@@ -80,9 +80,9 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const { status, completed_at } of snapshots) expect(completed_at).toEqual(status === 'completed' ? expect.any(Number) : null)
     })
 
-    test('ids differ from answer to answer', async () => {
+    test('ids differ from response to response', async () => {
       const ids = [await whole(say(protocol, 'a')), await whole(say(protocol, 'a'))].map(({ id }) => id)
-      // Where a reply need not have one, none is made up.
+      // Nothing is synthesized that a response need not have.
       if (protocol === 'generate-content') return expect(ids).toEqual([undefined, undefined])
       expect(ids[0]).toMatch(/\w/)
       expect(ids[0]).not.toBe(ids[1])
@@ -105,7 +105,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(JSON.parse(textOf(await whole({ ...say(protocol, 'hi'), ...withSchema[protocol] })))).toEqual({ city: 'text', days: 1, unit: 'celsius' })
     })
 
-    test('it shows reasoning when effort is asked for', async () => {
+    test('shows reasoning when effort is requested', async () => {
       const response = await whole({ ...say(protocol, 'hi'), ...withEffort[protocol] })
       expect(reasoningOf(response)).not.toBe('')
       expect(textOf(response)).toContain('hi')
@@ -134,7 +134,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
-  test('it says what a tool told it', async () => {
+  test('repeats the result of a tool', async () => {
     const ask = await start()
     const messages = [
       { role: 'user', content: 'what is the weather?' },
@@ -145,7 +145,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe('The tool said: rain')
   })
 
-  test('it says one of the words that may be said, and calls none but the functions that are allowed', async () => {
+  test('uses one of the allowed values, and calls only functions that are allowed', async () => {
     const ask = await start()
     const result = async (body: object) => {
       const response = await ask(...asking('generate-content', { ...say('generate-content', 'what is the weather?'), ...body }))
@@ -193,7 +193,7 @@ describe.each(hosts)('through %s, the demo model behind a store', (_, start) => 
     models: [{ id: 'demo', channels: [{ name: 'demo' }] }],
   }
 
-  test.each([false, true])('repeats whether the reply is stored and what it continues, streamed: %s', async stream => {
+  test.each([false, true])('repeats whether the response is stored and what it continues, streamed: %s', async stream => {
     const ask = await start(config)
     const first = (await (await ask(paths.responses, post({ model: 'demo', input: 'hi' }))).json()) as { id: string }
     expect(first).toMatchObject({ store: true, previous_response_id: null })

@@ -12,7 +12,7 @@ const delta = (protocol: Protocol) => streams[protocol].find(frame => frame.incl
 
 const pairs = ending.flatMap(served => protocols.map(client => [served, client] as const))
 
-test.each(pairs)('cuts off an upstream that goes on after its end: %s for a client of %s', async (served, client) => {
+test.each(pairs)('cuts off an upstream that continues after its end: %s for a client of %s', async (served, client) => {
   const seen = await upstream(async response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const frame of streams[served]) response.write(frame)

@@ -40,7 +40,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ['a body that is not compressed as it says', 400, [path, post('x', { 'content-encoding': 'gzip' })]],
       ['a body compressed in an unknown way', 415, [path, post('x', { 'content-encoding': 'compress' })]],
       ['a model named like a property of every object', 404, asking(protocol, { model: '__proto__' })],
-    ])('%s is answered in its dialect: %i', async (_, status, received) => {
+    ])('%s gets an error in its dialect: %i', async (_, status, received) => {
       const ask = await start()
       const response = await ask(...received)
       expect(response.status).toBe(status)
@@ -52,7 +52,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(text).not.toMatch(/\.ts:|node_modules|at Object/)
     })
 
-    test('a body that is too large is 413, whether its length is told or not', async () => {
+    test('a body that is too large is 413, whether its length is declared or not', async () => {
       const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 200 } })
       const large = JSON.stringify({ ...requests[protocol], ...(inBody && { model: 'demo' }), padding: 'x'.repeat(1_000) })
       const reported = await ask(path, post(large))
@@ -84,7 +84,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.text()).toContain('/v1/responses')
   })
 
-  test.each(pairs)('a limit is told to a client of %s as %s told it, with its hint', async (client, served) => {
+  test.each(pairs)('a client of %s gets the rate limit of %s, with its hint', async (client, served) => {
     const text = JSON.stringify(errors[served]('Slow down'))
     const { url } = await upstream(sendJson(429, text, { 'retry-after': '7', 'x-ratelimit-remaining-requests': '0', 'set-cookie': 'a=b' }))
     const ask = await start(one(url, served))
@@ -103,7 +103,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(protocols)('%s: nobody there is 502', async protocol => {
+  test.each(protocols)('%s: an unreachable upstream is 502', async protocol => {
     const ask = await start(one('http://127.0.0.1:9', 'chat-completions'))
     for (const stream of [false, true]) {
       const response = await ask(...asking(protocol, { stream }))
@@ -131,7 +131,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each([600, 999])('status %i, which there is not, is told as 502 is', async status => {
+  test.each([600, 999])('the unknown status %i becomes 502', async status => {
     const statuses = async (served: Protocol, reported: number) => {
       const { url } = await upstream(sendJson(reported, { error: { message: 'Odd' } }))
       const ask = await start(one(url, served))
@@ -150,7 +150,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => [...seen.sockets].every(({ destroyed }) => destroyed))
   })
 
-  test('an error in plain words is told in them', async () => {
+  test('a plain text error keeps its text', async () => {
     const { url } = await upstream(response => {
       response.writeHead(413, { 'content-type': 'text/plain' })
       response.end('Payload much too large')
@@ -180,7 +180,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(visited).toBe(false)
   })
 
-  test.each(pairs)('an error that comes as an event is told like any other: %s client, %s upstream', async (client, served) => {
+  test.each(pairs)('an error that comes as an event is handled like any other: %s client, %s upstream', async (client, served) => {
     const error = wires[served].encodeError({ status: 429, kind: 'rate_limit', message: 'Slow down' }).wire.body
     const event = `event: ping\ndata: {"type":"ping"}\n\nid: 1\nevent: error\n:HTTP_STATUS/429\ndata: ${JSON.stringify(error)}\n\n`
     const [plain, streamed] = [
@@ -195,7 +195,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await reported(streamed.url)).toEqual(await reported(plain.url))
   })
 
-  test('an upstream that does not answer in time is 504', async () => {
+  test('an upstream that does not respond in time is 504', async () => {
     const seen = await upstream(() => {})
     const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { firstByteMs: 50 } }))
     const response = await ask(paths.messages, post(requests.messages))
@@ -212,7 +212,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(paths.messages, post(requests.messages))).status).toBe(504)
   })
 
-  test.each([500, 404])('an upstream that stops in the middle of its error has told its status: %i', async status => {
+  test.each([500, 404])('an upstream that stops in the middle of its error keeps its status: %i', async status => {
     const seen = await upstream(response => {
       response.writeHead(status, { 'content-type': 'application/json' })
       response.write('{"error":')
@@ -223,7 +223,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => seen.aborted === 2)
   })
 
-  test.each(pairs)('what is nested without end is no reply, and an error has its status all the same: %s client, %s upstream', async (client, served) => {
+  test.each(pairs)('a response that is nested without end is invalid, and an error keeps its status: %s client, %s upstream', async (client, served) => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000)
     const response = JSON.stringify(replies[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
     const seen = await upstream(sendJson(429, deep, { 'retry-after': '7' }), sendJson(200, response))
@@ -236,7 +236,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(strictOf(client).checkError(await broken.json())).toEqual([])
   })
 
-  test('a reply in the wrong shape is 502', async () => {
+  test('a response in the wrong shape is 502', async () => {
     const { url } = await upstream(sendJson(200, { hello: 'world' }))
     const ask = await start(one(url, 'chat-completions'))
     const response = await ask(paths.messages, post(requests.messages))
@@ -244,7 +244,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toMatchObject(shapes.messages)
   })
 
-  test.each(pairs)('an error with status 200 has the status that its body tells: %s client, %s upstream', async (client, served) => {
+  test.each(pairs)('an error with status 200 gets the status of its body: %s client, %s upstream', async (client, served) => {
     const { url } = await upstream(sendJson(200, errors[served]('No more credit')))
     const ask = await start(one(url, served))
     for (const stream of [false, true]) {
@@ -256,7 +256,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('an error with status 200 that tells no status is 502', async () => {
+  test('an error with status 200 and no status in its body is 502', async () => {
     const { url } = await upstream(sendJson(200, { error: { message: 'Odd' } }))
     for (const served of protocols) expect((await (await start(one(url, served)))(...asking('messages'))).status).toBe(502)
   })
@@ -273,7 +273,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('threads on the server are refused with the word upon which clients go on without', async () => {
+  test('threads on the server are refused with the code that makes clients continue without', async () => {
     const { url } = await upstream(sendJson(200, {}))
     const ask = await start(one(url, 'chat-completions'))
     const response = await ask(paths.messages, post({ ...requests.messages, thread: { type: 'create' } }))
@@ -302,7 +302,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toMatchObject({ error: { param } })
   })
 
-  test('generate-content tells the place of a fault in its details', async () => {
+  test('generate-content has the path of a fault in its details', async () => {
     const ask = await start()
     const response = await ask(pathOf('generate-content', { model: 'demo' }), post({ contents: [{ role: 'user', parts: [{ text: 7 }] }] }))
     expect(response.status).toBe(400)
@@ -342,7 +342,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['responses', 'messages', { prompt_cache_key: 'k' }, '/prompt_cache_key'],
     ['messages', 'responses', { top_k: 7 }, '/top_k'],
     ['generate-content', 'messages', { generationConfig: { seed: 7 } }, '/generationConfig/seed'],
-  ])('strict refuses what would be lost of a request of %s toward %s, with notes and a status that nobody tries again', async (client, served, lost, path) => {
+  ])('strict refuses what a request of %s to %s would drop, with notes and a status that clients do not retry', async (client, served, lost, path) => {
     const seen = await upstream(sendJson(200, {}))
     const ask = await start(one(seen.url, served, { defaults: { strict: true } }))
     const response = await ask(...asking(client, { ...lost }))

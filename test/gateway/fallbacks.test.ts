@@ -20,7 +20,7 @@ const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each([401, 402, 403, 404, 429, 500, 529])('another model answers when all channels failed with %i', async status => {
+  test.each([401, 402, 403, 404, 429, 500, 529])('another model responds when all channels failed with %i', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, replies['chat-completions']))]
     const records: UsageRecord[] = []
     const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })

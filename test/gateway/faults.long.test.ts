@@ -5,7 +5,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, half, hosts, one, type Protocol, pairs, post, replies, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
-/** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never a reply that is none. */
+/** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never an invalid response. */
 
 type Script = (response: ServerResponse) => unknown
 const send =
@@ -20,7 +20,7 @@ const sse = 'text/event-stream'
 const page = '<!doctype html><html><body>planted-page</body></html>'
 const error = { message: 'No more credit', type: 'insufficient_quota', code: 429 }
 
-/** Before anything was said: a status, whether a stream was asked for or not. */
+/** Before any output: a status, streamed or not. */
 const faults: [what: string, status: number | 'some', script: (served: Protocol) => Script][] = [
   ['a web page with status 200', 502, () => send(200, 'text/html', page)],
   ['a web page that says it is JSON', 502, () => send(200, json, page)],
@@ -55,7 +55,7 @@ const faults: [what: string, status: number | 'some', script: (served: Protocol)
   ['a redirect', 502, () => send(302, undefined, '', { location: '/login' })],
 ]
 
-/** A reply all the same. */
+/** A response all the same. */
 const oddities: [what: string, script: (served: Protocol) => Script][] = [
   ['a JSON that says it is text', served => send(200, 'text/plain', JSON.stringify(replies[served]))],
   ['a JSON without a type', served => send(200, undefined, JSON.stringify(replies[served]))],
@@ -97,7 +97,7 @@ describe.each(hosts)('through %s', (_, start) => {
       }
     })
 
-    test('half of a stream is told up to there, and ends as an error', async () => {
+    test('half of a stream is emitted up to there, and ends as an error', async () => {
       for (const cut of [false, true]) {
         const ask = await start(one((await upstream(sendStream([...half(served), 20], { cut }))).url, served))
         const whole = await ask(...asking(client))
@@ -109,7 +109,7 @@ describe.each(hosts)('through %s', (_, start) => {
       }
     })
 
-    test('a reply without what makes it one is an error, unless it is passed on as it is', async () => {
+    test('a response without its required fields is an error, unless it is passed through', async () => {
       const bare = Object.fromEntries(
         Object.entries(replies[served]).filter(([key]) => !['choices', 'output', 'status', 'content', 'candidates'].includes(key)),
       )
@@ -161,7 +161,7 @@ const recognized: Record<Protocol, RegExp> = {
 }
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(pairs)('a conversation that is too long is told in words that %s knows: %s', async (client, served) => {
+  test.each(pairs)('a conversation that is too long gets an error that %s recognizes: %s', async (client, served) => {
     const [status, body] = overflows[served]
     for (const stream of [false, true]) {
       const ask = await start(one((await upstream(sendJson(status, body))).url, served))

@@ -102,7 +102,7 @@ describe.each(hosts)('through %s', (_, start) => {
       })
     })
 
-    test('that nobody knows are 404 in this dialect', async () => {
+    test('that are unknown are 404 in this dialect', async () => {
       const ask = await start({ ...known, auth: 'none', keys: [] })
       for (const [path, init] of [['/v1beta/models/nope'], asking('generate-content', { model: 'nope' })] as [string, RequestInit?][]) {
         const response = await ask(path, init)
@@ -140,7 +140,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(seen.calls[2]?.json).toEqual({ ...named, model: 'models/real' })
     })
 
-    test.each(all.filter(name => name !== 'generate-content'))('are estimated where %s serves the model, and the answer says so', async served => {
+    test.each(all.filter(name => name !== 'generate-content'))('are estimated where %s serves the model, and the response reports it', async served => {
       const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
       const response = await ask('/v1beta/models/m:countTokens', received)
       expect([response.status, response.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
@@ -239,7 +239,7 @@ describe.each(hosts)('through %s', (_, start) => {
     [413, { type: 'request_too_large' }, 'INVALID_ARGUMENT'],
     [429, { type: 'rate_limit_error' }, 'RESOURCE_EXHAUSTED'],
     [500, { type: 'api_error' }, 'INTERNAL'],
-  ])('status %i of messages is told in the words of this wire', async (status, error, word) => {
+  ])('status %i of messages becomes a status of this wire', async (status, error, word) => {
     const ask = await start(
       one((await upstream(sendJson(status, { type: 'error', error: { ...error, message: 'No' } }, { 'retry-after': '3' }))).url, 'messages'),
     )
@@ -290,13 +290,13 @@ describe("Google's client", () => {
     await expect(models.get({ model: 'nope' })).rejects.toMatchObject({ status: 404 })
   })
 
-  test('is told that its key is wrong', async () => {
+  test('gets an error when its key is wrong', async () => {
     const { models } = await through(known, 'planted-other')
     await expect(models.generateContent({ model: 'demo', contents: 'Hi' })).rejects.toMatchObject({ status: 401 })
     await expect(models.list()).rejects.toMatchObject({ status: 401 })
   })
 
-  test.each(all)('is told in a stream of %s what went wrong before it and in the middle of it', async served => {
+  test.each(all)('gets an error for a stream of %s that fails before or during its output', async served => {
     for (const [chunks, status] of [
       [[failures[served]], 503],
       [[...half(served), failures[served]], 503],

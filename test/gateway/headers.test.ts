@@ -30,7 +30,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const name of Object.keys(message)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
   })
 
-  test('traces go on whatever the upstream speaks', async () => {
+  test('traces continue with upstreams of any protocol', async () => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'))
     const traced = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' }

@@ -22,7 +22,7 @@ import {
 } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
+  test.each([false, true])('a record has the facts and costs of an exchange, stream: %s', async stream => {
     const records: UsageRecord[] = []
     const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
     const { auth: _, ...config } = one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] })
@@ -134,7 +134,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('an error that nobody thought of is logged, and not shown', async () => {
+  test('an unexpected error is logged, and not shown', async () => {
     const error = vi.fn()
     const ask = await start(one('http://nowhere.test', 'messages'), {
       logger: { info() {}, warn() {}, error },
@@ -166,7 +166,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const request of seen) expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', headers: { 'x-tenant': 'blue' } })
   })
 
-  test('a transport may make another call of the one it is given, and hears when its client leaves', async () => {
+  test('a transport may wrap another one, and gets the abort when its client leaves', async () => {
     const seen: Partial<TransportCall>[] = []
     const send = async (call: TransportCall) => {
       seen.push({ ...call })
@@ -181,7 +181,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => seen[0]?.signal?.aborted === true)
   })
 
-  test('notes are told with their exchange', async () => {
+  test('notes are reported with their exchange', async () => {
     const reported: [Note[], Exchange, HookRequest][] = []
     const { url } = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(url, 'messages'), { onNotes: (...all) => void reported.push(all) })

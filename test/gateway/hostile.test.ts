@@ -17,7 +17,7 @@ const responses = (protocol: ProtocolName, name = 'lookup') =>
 
 const served = (config: GatewayConfig) => listen(mounted(config))
 
-/** Sockets that begin to say something, and go on letter by letter. */
+/** Sockets that begin to send something, and continue byte by byte. */
 function dribble(port: number, count: number, start: string): void {
   const slow = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
   for (const socket of slow) socket.write(start)
@@ -47,7 +47,7 @@ describe.each(hosts)('through %s', (_, start) => {
       await refused(await ask(pathOf(client), post(`{"model":"m","x":${bomb}}`)), 400)
     })
 
-    test('may send a body of a million values, a string of ten megabytes and numbers beyond all bounds: each is answered', async () => {
+    test('may send a body of a million values, a string of ten megabytes and huge numbers: each gets a response', async () => {
       const seen = await upstream(sendJson(200, responses('messages')))
       const ask = await start(one(seen.url, 'messages'))
       for (const bomb of [
@@ -136,7 +136,7 @@ describe.each(hosts)('through %s', (_, start) => {
       }
     })
 
-    test('cannot write headers, neither of the answer nor of the upstream call', async () => {
+    test('cannot write headers, neither of the response nor of the upstream call', async () => {
       const seen = await upstream((response, { json }) =>
         sendJson(200, { ...(responses('messages') as object), model: json['model'] }, { 'retry-after': '1' })(response),
       )
@@ -200,21 +200,21 @@ describe('bytes that are no proper request', () => {
     ['a space before the colon', `${head('transfer-encoding : chunked')}0\r\n\r\n${smuggled}`],
     ['a size of a chunk that is none', `${head('transfer-encoding: chunked')}0x5\r\nhello\r\n0\r\n\r\n${smuggled}`],
     ['a line that is folded', head('x: a\r\n transfer-encoding: chunked') + smuggled],
-  ])('%s: no second request is heard in it', async (_what, bytes) => {
+  ])('%s: no second request is received in it', async (_what, bytes) => {
     const { seen, tell: report } = await gatewayOverTcp()
     const text = await report(bytes)
     expect(text).not.toMatch(/HTTP\/1\.1 200/)
     expect(seen.calls.length).toBe(0)
   })
 
-  test('two requests over one connection are two, each answered for itself', async () => {
+  test('two requests over one connection are two, each with a response of its own', async () => {
     const { seen, tell: report } = await gatewayOverTcp()
     const text = await report(smuggled, smuggled.replace('host: x', 'host: x\r\nconnection: close'))
     expect(seen.calls.length).toBe(2)
     expect(text.match(/HTTP\/1\.1 200/g)?.length).toBe(2)
   })
 
-  test('two hundred clients that say their request letter by letter hold up nobody else', async () => {
+  test('two hundred clients that send their request byte by byte delay no other client', async () => {
     const { url, port } = await gatewayOverTcp()
     dribble(port, 200, head(`content-length: ${body.length}`).slice(0, 40))
     await wait(200)
@@ -260,11 +260,11 @@ test('looks keys up in a time that does not depend on the key', () => {
       best[name] = Math.min(best[name] ?? Infinity, performance.now() - since)
     }
   const times = Object.values(best)
-  // Whoever stops at the first that fits takes a thousandth of the time there.
+  // Code that stops at the first match takes a thousandth of the time there.
   expect(Math.max(...times) / Math.min(...times)).toBeLessThan(1.5)
 })
 
-describe('whoever guesses keys', () => {
+describe('a client that guesses keys', () => {
   const keyed = (url: string, more: object = {}): GatewayConfig => {
     const { auth: _, ...config } = one(url, 'messages', { defaults: { retries: 0, wrongKeysPerMinute: 5, ...more } })
     return { ...config, keys: [{ name: 'a', key: 'client-secret' }] }
@@ -285,14 +285,14 @@ describe('whoever guesses keys', () => {
     expect(seen.calls.length).toBe(1)
   })
 
-  test('is not whoever shows no key at all', async () => {
+  test('is not a client without a key', async () => {
     const seen = await upstream(sendJson(200, responses('messages')))
     const url = await served(keyed(seen.url))
     for (let i = 0; i < 8; i++) expect((await fetch(`${url}/v1/models`)).status).toBe(401)
     expect((await fetch(`${url}/v1/messages`, post(requests.messages, { 'x-api-key': 'client-secret' }))).status).toBe(200)
   })
 
-  test('is not counted where nothing is said of it', async () => {
+  test('is not counted without a limit', async () => {
     const url = await served(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
     for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, post(requests.messages))).status).toBe(401)
   })

@@ -3,7 +3,7 @@ import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gatewa
 import { createInFlight } from '../../src/gateway/in-flight.ts'
 import { asking, hosts, one, type Protocol, post, replies, sendJson, sent, streams, until, upstream, wait } from './support.ts'
 
-/** An upstream that answers each call when `open` is called, with a stream if asked for one. `most`: the most calls at the same time. */
+/** An upstream that responds to each call when `open` is called, with a stream on request. `most`: the most calls at the same time. */
 async function gated(protocol: Protocol, status = 200) {
   const opening: (() => void)[] = []
   const state = { now: 0, most: 0, isOpen: false, open: () => {} }
@@ -193,7 +193,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([(await one).status, (await other).status]).toEqual([200, 200])
   })
 
-  test('channels with full queues are 503, also when a stream is asked for', async () => {
+  test('channels with full queues are 503, also for streams', async () => {
     const [first, second] = [await gated('messages'), await gated('messages')]
     const ask = await start(two(first.seen.url, second.seen.url, { queueLimit: 0 }), { logger: false })
     const responses = [ask(...asking('messages'))]

@@ -24,7 +24,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', 'me', 'me'])
   })
 
-  test('what was learned stands in the log, and at /client-config for keys that see the model', async () => {
+  test('what was learned is in the log, and at /client-config for keys that see the model', async () => {
     const warned: unknown[] = []
     const logger = { info() {}, error() {}, warn: (details: object) => void warned.push(details) }
     const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]))
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.length).toBe(2)
   })
 
-  test('a client of another protocol gets the answer, too', async () => {
+  test('a client of another protocol gets the response, too', async () => {
     const seen = await upstream(refused('temperature'), sendJson(200, replies[chat]))
     const ask = await start(channel(seen.url))
     const response = await ask('/v1/messages', post({ model: 'm', max_tokens: 9, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }))

@@ -13,7 +13,7 @@ const timeouts = { firstByteMs: 0, idleMs: 0, totalMs: 0 }
 
 type Seen = { open: Set<ServerResponse>; ended: number; calls: number; url: string }
 
-/** An upstream that answers so far and no further, and notes when it is left. */
+/** An upstream that sends a part of its response and no more, and records when its client leaves. */
 async function holding(result: (response: ServerResponse) => void): Promise<Seen> {
   const seen: Seen = { open: new Set(), ended: 0, calls: 0, url: '' }
   seen.url = await listen(async (request, response) => {
@@ -29,7 +29,7 @@ async function holding(result: (response: ServerResponse) => void): Promise<Seen
   return seen
 }
 
-/** A client of bare sockets; `heard` is what it has read. */
+/** A client of bare sockets; `received` is what it has read. */
 function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { socket: Socket; received(): string } {
   let received = ''
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -93,7 +93,7 @@ describe.each([
     await until(() => calls >= clients)
     for (const { socket } of leavers) socket.destroy()
     await until(() => records.length === clients)
-    // Whoever comes now waits as long for its next attempts: theirs would all be made before its third.
+    // A new client waits as long for its next attempts: theirs would all be made before its third.
     const last = leaver(base, client, true, 'last')
     await until(() => callsOfLast === 3)
     last.socket.destroy()

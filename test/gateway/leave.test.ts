@@ -9,7 +9,7 @@ import { hosts, listen, mounted, one, paths, post, requests, sendStream, streams
 const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
 
 describe.each(hosts)('through %s, a client that leaves', (_, start) => {
-  test.each(['messages', 'chat-completions'] as const)('before the upstream has answered stops it: %s', async served => {
+  test.each(['messages', 'chat-completions'] as const)('before the upstream has responded stops it: %s', async served => {
     const seen = await upstream(() => {})
     const ask = await start(one(seen.url, served))
     for (const stream of [true, false]) {
@@ -34,7 +34,7 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     await until(() => seen.aborted === 1)
   })
 
-  test('while a JSON reply is being read stops it', async () => {
+  test('while a JSON response is being read stops it', async () => {
     const seen = await upstream(response => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{"id":')
@@ -104,7 +104,7 @@ test('a client that leaves before its request is whole is no fault of the gatewa
   ])
 })
 
-describe('a fetch host that answers before it has read a request leaves the body to its server: to cancel it would end that server, or the answer', () => {
+describe('a fetch host that responds before it has read a request leaves the body to its server: canceling it would end that server, or the response', () => {
   const bodies: [string, (request: IncomingMessage) => ReadableStream][] = [
     ['Node makes it', request => Readable.toWeb(request) as ReadableStream],
     [
@@ -152,7 +152,7 @@ describe('a fetch host that answers before it has read a request leaves the body
       sending.write(' '.repeat(8192))
       const [outcome] = (await reported) as [IncomingMessage]
       expect(outcome.statusCode).toBe(status)
-      // The rest comes when the answer is known.
+      // The rest arrives when the response is known.
       sending.end(' '.repeat(8192))
       outcome.resume()
       await once(outcome, 'end')

@@ -4,12 +4,9 @@ import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 
-/**
- * Every gateway of a test is listened to: what it says to anybody but the client's code must hold no key and nothing that
- * was said in a conversation.
- */
+/** Every gateway of a test is checked: its output, except to the client's code, must contain no key and nothing of a conversation. */
 
-/** Everything that gateways of this test said: logs, records, notes, headers, error bodies. */
+/** All output of the gateways of this test: logs, records, notes, headers, error bodies. */
 const emitted: unknown[] = []
 
 /** Keys and prompts that the tests plant; the first is the key of every upstream. The last two are what the scripted upstreams hear. */
@@ -22,7 +19,7 @@ afterEach(() => {
   expect(found && message.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()
 })
 
-/** A gateway for servers. Whoever makes one closes it. */
+/** A gateway for servers. The caller closes it. */
 export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   const handler = gateway(config, overheard(hooks))
   const listened: typeof handler = Object.assign(
@@ -63,7 +60,7 @@ function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
 const flat = (details: object): unknown[] => Object.entries(details).map(([key, value]) => [key, value instanceof Error ? reported(value) : value])
 const reported = ({ message, stack, cause }: Error): unknown[] => [message, stack, cause instanceof Error ? reported(cause) : String(cause)]
 
-/** A reply may say what it was asked to say, but never the key that its upstream was asked with; an error says nothing of either. */
+/** A response may repeat the request, but never the key of the upstream; an error repeats neither. */
 function createEar(status: () => number): (chunk: unknown) => void {
   const decoder = new TextDecoder('latin1')
   let tail = ''
@@ -95,7 +92,7 @@ function listenTo(response: ServerResponse): void {
   })
 }
 
-/** Hears what the test reads, and no sooner than it does. */
+/** Records what the test reads, when it reads it. */
 function overhear(response: Response): Response {
   const { status, headers, body } = response
   emitted.push([...headers])

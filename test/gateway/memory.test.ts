@@ -11,7 +11,7 @@ import { after, half, one, pairs, paths, requests, saying, until, upstream, wait
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Begins to answer, and then is silent for as long as it is listened to. */
+/** Begins to respond, and then is silent until it is closed. */
 function silentAfterHalf(): Transport {
   const frames = half('messages')
   return {
@@ -37,7 +37,7 @@ async function forgotten(held: WeakRef<object>): Promise<void> {
   expect(held.deref()).toBeUndefined()
 }
 
-/** Thousands of streams stay open for minutes; what a client asked may be megabytes each. */
+/** Thousands of streams stay open for minutes; each request may be megabytes. */
 test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s holds nothing of its request', async protocol => {
   const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
   const client = new Stopper()
@@ -83,7 +83,7 @@ test('nor does the connection to the upstream, once the body is sent', async () 
   await transport.close?.()
 })
 
-test('nor what an upstream said in front of a stream, as it came over the wire', async () => {
+test('nor the output of an upstream before a stream, unchanged over the wire', async () => {
   const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
   const transport = undiciTransport()
   const call = new Stopper()
@@ -102,7 +102,7 @@ test('nor what an upstream said in front of a stream, as it came over the wire',
   await transport.close?.()
 })
 
-/** Hears of every object that is read from JSON until the test is over, and holds none. */
+/** Records every object that is parsed from JSON until the test is over, and holds none. */
 function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<object>[] {
   const { parse } = JSON
   const found: WeakRef<object>[] = []

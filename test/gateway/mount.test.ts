@@ -19,7 +19,7 @@ function demo() {
 }
 
 describe.each(frameworks)('in %s', (_, express) => {
-  test.each(['', '/ai'])('mounted at «%s», our paths are served and others go on', async mount => {
+  test.each(['', '/ai'])('mounted at "%s", our paths are served and others continue', async mount => {
     const app = express()
     app.use(mount || '/', demo())
     app.use((_request, response) => {
@@ -181,7 +181,7 @@ test.each([
   expect([response.status, await response.json()]).toMatchObject([500, { error: { message: expect.stringContaining('`request.clone()`') } }])
 })
 
-test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refused with 426, upon which clients go on with POST', async path => {
+test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refused with 426, which makes clients continue with POST', async path => {
   const url = new URL(await listen(demo()))
   const socket = createConnection(Number(url.port), url.hostname)
   after(() => socket.destroy())
@@ -204,7 +204,7 @@ test.each(['', '/ai'])('mounted at «%s», a request that names the whole addres
   expect(response).toContain('"object":"list"')
 })
 
-test('mounted, settings are told to a request that names no host', async () => {
+test('mounted, a request without a host gets the settings', async () => {
   const app = connect()
   app.use('/ai', demo())
   const url = new URL(await listen(app))

@@ -28,7 +28,7 @@ import {
   wait,
 } from './support.ts'
 
-/** What gateways have been seen to do wrong in operation, and is not told of elsewhere in this folder. */
+/** What gateways have done wrong in operation, and no other file of this folder tests. */
 
 const all = Object.keys(paths) as Protocol[]
 
@@ -36,7 +36,7 @@ const counts = { usage: { input: 3, output: 2 } }
 const chatCounts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const long = 'x'.repeat(20_000)
 
-/** Replies of which only the outside is looked at, and those that have to be read. */
+/** Responses of which only the outline is read, and those that have to be parsed. */
 const passedOn: [what: string, protocol: Protocol, change: object, told: object][] = [
   ...all.map((protocol): (typeof passedOn)[number] => [`the usage: ${protocol}`, protocol, {}, counts]),
   ['the usage beside long fields', 'chat-completions', { x_odd: { long }, x_list: [long] }, counts],
@@ -77,7 +77,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(pairs.filter(([client, served]) => served === 'chat-completions' && client !== served))(
-    'an answer that ends in the word error is a failure, whole or streamed: %s from %s',
+    'a response that ends in the word error is a failure, complete or streamed: %s from %s',
     async (client, served) => {
       const response = { index: 0, message: { role: 'assistant', content: 'par' }, finish_reason: 'error' }
       const whole = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [response] }
@@ -106,7 +106,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records[0]).not.toHaveProperty('failure')
   })
 
-  test.each(passedOn)('of a reply that is passed on %s is told', async (_, served, change, reported) => {
+  test.each(passedOn)('a passed response of %s is recorded', async (_, served, change, reported) => {
     // Short ones are read, of long ones the outside is looked at.
     for (const space of ['', ' '.repeat(5000)]) {
       const records: UsageRecord[] = []
@@ -119,7 +119,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs)('the counts of a reply that broke off, or that strict refuses, are told: %s from %s', async (client, served) => {
+  test.each(pairs)('the counts of a truncated response, or of one that strict refuses, are recorded: %s from %s', async (client, served) => {
     const odd = { x_odd: 1, ...replies[served] }
     const rows: [what: string, stream: boolean, script: Parameters<typeof upstream>[0], usage: object | undefined][] = [
       ...[true, false].map(stream => ['broken off', stream, sendStream(half(served), { cut: true }), earlyCounts[served]] as (typeof rows)[number]),
@@ -144,7 +144,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => records.length === 1)
     expect(records[0]).toMatchObject({ failure: expect.any(String), usage: { input: 3, output: 2 } })
     expect(JSON.stringify(body)).toContain('Overheated')
-    // The one protocol in which that is a reply.
+    // The one protocol in which that is a response.
     if (client === 'responses') return expect([response.status, body]).toEqual([200, failed])
     expect(response.status).toBeGreaterThanOrEqual(500)
     expect(strictOf(client).checkError(body)).toEqual([])
@@ -305,7 +305,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-/** What each tells before its end. */
+/** What each sends before its end. */
 const earlyCounts: Partial<Record<Protocol, object>> = { messages: { input: 3 }, 'generate-content': { input: 3 } }
 
 /** An early end with counts, then a failure with counts, where the wire has such. */

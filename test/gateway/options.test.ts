@@ -46,7 +46,7 @@ describe('an invalid configuration', () => {
     expect(faultsOf({ channels: [{ ...rest, [key]: 'x' }] })[0]).toMatch(new RegExp(`unknown key ${key}; there are .*; did you mean ${meant}\\?$`))
   })
 
-  test('are told for an object that also has an unknown key', () => {
+  test('are reported for an object that also has an unknown key', () => {
     const faults = faultsOf({ channels: [{ ...channel, color: 'x', requestsPerMinute: 'many' }], defaults: { retires: 2, depthLimit: 'x' } })
     expect(faults.map(fault => fault.replace(/^configuration at (\S+): (\w+ \w+).*$/, '$1 $2'))).toEqual([
       'channels[0] unknown key',
@@ -238,7 +238,7 @@ test.each<[what: string, config: object, words: string]>([
     { channels: [{ ...channel, baseUrl: 'https://a.test?key=secret' }] },
     'at channels[0].baseUrl: expected a URL without query and fragment',
   ],
-])('what stands there instead is told, unless it may be a secret: %s', (_, config, words) => {
+])('reports the wrong value, unless it may be a secret: %s', (_, config, words) => {
   expect(() => settle({ channels: [channel], ...config }, { BASE: 'secret', EMPTY: '' })).toThrow(
     expect.objectContaining({ message: `configuration ${words}` }),
   )
@@ -271,7 +271,7 @@ test('without models every id goes to all channels', () => {
   expect(settle({ channels: [channel] }, {}).models).toMatchObject([{ id: '*', channels: [{ name: 'a' }] }])
 })
 
-test('what was not said has a value', () => {
+test('defaults are filled in', () => {
   expect(settle({ channels: [channel], models: [model] }, {})).toMatchObject({
     defaults: { retries: 2, keepAliveMs: 15_000, notesHeader: true },
     channels: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 0 } }],

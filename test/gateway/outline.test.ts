@@ -41,7 +41,7 @@ test.each<[string, object | undefined]>([
   ...['{"a":{1}}', '{"a":tru}', '{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":"x}', '{"a":"x\\"}', '{"a"::1}', '{"a":1:2}', '{:1}', '{"a":[[[[]]]]}'].map(
     (text): [string, undefined] => [text, undefined],
   ),
-])('the outside of %.40s is told', (text, expected) => {
+])('the outline of %.40s is complete', (text, expected) => {
   expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), { deepest: 4 }))).toEqual(expected)
 })
 
@@ -54,7 +54,7 @@ test.each([
   expect(textOf(withMembers(bytesOf(text), { x: { y: 1 } }))).toBe(expected)
 })
 
-test('a number of sixteen megabytes holds nobody up', () => {
+test('a number of sixteen megabytes delays no client', () => {
   const bytes = bytesOf(`{"n":1${'0'.repeat(16_000_000)}}`)
   const begun = performance.now()
   expect(membersOf(bytes)).toMatchObject([{ start: 5, end: bytes.length - 1 }])

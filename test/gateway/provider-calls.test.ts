@@ -3,13 +3,13 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { hosts, one, type Protocol, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
-/** Calls that only a provider of responses can answer: to stop a reply that is being made, and to compact a conversation. */
+/** Calls that only a provider of responses can handle: to stop a response in progress, and to compact a conversation. */
 
 const path = paths.responses
 const background = { ...replies.responses, id: 'resp_1', status: 'queued', output: [], background: true }
 
 describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) => {
-  test.each([[{}], [{ store: { memory: true as const } }]])('goes to the channel whose provider makes the reply: %o', async more => {
+  test.each([[{}], [{ store: { memory: true as const } }]])('goes to the channel whose provider generates the response: %o', async more => {
     const seen = await upstream(sendJson(200, background), sendJson(200, { ...background, status: 'cancelled' }))
     const ask = await start(one(seen.url, 'responses', more))
     await ask(path, post({ ...requests.responses, background: true }))
@@ -18,7 +18,7 @@ describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) =>
     expect(seen.calls[1]).toMatchObject({ method: 'POST', path: '/v1/responses/resp_1/cancel', text: '' })
   })
 
-  test('is refused for a reply that is whole, as its provider would', async () => {
+  test('is refused for a complete response, as by its provider', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true } }))
     const { id } = (await (await ask(path, post(requests.responses))).json()) as { id: string }
     const response = await ask(`${path}/${id}/cancel`, { method: 'POST' })
@@ -29,7 +29,7 @@ describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) =>
     expect((await ask(`${path}/${id}`)).status).toBe(200)
   })
 
-  test.each([[{}], [{ store: { memory: true as const } }]])('is 404 for an id that nobody knows: %o', async more => {
+  test.each([[{}], [{ store: { memory: true as const } }]])('is 404 for an unknown id: %o', async more => {
     const seen = await upstream()
     const ask = await start(one(seen.url, 'messages', more))
     const response = await ask(`${path}/resp_9/cancel`, { method: 'POST' })
@@ -85,14 +85,14 @@ describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
     expect(seen.calls).toEqual([])
   })
 
-  test('tells an error of the provider as it is', async () => {
+  test('passes an error of the provider unchanged', async () => {
     const failure = { error: { message: 'Nothing to compact', type: 'invalid_request_error', param: 'input', code: null } }
     const ask = await start(one((await upstream(sendJson(400, failure))).url, 'responses'))
     const response = await ask(`${path}/compact`, post(requests.responses))
     expect([response.status, await response.json()]).toEqual([400, failure])
   })
 
-  test('goes on from a reply that the gateway keeps, with its history written out', async () => {
+  test('continues from a response that the gateway stores, with its history written out', async () => {
     const [chat, own] = [await upstream(sendJson(200, replies.messages)), await upstream(sendJson(200, compacted))]
     const ask = await start({
       auth: 'none',
@@ -120,7 +120,7 @@ describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, an upstream that answers such a call', (_, start) => {
+describe.each(hosts)('through %s, an upstream that handles such a call', (_, start) => {
   const calls: [protocol: Protocol, path: string, method: string][] = [
     ['messages', '/v1/messages/count_tokens', 'POST'],
     ['responses', '/v1/responses/input_tokens', 'POST'],
@@ -148,7 +148,7 @@ describe.each(hosts)('through %s, an upstream that answers such a call', (_, sta
       expect(strictOf(protocol).checkError(await response.json())).toEqual([])
     })
 
-    test('tells its limits', async () => {
+    test('reports its limits', async () => {
       const seen = await upstream(sendJson(200, { input_tokens: 3, totalTokens: 3 }, { 'x-ratelimit-remaining-requests': '4' }))
       const ask = await start(one(seen.url, protocol))
       expect((await ask(place, init())).headers.get('x-ratelimit-remaining-requests')).toBe('4')

@@ -21,7 +21,7 @@ const leaver = (path: string = paths.messages, method = 'POST') => {
   return { request, left }
 }
 
-describe('what never answers does not hold a close up, also when its client has left', () => {
+describe('an upstream that never responds does not delay a close, also when its client has left', () => {
   test.each<[what: string, hooks: Hooks]>([
     ['authenticate', { authenticate: () => never }],
     ['route', { route: () => never }],
@@ -47,12 +47,12 @@ describe('what never answers does not hold a close up, also when its client has 
   })
 })
 
-describe('a logger that keeps what it is told elsewhere may fail at that', () => {
+describe('a logger that writes elsewhere may fail at that', () => {
   const unrecognized: unknown[] = []
   const hear = (error: unknown) => unrecognized.push(error)
   afterEach(() => void process.off('unhandledRejection', hear))
 
-  test('and nobody hears of it', async () => {
+  test('and no client gets it', async () => {
     process.on('unhandledRejection', hear)
     const { url } = await upstream(sendJson(200, replies.messages))
     const fail = async () => Promise.reject(new Error('the disk is full'))

@@ -16,7 +16,7 @@ describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it 
     const faults: string[] = []
     let responded = 0
     for (const { name, protocol, body, path } of recordedRequests()) {
-      // Where a list grew shorter, what stands for an earlier place in it stands for nothing.
+      // Where a list grew shorter, a reference to an earlier index in it means nothing.
       const { tools } = body
       const response = await ask(path, post(Array.isArray(tools) ? { ...body, tools: tools.filter(Boolean) } : body))
       const text = await response.text()

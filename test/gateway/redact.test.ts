@@ -10,7 +10,7 @@ function redacted(secret: string, chunks: readonly Uint8Array[]): string {
   return Buffer.concat([...chunks.map(redactor.push), redactor.end()]).toString()
 }
 
-/** The text as one piece, letter by letter, and cut in two and in three at every place. */
+/** The text as one chunk, byte by byte, and cut in two and in three at every place. */
 function* cuts(text: string): Generator<Uint8Array[]> {
   const bytes = bytesOf(text)
   yield [bytes]
@@ -18,7 +18,7 @@ function* cuts(text: string): Generator<Uint8Array[]> {
   for (let a = 0; a <= bytes.length; a++) for (let b = a; b <= bytes.length; b++) yield [bytes.subarray(0, a), bytes.subarray(a, b), bytes.subarray(b)]
 }
 
-describe('a key in a reply', () => {
+describe('a key in a response', () => {
   test.each([
     ['alone', key, '***'],
     ['between other text', `data: {"error":"invalid key ${key}"}\n\n`, 'data: {"error":"invalid key ***"}\n\n'],
@@ -27,7 +27,7 @@ describe('a key in a reply', () => {
     ['all but its last letter', key.slice(0, -1), key.slice(0, -1)],
     ['in other letters than ASCII', `Schlüssel «${key}»: 鍵`, 'Schlüssel «***»: 鍵'],
     ['nowhere', 'Hello, sk-sk and sk-', 'Hello, sk-sk and sk-'],
-  ])('is not told, wherever its bytes are cut: %s', (_, text, expected) => {
+  ])('is not sent, wherever its bytes are cut: %s', (_, text, expected) => {
     for (const chunks of cuts(text)) expect(redacted(key, chunks)).toBe(expected)
   })
 
@@ -45,7 +45,7 @@ describe('a key in a reply', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   const response = (chunks: (string | Uint8Array)[], left = () => {}): TransportResponse => ({
     status: 200,
     headers: { 'x-note': `for ${key}` },

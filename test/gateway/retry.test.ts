@@ -12,14 +12,14 @@ const good = sendJson(200, replies['chat-completions'])
 const channel = (name: string, baseUrl: string, more: object = {}) => ({ name, protocols: ['chat-completions' as const], baseUrl, ...more })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each([429, 500, 502, 503, 529])('status %i is tried again at the same channel, and the client sees the answer', async status => {
+  test.each([429, 500, 502, 503, 529])('status %i is retried at the same channel, and the client gets the response', async status => {
     const seen = await upstream(bad(status), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
     expect((await ask(path, chat)).status).toBe(200)
     expect(seen.calls.length).toBe(2)
   })
 
-  test('a channel is given up after its retries, and the next one answers', async () => {
+  test('a channel is skipped after its retries, and the next one responds', async () => {
     const [first, second] = [await upstream(bad(503)), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -31,7 +31,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 1])
   })
 
-  test.each([401, 402, 403, 404])('reports the channel when it refuses with %i and the next one answers', async status => {
+  test.each([401, 402, 403, 404])('reports the channel when it refuses with %i and the next one responds', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(good)]
     const lines: object[] = []
     const warn = (details: object) => lines.push(details)
@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(lines).toMatchObject([{ channel: 'first', model: 'm', status, failure: 'upstream_status' }])
   })
 
-  test('a channel that does not answer in time is left for the next one', async () => {
+  test('a channel that does not respond in time is skipped for the next one', async () => {
     const [first, second] = [await upstream(() => {}), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
   })
 
-  test('a limit over all holds for the channel that has one, whoever was asked before', async () => {
+  test('a total timeout applies to the channel that has one, after any other channel', async () => {
     const [first, second] = [await upstream(bad(500)), await upstream(() => {})]
     const ask = await start({
       auth: 'none',
@@ -112,7 +112,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.length).toBe(1)
   })
 
-  test.each([401, 402, 403, 404])('status %i of one channel leads to the next, and is told when none is left', async status => {
+  test.each([401, 402, 403, 404])('status %i of one channel leads to the next, and is sent when none is left', async status => {
     const channels = (one: string, other: string) => ({
       auth: 'none' as const,
       channels: [channel('first', one), channel('second', other)],
@@ -126,7 +126,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await (await start(channels(refusing.url, busy.url)))(path, chat)).status).toBe(429)
   })
 
-  test.each([400, 413, 422])('status %i is nobody else’s to answer: no retry, no other channel', async status => {
+  test.each([400, 413, 422])('status %i is final: no retry, no other channel', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -169,7 +169,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(broken.calls.length).toBe(5)
   })
 
-  test('while a channel rests the next one answers at once', async () => {
+  test('while a channel is open the next one responds at once', async () => {
     const [broken, well] = [await upstream(bad(500)), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -181,7 +181,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(broken.calls.length).toBe(2)
   })
 
-  test('an exchange that waits for its next attempt while others find the channel failing goes on to the next channel', async () => {
+  test('an exchange that waits for its next attempt while others find the channel failing continues at the next channel', async () => {
     const [broken, well] = [await upstream(bad(500)), await upstream(good)]
     const resting = channel('broken', broken.url, { breaker: { failures: 3, restMs: 60_000 } })
     const atOnce = async (channels: { name: string; priority: number }[]) => {
@@ -219,12 +219,12 @@ describe.each(hosts)('through %s', (_, start) => {
     await left
     await wait(20)
     expect((await ask(path, chat)).status).toBe(500)
-    // Now its breaker is open, and only the other channel is asked.
+    // Now its breaker is open, and only the other channel gets requests.
     expect((await ask(path, chat)).status).toBe(429)
     expect(seen.calls.length).toBe(3)
   })
 
-  test('0 failures: it never rests', async () => {
+  test('0 failures: it never opens', async () => {
     const seen = await upstream(bad(500))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 0 } }))
     for (let i = 0; i < 8; i++) expect((await ask(path, chat)).status).toBe(500)
@@ -266,7 +266,7 @@ test('waits grow up to a bound, and are never the same twice, so that clients do
 })
 
 test.each(['chat-completions', 'messages'] as const)(
-  'a connection that is not made in time is left for the next channel, or told as a timeout: %s',
+  'a connection that is not made in time is skipped for the next channel, or reported as a timeout: %s',
   async client => {
     // It takes the connection, and never says hello.
     let met = 0

@@ -62,7 +62,7 @@ test.each([
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(['/chat/completions', '/v1/v1/responses'])('%s is not told as a model that is not there', async path => {
+  test.each(['/chat/completions', '/v1/v1/responses'])('%s is not reported as a missing model', async path => {
     const ask = await start()
     expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ error: { type: 'invalid_request_error', code: 'unknown_url' } })
   })
@@ -81,7 +81,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['/responses/resp_1', /base address ends in \/v1/, '/v1/responses/resp_1'],
     ['/v1/v1/models', /exactly one \/v1/, '/v1/models'],
     ['/models', /base address ends in \/v1/, '/v1/models'],
-  ])('%s is not found, and the answer names the rule and the right URL', async (path, rule, right) => {
+  ])('%s is not found, and the error names the rule and the right URL', async (path, rule, right) => {
     const ask = await start()
     const response = await ask(path, path.endsWith('models') ? {} : post(requests['chat-completions']))
     expect(response.status).toBe(404)
@@ -90,7 +90,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text).toMatch(new RegExp(`http://[\\w.:]+${right}["\\s]`))
   })
 
-  test.each(['/', '/v1', '/v1/completions'])('a POST to %s is not found, and the answer names the endpoints there are', async path => {
+  test.each(['/', '/v1', '/v1/completions'])('a POST to %s is not found, and the error names the endpoints', async path => {
     const ask = await start()
     const response = await ask(path, post(requests['chat-completions']))
     expect(response.status).toBe(404)
@@ -98,7 +98,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(['embedContent', 'batchEmbedContents', 'predict'])(
-    'a call of a model that is not served is not found, and the answer names those there are: %s',
+    'a call of a model that is not served is not found, and the error names the served ones: %s',
     async verb => {
       const ask = await start()
       const response = await ask(`/v1beta/models/some-model:${verb}`, post({}))
@@ -116,14 +116,14 @@ describe.each(hosts)('through %s', (_, start) => {
     ['GET', '/v1/files', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
     ['POST', '/v1/chat/completions/x/y', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
     ['GET', '/favicon.ico', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
-  ])('answers %s %s in the dialect of the caller when there is no such path: %j', async (method, path, headers, shape) => {
+  ])('responds to %s %s in the dialect of the caller when the path does not exist: %j', async (method, path, headers, shape) => {
     const ask = await start()
     const response = await ask(path, { method, headers })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(shape)
   })
 
-  test('a broken path is told in the dialect of the protocol that was meant', async () => {
+  test('a broken path gets an error in the dialect of its protocol', async () => {
     const ask = await start()
     expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
     expect(await (await ask('/v1/v1/chat/completions', post({}))).json()).toMatchObject({ error: { type: expect.any(String), code: expect.anything() } })
@@ -144,7 +144,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toHaveProperty('error')
   })
 
-  test('probes of the root are answered', async () => {
+  test('probes of the root get a response', async () => {
     const ask = await start()
     expect((await ask('/', { method: 'HEAD' })).status).toBe(200)
     const response = await ask('/')

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.resetModules()
 })
 
-describe('a runtime that stands in for Node', () => {
+describe('a runtime in place of Node', () => {
   const throwing = () => {
     throw new Error('A Node.js API is used which is not supported in the Edge Runtime.')
   }
@@ -79,7 +79,7 @@ describe('bundled for a platform that has nothing of Node', () => {
     expect(translator.finished).toBe(true)
   })
 
-  test('a gateway answers, and keeps replies in memory', async () => {
+  test('a gateway responds, and stores responses in memory', async () => {
     const { fetchGateway } = loaded()
     const handler = fetchGateway({ auth: 'none', store: { memory: true }, channels: [{ name: 'demo', embedded: 'demo' }] })
     const ask = (path: string, init?: RequestInit) => handler(new Request(`http://gateway.test${path}`, init))
@@ -87,7 +87,7 @@ describe('bundled for a platform that has nothing of Node', () => {
     expect(await (await ask(`${paths.responses}/${id}`)).json()).toMatchObject({ id, status: 'completed' })
   })
 
-  test('a gateway is made without clocks, dice, signals and calls, which older workers allow only while a request is answered', () => {
+  test('a gateway is created without timers, randomness, signals and calls, which older workers allow only during a request', () => {
     const refused = function refused() {
       throw new Error('Disallowed operation called within global scope')
     }
@@ -106,7 +106,7 @@ describe('bundled for a platform that has nothing of Node', () => {
     expect(warned).toMatchObject([{ error: expect.stringContaining('Redis needs sockets') }])
   })
 
-  test('limits that should be shared through Redis are counted here, and the log is told why', async () => {
+  test('limits that should be shared through Redis are counted here, and the log has the reason', async () => {
     const { fetchGateway } = loaded()
     const warned: object[] = []
     const logger = { info() {}, warn: (details: object) => void warned.push(details), error() {} }

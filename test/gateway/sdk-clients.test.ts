@@ -39,7 +39,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
     for (const up of await responded(start, 'chat-completions', { model: 'm', messages, tools: [lookup] })) expect(text(up)).toContain('ONE')
   })
 
-  test('send annotations back in the parts of an answer', async () => {
+  test('send annotations back in the parts of a response', async () => {
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: [{ type: 'text', text: 'Welcome', annotations: [] }] },
@@ -50,7 +50,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
 })
 
 describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
-  test('send the items of an answer back, ids and all', async () => {
+  test('send the items of a response back, with their ids', async () => {
     for (const served of others.responses) {
       const up = await hello(served)
       const ask = await start(one(up.url, served))
@@ -61,7 +61,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
     }
   })
 
-  test('go on from an answer by its id: with a store that works, without one it is refused by name', async () => {
+  test('continue from a response by its id: with a store that works, without one it is refused by name', async () => {
     for (const served of others.responses) {
       const up = await hello(served)
       for (const store of [{ memory: true as const }, undefined]) {
@@ -87,7 +87,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
     expect(up.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'Hello' }, { role: 'user' }])
   })
 
-  test('leave out what the reference demands: the type and the id of items, the detail of pictures', async () => {
+  test('leave out what the reference requires: the type and the id of items, the detail of images', async () => {
     const input = [
       { role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
       { role: 'assistant', content: [{ type: 'output_text', text: 'A picture', annotations: [] }], status: 'completed' },
@@ -139,7 +139,7 @@ describe.each(hosts)('through %s, the SDKs of messages', (_, start) => {
     }
   })
 
-  test('add the output tokens of the beginning to those of the end: the sum is what the answer cost', async () => {
+  test('add the output tokens of the beginning to those of the end: the sum is what the response cost', async () => {
     for (const served of others.messages) {
       const frames = streams[served].flatMap(frame => (frame.includes('[DONE]') ? [usageChunk, frame] : [frame]))
       const ask = await start(
@@ -187,7 +187,7 @@ describe.each(hosts)('through %s, any client', (_, start) => {
     expect(await (await ask('/v1/models/m', { headers })).json()).toMatchObject({ id: 'm' })
   })
 
-  test.each(all)('of %s sees an error where a status cannot be told any more, and no other end', async client => {
+  test.each(all)('of %s gets an error after the status was sent, and no other end', async client => {
     for (const served of all) {
       const up = await upstream(
         response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end([...half(served), failures[served]].join('')),

@@ -26,8 +26,8 @@ import {
 } from './support.ts'
 
 /**
- * What a user said, what a model answered and every key stay out of logs, records, notes, headers and errors. The support
- * listens to all of that in every test of this folder; here it is given a lot to hear.
+ * Text of users and models and every key stay out of logs, records, notes, headers and errors. The support checks all of that in every test
+ * of this folder; here it gets a lot to check.
  */
 const prompt = 'planted-prompt'
 const bodies: Record<Protocol, object> = {
@@ -68,7 +68,7 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
 ]
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(protocolNames)('an upstream that repeats what a user said is heard by the client, and not by the log: %s', async served => {
+  test.each(protocolNames)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
     const words = 'as the user said'
     for (const script of [
       sendJson(500, { error: { message: words, type: words, code: words } }),
@@ -82,7 +82,7 @@ describe.each(hosts)('through %s', (_, start) => {
         const log = (details: object, message: string) => logged.push(details, message)
         const ask = await start(one(url, served), { logger: { info: log, warn: log, error: log } })
         const result = await (await ask(...asking(served, { ...requests[served], stream }))).text()
-        // What is said last of each exchange.
+        // The last output of each exchange.
         await until(() => logged.includes('exchange'))
         expect(result).toContain(words)
         expect(logged.length).toBeGreaterThan(1)
@@ -93,7 +93,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each([
     ['the first line', 'what it said\r\n\r\n'],
     ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it said\r\n'],
-  ])('nor does the log hear an answer that is no HTTP from %s on', async (_what, response) => {
+  ])('nor does the log get a response that is not HTTP from %s on', async (_what, response) => {
     const server = createServer(socket => socket.once('data', () => socket.end(response)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     after(() => server.close())

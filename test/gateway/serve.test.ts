@@ -44,7 +44,7 @@ test('one upstream for every model', async () => {
   expect(seen.calls).toMatchObject([{ headers: { 'x-api-key': 'from-the-environment' }, json: { model: 'whatever' } }])
 })
 
-test('what goes wrong is told to the operator, one JSON a line, and what goes well is not', async () => {
+test('problems are logged as one JSON object per line, and successes are not', async () => {
   const seen = await upstream(sendJson(200, replies.messages), sendJson(200, 'no reply at all'))
   const { url, told: reported } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
   const ask = () => fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))
@@ -82,7 +82,7 @@ test.each([
   ['without its quotes', '{"channels": [{\n  "apiKey": planted-key }]}', 'line 2, column 13'],
   ['before a comma too many', '{"keys": [{ "name": "a", "key": "planted-key" },]}', 'line 1, column 49'],
   ['alone', 'planted-key', 'line 1, column 1'],
-])('a key that stands %s in a configuration is not said: the error tells the place', async (_what, text, place) => {
+])('a key %s of a configuration is not printed: the error has its path', async (_what, text, place) => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, text)
   await expect(started({ config: file })).rejects.toThrow(new Error(`${file} is not JSON: ${place}`))

@@ -26,7 +26,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await sent('chat-completions', { temperature: null, channel }))?.json).toMatchObject({ temperature: null, seed: 7 })
   })
 
-  test('keeps what stands beside a nested field', async () => {
+  test('keeps the siblings of a nested field', async () => {
     const call = await sent('generate-content', {
       generationConfig: { topK: 3, temperature: 1 },
       model: { set: { 'generationConfig.temperature': 0 }, setIfAbsent: { 'generationConfig.topK': 9 } },

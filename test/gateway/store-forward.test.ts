@@ -49,7 +49,7 @@ function three(urls: { chat: string; first: string; second?: string }, more: Par
 const result = (id: string, more: object = {}) => ({ ...replies.responses, id, store: true, ...more })
 
 describe.each(hosts)('through %s', (_, start) => {
-  describe.each([{}, memory])('a channel that keeps replies itself, the gateway: %o', more => {
+  describe.each([{}, memory])('a channel that stores responses itself, the gateway: %o', more => {
     test('gets requests that refer to them as they are, and its words come back', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))
       const ask = await start(one(seen.url, 'responses', more))
@@ -61,7 +61,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await refused.json()).toEqual({ error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } })
     })
 
-    test('is asked for them, with its own key and the query, and answers byte for byte', async () => {
+    test('gets the request, with its own key and the query, and its response passes byte for byte', async () => {
       const text = '{ "id":"resp_1",  "object":"response", "big": 12345678901234567890 }'
       const seen = await upstream(
         sendJson(200, result('resp_1')),
@@ -83,7 +83,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(seen.calls[1]?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'openai-organization': 'org' })
     })
 
-    test('may answer without a body', async () => {
+    test('may respond without a body', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), response => void response.writeHead(204).end())
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
@@ -104,7 +104,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each([
       ['falls silent', { cut: false, silent: 60_000 }, 'the upstream stopped sending'],
       ['breaks', { cut: true, silent: 20 }, 'the upstream broke the connection'],
-    ])('and %s in the middle of that, is told as having failed', async (_what, { cut, silent }, message) => {
+    ])('and %s in the middle of that, is reported as failed', async (_what, { cut, silent }, message) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([half('responses').join(''), silent], { cut }))
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { idleMs: cut ? 0 : 60 } }))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -120,7 +120,7 @@ describe.each(hosts)('through %s', (_, start) => {
         '&starting_after=41',
         half('responses').map(frame => frame.replace(/"sequence_number":(\d+)/, (_, nth) => `"sequence_number":${42 + Number(nth)}`)),
       ],
-    ])('and breaks off, %s, goes on counting its events', async (_what, query, sent) => {
+    ])('and breaks off, %s, continues the numbers of its events', async (_what, query, sent) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...sent, 20], { cut: true }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -136,9 +136,9 @@ describe.each(hosts)('through %s', (_, start) => {
       const [first = '', second = '', ...rest] = streams.responses
       const seen = await upstream(
         sendJson(200, result('resp_1', { status: 'queued', output: [] })),
-        // The second silence is in the middle of an event, where no ping may be: there only time can tell.
+        // The second silence is in the middle of an event, where no keep-alive is allowed: only time shows it.
         sendStream([
-          // A busy machine may send several before the upstream goes on.
+          // A busy machine may send several before the upstream continues.
           () => until(() => hearing.received().startsWith(ping)),
           first,
           () => until(() => hearing.received().includes(first + ping)),
@@ -157,7 +157,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each([
       ['in the middle of an event', ['event: response.output_text.delta\ndata: {"type":"response.output_te']],
       ['between two events', []],
-    ])('and ends %s, as if that were all, is told as having failed, after whole events only', async (_what, rest) => {
+    ])('and ends %s, as if that were all, is reported as failed, after complete events only', async (_what, rest) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), ...rest]))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -181,7 +181,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await (await ask(`${path}/resp_1?stream=true&starting_after=3`)).text()).toBe(chunks.join(''))
     })
 
-    test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is told as having failed; the model: «%s»', async alias => {
+    test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is reported as failed; the model: "%s"', async alias => {
       const seen = await upstream(
         sendJson(200, result('resp_1', { status: 'queued', output: [] })),
         sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, 30, `${'x'.repeat(6_000)}"}\n\n`]),
@@ -193,7 +193,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(failureIn(text, 'responses')?.message).toBe('an event of the upstream stream is too long')
     })
 
-    test('is not believed what its answer is: of what the gateway says no browser makes a page', async () => {
+    test('gets a safe content type: no browser renders its response as a page', async () => {
       const page = '{"id":"<script>alert(1)</script>"}'
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(200, page, { 'content-type': 'text/html' }))
       const ask = await start(one(seen.url, 'responses', more))
@@ -266,14 +266,14 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   describe('without a store', () => {
-    test('the only channel that speaks the protocol is asked', async () => {
+    test('the only channel that speaks the protocol gets the request', async () => {
       const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, result('resp_9')))]
       const ask = await start(three({ chat: chat.url, first: first.url }))
       expect(await (await ask(`${path}/resp_9`)).json()).toMatchObject({ id: 'resp_9' })
       expect(chat.calls.length).toBe(0)
     })
 
-    test('of several nobody knows which', async () => {
+    test('with several, none is chosen', async () => {
       const [first, second] = [await upstream(sendJson(200, {})), await upstream(sendJson(200, {}))]
       const ask = await start(three({ chat: first.url, first: first.url, second: second.url }))
       const response = await ask(`${path}/resp_9`)
@@ -295,7 +295,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(statuses).toEqual([404, 200, 200])
     })
 
-    test('a request that refers to a reply goes to the channels that can know it', async () => {
+    test('a request that refers to a response goes to the channels that may have it', async () => {
       const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_2')))]
       const both = three({ chat: chat.url, first: first.url }, { models: [{ id: 'm', channels: [{ name: 'chat' }, { name: 'first', priority: 1 }] }] })
       const ask = await start(both)
@@ -306,7 +306,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   describe('with a store', () => {
-    test('the channel that answered is asked', async () => {
+    test('the channel that responded gets the request', async () => {
       const [first, second] = [await upstream(sendJson(200, result('resp_1'))), await upstream(sendJson(200, result('resp_2')))]
       const ask = await start(three({ chat: first.url, first: first.url, second: second.url }, memory))
       await ask(path, post({ model: 'first', input: 'Hi' }))
@@ -317,7 +317,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect((await ask(`${path}/resp_1`)).status).toBe(404)
     })
 
-    test('an id that nobody here asked for is unknown, for it may be that of another', async () => {
+    test('an id that this gateway did not create is unknown, since it may belong to another', async () => {
       const seen = await upstream(sendJson(200, result('resp_9')))
       const ask = await start(one(seen.url, 'responses', memory))
       const response = await ask(`${path}/resp_9`)
@@ -333,7 +333,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await (await ask(`${path}/resp_1`)).json()).toMatchObject({ id: 'resp_1', model: 'm' })
     })
 
-    test('the model of one that is streamed again is told as the client knows it', async () => {
+    test("a response that is streamed again has the client's name of the model", async () => {
       const named = streams.responses.map(frame => frame.replaceAll('"model":"m"', '"model":"theirs"'))
       const odd = ': still there\n\ndata: no JSON\n\n'
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [], model: 'theirs' })), sendStream([odd, ...named]))
@@ -343,7 +343,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await (await ask(`${path}/resp_1?stream=true`)).text()).toBe(odd + streams.responses.join(''))
     })
 
-    test('a request goes to the channel that keeps what it refers to, whoever comes first', async () => {
+    test('a request goes to the channel that stores its reference, from any client', async () => {
       const [first, second] = [await upstream(sendJson(200, result('resp_1'))), await upstream(sendJson(200, result('resp_2')))]
       const config = three({ chat: first.url, first: first.url, second: second.url }, memory)
       const channels = [{ name: 'first' }, { name: 'second', priority: 1 }]
@@ -387,7 +387,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ])
     })
 
-    test('what goes on from something that only the provider knows cannot move', async () => {
+    test('a request that continues something of one provider cannot move', async () => {
       const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_1')))]
       const ask = await start(three({ chat: chat.url, first: first.url }, memory))
       await ask(path, post({ model: 'first', input: 'One', previous_response_id: 'resp_0' }))
@@ -407,14 +407,14 @@ describe.each(hosts)('through %s', (_, start) => {
       expect((await ask(`${path}/resp_1`)).status).toBe(200)
     })
 
-    test('a stream beyond the bound of whole replies goes on to its client, and the log says that it is not kept', async () => {
+    test('a stream beyond the bound of complete responses continues to its client, and the log reports that it is not stored', async () => {
       const kept = new Map<string, string>()
       const logged: unknown[] = []
       const log = (...message: unknown[]) => logged.push(message)
       const [begun, delta = '', rest] = [streams.responses.slice(0, 3), streams.responses[3], streams.responses.slice(4)]
       const long = new TextEncoder().encode(delta.replace('"Hel"', `"${'x'.repeat(16 * 1024 * 1024)}"`))
       const times = 16
-      /** How much the log said before each of them, and before the end. */
+      /** How much was logged before each of them, and before the end. */
       const reported: number[] = []
       const body = async function* () {
         yield begun.join('')

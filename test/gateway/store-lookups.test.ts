@@ -34,7 +34,7 @@ function slowStore() {
   return { seen, store, letGo }
 }
 
-/** A gateway that keeps forty replies, and a request that refers to an item of each and to the last reply twice. */
+/** A gateway that stores forty responses, and a request that refers to an item of each and to the last response twice. */
 async function forty() {
   const up = await upstream(sendJson(200, replies['chat-completions']))
   const { seen, store, letGo } = slowStore()
@@ -63,7 +63,7 @@ async function forty() {
   return { up, seen, letGo, client, answer: response, referring }
 }
 
-/** Lets look-ups go until the answer is there. */
+/** Lets lookups proceed until the response is there. */
 async function responded<T>(response: Promise<T>, letGo: () => Promise<void>): Promise<T> {
   let isOver = false
   const over = () => {
@@ -83,7 +83,7 @@ test('items that a request refers to are looked up side by side, each once, and 
   expect(up.calls.at(-1)?.text.match(/Hello/g)).toHaveLength(41)
 })
 
-test('proofs of calls are looked up side by side, and not all at once', async () => {
+test('signatures of calls are looked up in parallel, and not all at once', async () => {
   const { seen, letGo, answer: response } = await forty()
   const turn = (id: string) => [
     { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },

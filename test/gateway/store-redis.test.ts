@@ -19,7 +19,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   describe.each(hosts)('through %s', (name, start) => {
     const shared = (url: string, more: object = {}) => one(url, 'messages', { store: { redis: redis.url(name === 'fetch' ? 2 : 1), ...more } })
 
-    test('several processes know the same replies', async () => {
+    test('several processes share the same responses', async () => {
       const seen = await upstream(good)
       const [here, there] = [await start(shared(seen.url)), await start(shared(seen.url))]
       const id = await idOf(await here(path, post(requests.responses)))
@@ -30,7 +30,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       expect((await here(`${path}/${id}`)).status).toBe(404)
     })
 
-    test('a reply that somebody has damaged is unknown', async () => {
+    test('a damaged response is unknown', async () => {
       const ask = await start(shared((await upstream(good)).url))
       const id = await idOf(await ask(path, post(requests.responses)))
       const client = createClient({ url: redis.url(name === 'fetch' ? 2 : 1) })
@@ -41,7 +41,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       expect((await ask(path, next(id))).status).toBe(400)
     })
 
-    test('a reply is forgotten in time', async () => {
+    test('a response expires', async () => {
       const ask = await start(shared((await upstream(good)).url, { ttlMs: 1 }))
       const id = await idOf(await ask(path, post(requests.responses)))
       await new Promise(resolve => setTimeout(resolve, 50))
@@ -51,7 +51,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
 })
 
 describe.each(hosts)('while Redis cannot be reached, through %s', (_, start) => {
-  test('replies come all the same, none is called unknown, and the log says so without the password', async () => {
+  test('responses still arrive, none is called unknown, and the log reports it without the password', async () => {
     const logged: unknown[] = []
     const log = (details: object, message: string) => logged.push(details, message)
     const config = one((await upstream(good)).url, 'messages', { store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } })

@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: [thinking, call] }, { role: 'user' }])
   })
 
-  test('unless it is configured the proof is in the reply, and nothing is kept', async () => {
+  test('unless it is configured the signature is in the response, and nothing is stored', async () => {
     const kept = new Map<string, string>()
     const seen = await upstream(sendJson(200, wantsTool), sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'), { store: kept })
@@ -58,7 +58,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('c2lnbmVk')
   })
 
-  test('the proofs of one key are not those of another', async () => {
+  test('the signatures of one key are not those of another', async () => {
     const seen = await upstream(sendJson(200, wantsTool), sendJson(200, replies.messages))
     const { auth: _, ...config } = one(seen.url, 'messages', signed)
     const ask = await start({

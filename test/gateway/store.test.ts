@@ -9,7 +9,7 @@ const path = '/v1/responses'
 const memory = { store: { memory: true } } as const
 const stateless = ['chat-completions', 'messages'] as const
 
-/** The body of an answer that has to be 200. */
+/** The body of a response that has to be 200. */
 async function good(response: Response): Promise<Json & { id: string; output: Json[] }> {
   const text = await response.text()
   expect(response.status, text).toBe(200)
@@ -18,7 +18,7 @@ async function good(response: Response): Promise<Json & { id: string; output: Js
 
 const next = (previous: string, input: unknown = 'And now?', more: object = {}) => post({ model: 'm', input, previous_response_id: previous, ...more })
 
-/** The conversation that the upstream was last told, as «role: text» lines. */
+/** The conversation that the upstream got last, as "role: text" lines. */
 function received({ calls }: Upstream): string[] {
   const messages = calls.at(-1)?.json['messages'] as { role: string; content: string | { type: string; text?: string }[] }[]
   return messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : content.map(({ text, type }) => text ?? type).join(' ')}`)
@@ -41,7 +41,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(seen.calls.length).toBe(0)
     })
 
-    test('no reply is known, and the answer says why', async () => {
+    test('no response is known, and the error says why', async () => {
       const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
       const { id } = await good(await ask(path, post(requests.responses)))
       for (const [method, place] of [
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   describe.each(stateless)('with a store, before %s', served => {
-    test('a conversation goes on from the reply before, again and again', async () => {
+    test('a conversation continues from the previous response, again and again', async () => {
       const seen = await upstream(sendJson(200, replies[served]))
       const ask = await start(one(seen.url, served, memory))
       const first = await good(await ask(path, post(requests.responses)))
@@ -111,7 +111,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect((await ask(`${path}/${body.id}`)).status).toBe(404)
     })
 
-    test('a reply is shown as it was, deleted once, and then gone', async () => {
+    test('a response is shown unchanged, deleted once, and then gone', async () => {
       const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served, memory))
       const body = await good(await ask(path, post(requests.responses)))
       expect(await good(await ask(`${path}/${body.id}`))).toEqual(body)
@@ -148,7 +148,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(response.headers.get('wireglot-notes') ?? '').not.toContain('/store')
     })
 
-    test('items of a reply can be referred to one by one', async () => {
+    test('items of a response can be referred to one by one', async () => {
       const seen = await upstream(sendJson(200, replies[served]))
       const ask = await start(one(seen.url, served, memory))
       const { output } = await good(await ask(path, post(requests.responses)))
@@ -163,7 +163,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await unknown.json()).toMatchObject({ error: { message: "Item with id 'msg_none' not found.", param: 'input' } })
     })
 
-    test('a reply that came as a stream where one JSON was wanted is kept as well', async () => {
+    test('a response that came as a stream for a JSON request is stored as well', async () => {
       const seen = await upstream(sendStream(streams[served]))
       const ask = await start(one(seen.url, served, memory, { streaming: 'only' }))
       const { id } = await good(await ask(path, post(requests.responses)))
@@ -172,7 +172,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
-  describe('an item that carries the proof of its neighbour', () => {
+  describe('an item that carries the signature of its neighbor', () => {
     const call = { functionCall: { name: 'lookup', args: { q: 'x' }, id: 'c1' }, thoughtSignature: 'cHJvb2Y=' }
     const signed = { text: 'One moment.', thoughtSignature: 'dGV4dA==' }
     const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
@@ -201,7 +201,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
-  test('a reply is asked for once, however many of its items are referred to', async () => {
+  test('a response is looked up once, however many of its items are referenced', async () => {
     const entries = new Map<string, string>()
     const requested: string[] = []
     const store: Store = {
@@ -226,7 +226,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(received(seen)[0]).toBe('assistant: One moment.')
   })
 
-  test('ids that an upstream gives twice are two replies', async () => {
+  test('ids that an upstream repeats are two responses', async () => {
     const says = (content: string) =>
       sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
     const seen = await upstream(says('One'), says('Two'), says('Three'))
@@ -247,7 +247,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('Be brief.')
   })
 
-  test('a tool loop goes on with its result alone, and the signed reasoning is with it', async () => {
+  test('a tool loop continues with its result only, and the signed reasoning is with it', async () => {
     const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbmVk' }
     const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
     const seen = await upstream(sendJson(200, { ...replies.messages, content: [thinking, call], stop_reason: 'tool_use' }), sendJson(200, replies.messages))
@@ -263,7 +263,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ])
   })
 
-  test('a reply that reached its limit is kept, for that is an end', async () => {
+  test('a response that reached its limit is stored, since that is an end', async () => {
     const ask = await start(one((await upstream(sendJson(200, { ...replies.messages, stop_reason: 'max_tokens' }))).url, 'messages', memory))
     const body = await good(await ask(path, post(requests.responses)))
     expect(body).toMatchObject({ status: 'incomplete' })
@@ -338,13 +338,13 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
-  test('a reply that was not made in the background cannot be streamed again', async () => {
+  test('a response that was not generated in the background cannot be streamed again', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', memory))
     const { id } = await good(await ask(path, post(requests.responses)))
     expect((await ask(`${path}/${id}?stream=true`)).status).toBe(400)
   })
 
-  describe('one key never sees what another asked', () => {
+  describe('one key never sees the requests of another', () => {
     const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
     const keyed = (url: string): GatewayConfig => {
       const { auth: _, ...rest } = one(url, 'messages', memory)
@@ -357,7 +357,7 @@ describe.each(hosts)('through %s', (_, start) => {
       }
     }
 
-    test('neither goes on from it, nor reads, nor deletes it', async () => {
+    test('neither continues from it, nor reads, nor deletes it', async () => {
       const ask = await start(keyed((await upstream(sendJson(200, replies.messages))).url))
       const { id } = await good(await ask(path, post(requests.responses, bearer('ann-key'))))
       const of = async (key: string) => [
@@ -403,12 +403,12 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(set).toContainEqual([expect.stringContaining(id), expect.any(String), 5_000])
     })
 
-    test('that fails to take a reply does not fail the answer', async () => {
+    test('that fails to store a response does not fail the response', async () => {
       const ask = await startWith(failing({ set: rejects }))
       await good(await ask(path, post(requests.responses)))
     })
 
-    test('that is away is told of once, until it has been there again', async () => {
+    test('that is away is reported once, until it has been reached again', async () => {
       const warnings: string[] = []
       const quiet = () => {}
       const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
@@ -425,7 +425,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(warnings).toEqual(Array(2).fill('the response store cannot be reached'))
     })
 
-    test('that gives what it has and keeps nothing more is told of once', async () => {
+    test('that can read but not write is reported once', async () => {
       const warnings: string[] = []
       const quiet = () => {}
       const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
@@ -443,7 +443,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect((await ask(`${path}/resp_1`, { method: 'DELETE' })).status).toBe(503)
     })
 
-    test('that cannot be read is no reason to say that a reply is unknown', async () => {
+    test('that cannot be read does not make a response unknown', async () => {
       const ask = await startWith(failing({ get: rejects }))
       for (const response of [await ask(path, next('resp_1')), await ask(`${path}/resp_1`)]) expect(response.status).toBe(503)
     })
@@ -464,7 +464,7 @@ describe.each(hosts)('through %s', (_, start) => {
       '{"body":{},"messages":7}',
       '{"messages":[7]}',
       '{"messages":[{"role":"user"}]}',
-    ])('that gives what is no reply knows none, and the log says so once: %s', async broken => {
+    ])('that returns something else has no response, and the log reports it once: %s', async broken => {
       const warnings: unknown[] = []
       const quiet = () => {}
       const logger = {
@@ -489,7 +489,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(warnings).toEqual([[{ key: 'wireglot:response:["resp_1"]' }, 'the response store returned something that is not a response']])
     })
 
-    test('is asked for no ids that are no ids', async () => {
+    test('gets no lookups of invalid ids', async () => {
       const received: string[] = []
       const ask = await startWith(failing({ get: key => void received.push(key) }))
       expect((await ask(path, next('x'.repeat(100_000)))).status).toBe(400)
@@ -521,7 +521,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-test('what was kept of a stream is what the stream said', async () => {
+test('the stored response of a stream has the content of the stream', async () => {
   const [[, start]] = hosts as [(typeof hosts)[number]]
   for (const served of stateless) {
     const ask = await start(one((await upstream(sendStream(streams[served]))).url, served, memory))

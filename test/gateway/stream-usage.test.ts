@@ -22,7 +22,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
   })
 
-  test('a client that asked sees them', async () => {
+  test('a client that requested counts gets them', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions'))
     const text = await (await ask(path, asking({ stream_options: { include_usage: true } }))).text()
@@ -55,27 +55,24 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await sent(text, 'chat-completions')).toBe('Hello')
   })
 
-  test('a channel whose server refuses the field is not asked', async () => {
+  test('a channel whose server refuses the field does not get it', async () => {
     const seen = await upstream(sendStream(streams['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { streamUsage: false }))
     expect(await (await ask(path, asking())).text()).toBe(streams['chat-completions'].join(''))
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
   })
 
-  test.each(protocolNames.filter(name => name !== 'chat-completions'))(
-    'streams for a client of %s are asked for counts, but not at such a channel',
-    async from => {
-      const seen = await upstream(sendStream(frames))
-      for (const channel of [{}, { streamUsage: false }]) {
-        const ask = await start(one(seen.url, 'chat-completions', {}, {}, channel))
-        await (await ask(...askingFor(from, { stream: true }))).text()
-      }
-      const [received, spared] = seen.calls.map(({ json }) => json)
-      expect(received).toMatchObject({ stream: true, stream_options: { include_usage: true } })
-      expect(spared).toMatchObject({ stream: true })
-      expect(spared).not.toHaveProperty('stream_options')
-    },
-  )
+  test.each(protocolNames.filter(name => name !== 'chat-completions'))('streams for a client of %s request counts, but not at such a channel', async from => {
+    const seen = await upstream(sendStream(frames))
+    for (const channel of [{}, { streamUsage: false }]) {
+      const ask = await start(one(seen.url, 'chat-completions', {}, {}, channel))
+      await (await ask(...askingFor(from, { stream: true }))).text()
+    }
+    const [received, spared] = seen.calls.map(({ json }) => json)
+    expect(received).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(spared).toMatchObject({ stream: true })
+    expect(spared).not.toHaveProperty('stream_options')
+  })
 
   test.each(protocolNames)('a model that never streams is given no options of streams by a client of %s', async from => {
     const reported = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
@@ -86,14 +83,14 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
   })
 
-  test.each(protocolNames)('a stream that is collected for a client of %s is asked for counts', async from => {
+  test.each(protocolNames)('a stream that is collected for a client of %s requests counts', async from => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'only' }))
     await (await ask(...askingFor(from))).text()
     expect(seen.calls[0]?.json).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   })
 
-  test('a stream that is collected for a client that wanted JSON tells counts, too', async () => {
+  test('a stream that is collected for a client that wanted JSON has counts, too', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'only' }))
     expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ usage: counts })

@@ -23,12 +23,12 @@ import {
 } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
-/** One wire ends with its connection: more may come after everything that it has said. */
+/** One wire ends with its connection: more may follow its last event. */
 const marksItsEnd = (protocol: Protocol) => protocol !== 'generate-content'
 
 const streaming = (protocol: Protocol) => asking(protocol, { stream: true })
 
-/** Google's Python SDK takes a comment for a reply, so its clients get empty frames. */
+/** Google's Python SDK takes a comment for a response, so its clients get empty frames. */
 const pingsIn = (text: string, client: Protocol) => text.match(client === 'generate-content' ? /(?<=^|\r\n\r\n)\r\n\r\n/g : /ping/g) ?? []
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -91,7 +91,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await reader.cancel()
   })
 
-  test.each(protocols)('a client that knows the model by another name hears all that its upstream said, and what that failed with: %s', async protocol => {
+  test.each(protocols)('a client that uses another name of the model gets all output of the upstream, and its error: %s', async protocol => {
     for (const chunks of [[...half(protocol), failures[protocol]], [[...half(protocol), failures[protocol]].join('')]]) {
       const { url } = await upstream(sendStream(chunks))
       const ask = await start(one(url, protocol, {}, { channels: [{ name: 'up', model: 'another' }] }))
@@ -198,7 +198,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
   })
 
-  test.each([[1], [2], [3]])('what an upstream sends after its own error passes as it is, in %d pieces', async chunks => {
+  test.each([[1], [2], [3]])("frames after the upstream's own error pass unchanged, in %d chunks", async chunks => {
     const frames = [
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Broken"}}\n\n',
       'event: ping\ndata: {"type":"ping"}\n\n',
@@ -235,7 +235,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await (await ask(...streaming('generate-content'))).text()).trim()).toBe(list)
   })
 
-  test.each(pairs)('an upstream that falls silent is given up, and the client is told that: %s from %s', async (client, served) => {
+  test.each(pairs)('an upstream that falls silent is aborted, and the client gets an error: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream([half(served).join(''), 60_000]))
     const ask = await start(one(seen.url, served, {}, {}, { timeouts: { idleMs: 60 } }))
     const text = await (await ask(...streaming(client))).text()
@@ -243,19 +243,19 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => seen.aborted === 1)
   })
 
-  test.each(pairs)('an exchange may have a limit over all, and the client is told when that is reached: %s from %s', async (client, served) => {
+  test.each(pairs)('an exchange may have a total timeout, and the client gets an error when it is reached: %s from %s', async (client, served) => {
     const seen = await upstream(async response => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half(served).join(''))
       for (; !response.destroyed; await wait(20)) response.write(': still there\n\n')
     })
-    // A ping begins the answer before the limit is reached, however late the upstream is heard.
+    // A keep-alive begins the response before the limit is reached, however late the upstream responds.
     const ask = await start(one(seen.url, served, { defaults: { keepAliveMs: 1 } }, {}, { timeouts: { totalMs: 120 } }))
     const text = await (await ask(...streaming(client))).text()
     expect(failureIn(text, client)).toMatchObject({ kind: 'timeout', message: 'the upstream took too long' })
     await until(() => seen.aborted === 1)
   })
 
-  test.each(protocols)('an upstream that falls silent after its reply, before it says that it is done, has not failed: %s', async client => {
+  test.each(protocols)('an upstream that falls silent after its response, before its end marker, has not failed: %s', async client => {
     const records: UsageRecord[] = []
     const { url } = await upstream(sendStream([streams['chat-completions'].slice(0, -1).join(''), 60_000]))
     const ask = await start(one(url, 'chat-completions', {}, {}, { timeouts: { idleMs: 60 } }), { onUsage: record => void records.push(record) })
@@ -290,7 +290,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await (await ask(...streaming('messages'))).text()).toBe(odd.join(''))
   })
 
-  test.each(protocols)('every event carries the name that the client asked for: %s', async protocol => {
+  test.each(protocols)('every event has the requested model name: %s', async protocol => {
     const { url } = await upstream(sendStream(streams[protocol]))
     for (const client of protocols) {
       const ask = await start(one(url, protocol, {}, { id: 'nickname', channels: [{ name: 'up', model: 'm' }] }))
@@ -303,7 +303,7 @@ describe.each(hosts)('through %s', (_, start) => {
 })
 
 describe.each(hosts)('through %s, between equal protocols', (_, start) => {
-  test.each(['messages', 'responses'] as const)('a reply of %s does not forward a response that begins inside another one', async protocol => {
+  test.each(['messages', 'responses'] as const)('a response of %s does not forward a response that begins inside another one', async protocol => {
     const [first, second] = [streams[protocol], streams[protocol].map(frame => frame.replaceAll('msg_1', 'msg_2').replaceAll('resp_1', 'resp_2'))]
     const seen = await upstream(sendStream([...half(protocol), second.join('')]))
     const ask = await start(one(seen.url, protocol))

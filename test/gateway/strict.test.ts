@@ -5,7 +5,7 @@ import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
-/** A reply with a field that no other protocol knows. */
+/** A response with a field that no other protocol has. */
 const odd = { ...replies.messages, odd_field: { planted: true } }
 const oddStream = streams.messages.map(frame => frame.replace('"delta":{"stop_reason":"end_turn"', '"odd_field":1,"delta":{"stop_reason":"end_turn"'))
 const strict = { defaults: { strict: true } }
@@ -16,7 +16,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
   test.each<[client: Protocol, served: Protocol]>([
     ...others('messages').map((client): [Protocol, Protocol] => [client, 'messages']),
     ['messages', 'responses'],
-  ])('refuses to %s a reply of %s that would lose something, with notes, and says that asking again does not help', async (client, served) => {
+  ])('refuses to %s a response of %s that would drop something, with notes, and a status that is not retried', async (client, served) => {
     for (const result of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...replies[served], odd_field: 1 })]) {
       const seen = await upstream(result)
       const ask = await start(one(seen.url, served, { defaults: { strict: true, retries: 2 } }))
@@ -29,7 +29,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     }
   })
 
-  test('tells the notes in no header where the configuration wants none', async () => {
+  test('sends no notes in headers when the configuration disables it', async () => {
     const quiet = { defaults: { strict: true, notesHeader: false } }
     const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages', quiet))
     for (const lost of [{}, { seed: 7 }]) {
@@ -58,7 +58,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     }
   })
 
-  test.each([true, false])('records what a refused reply has cost, asked for as a stream: %s', async stream => {
+  test.each([true, false])('records the cost of a refused response, requested as a stream: %s', async stream => {
     for (const client of others('messages')) {
       const records: UsageRecord[] = []
       const hooks = { onUsage: (record: UsageRecord) => void records.push(record) }
@@ -68,7 +68,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     }
   })
 
-  test('lets through what loses nothing, and what is only said in other words where only losses are refused', async () => {
+  test('passes what drops nothing, and approximations when only drops are refused', async () => {
     const cases: [Parameters<typeof upstream>[number], Partial<GatewayConfig>][] = [
       [sendJson(200, replies.messages), strict],
       [sendStream(streams.messages), strict],
@@ -87,7 +87,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(odd)
   })
 
-  test('without it the same reply comes, with the note', async () => {
+  test('without it the same response passes, with the note', async () => {
     const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages'))
     const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
     expect(response.status).toBe(200)
@@ -96,7 +96,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test('a proof of another provider is taken out however its letters are written', async () => {
+  test('a signature of another provider is removed however its characters are escaped', async () => {
     const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
     const history = [
       { role: 'user', content: 'Hi' },

@@ -9,7 +9,7 @@ import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
-/** A request to the gateway; the path stands for the whole URL. */
+/** A request to the gateway; the path is used for the whole URL. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>
 
 const cleanups: (() => unknown)[] = []
@@ -91,14 +91,14 @@ export async function listen(handler: (request: IncomingMessage, response: Serve
 
 export type Upstream = {
   url: string
-  /** What it was asked, in order. */
+  /** The requests it got, in order. */
   calls: { method: string; path: string; headers: IncomingMessage['headers']; text: string; json: Record<string, unknown> }[]
-  /** How many of its answers were broken off by the caller. */
+  /** How many of its responses were aborted by the caller. */
   aborted: number
   sockets: Set<Socket>
 }
 
-/** An upstream that does what it is told, request by request; the last script serves the rest. */
+/** An upstream that follows its scripts, request by request; the last script serves the rest. */
 export async function upstream(...scripts: ((response: ServerResponse, received: Upstream['calls'][number]) => unknown)[]): Promise<Upstream> {
   const seen: Upstream = { url: '', calls: [], aborted: 0, sockets: new Set() }
   seen.url = await listen(async (request, response) => {
@@ -127,11 +127,11 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
   }
 }
 
-/** The pieces one after another; a number waits so many milliseconds, a function until what it promises is so, `cut` breaks the connection. */
+/** The chunks one after another; a number waits so many milliseconds, a function until its promise resolves, `cut` breaks the connection. */
 export function sendStream(chunks: readonly (string | number | (() => Promise<unknown>))[], { cut = false } = {}) {
   return async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    // The head goes with the first piece: no silence between them, however busy the machine is.
+    // The head is sent with the first chunk: no silence between them, however busy the machine is.
     if (typeof chunks[0] !== 'string') response.flushHeaders()
     for (const part of chunks)
       if (typeof part === 'number') await wait(part)
@@ -142,7 +142,7 @@ export function sendStream(chunks: readonly (string | number | (() => Promise<un
   }
 }
 
-/** Waits at least so long. What sockets have brought by then has been heard, also on a busy machine. */
+/** Waits at least so long. Data on sockets until then has been received, also on a busy machine. */
 export async function wait(ms: number): Promise<void> {
   await new Promise(resolve => setTimeout(resolve, ms))
   for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
@@ -153,7 +153,7 @@ export async function until(holds: () => boolean, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !holds(); await wait(5)) if (Date.now() > end) throw new Error(`not so after ${ms} ms`)
 }
 
-/** Reads an answer, and tells what it has read so far. */
+/** Reads a response, and returns what it has read so far. */
 export function reading(result: Promise<Response>): { received(): string; whole: Promise<string> } {
   let received = ''
   const read = async () => {
@@ -186,7 +186,7 @@ export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig
 
 export type Protocol = ProtocolName
 
-/** Where each protocol is asked for a complete response of the model `m`. */
+/** The URL of each protocol for a complete response of the model `m`. */
 export const paths: Record<Protocol, string> = {
   'chat-completions': '/v1/chat/completions',
   responses: '/v1/responses',
@@ -200,7 +200,7 @@ export function pathOf(protocol: Protocol, { model = 'm', stream = false }: { mo
   return `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** Path and request: the smallest one of a protocol, and what is said more. */
+/** Path and request: the smallest one of a protocol, and additional fields. */
 export function asking(
   protocol: Protocol,
   { model, stream, ...more }: { model?: string; stream?: boolean; [key: string]: unknown } = {},
@@ -257,7 +257,7 @@ const generated = (text: string, finishReason?: string) => ({
   responseId: 'k0yW',
 })
 
-/** A reply that says «Hello». */
+/** A response with "Hello". */
 export const replies: Record<Protocol, Record<string, unknown>> = {
   'chat-completions': {
     id: 'chatcmpl-1',

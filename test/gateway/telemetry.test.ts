@@ -81,7 +81,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ])
   })
 
-  test('models that nobody serves make no series of their own', async () => {
+  test('unknown models make no series of their own', async () => {
     const { url } = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(url, 'messages'))
     for (const model of ['made-up-1', 'made-up-2']) await (await ask(paths.messages, post({ ...requests.messages, model }))).text()
@@ -105,7 +105,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['a broken connection', response => response.destroy(), false],
   ]
 
-  test.each(endings)('of %s no text, no key and no prompt is told', async (_, script, stream, leaves = false) => {
+  test.each(endings)('of %s contain no text, no key and no prompt', async (_, script, stream, leaves = false) => {
     const { url } = await upstream(script)
     const { auth: _auth, ...config } = one(url, 'messages')
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })

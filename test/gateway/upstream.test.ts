@@ -20,7 +20,7 @@ test.each([
 const chat = (model: string, more: object = {}, headers: Record<string, string> = {}) => post({ ...requests['chat-completions'], model, ...more }, headers)
 
 describe.each(hosts)('through %s', (_, start) => {
-  test('an upstream whose paths have no version of their own is asked without one, also for its listing', async () => {
+  test('an upstream whose paths have no version is called without one, also for its listing', async () => {
     const listed = { object: 'list', data: [{ id: 'some', object: 'model', created: 1, owned_by: 'a' }] }
     const seen = await upstream(sendJson(200, replies['chat-completions']), sendJson(200, listed))
     const ask = await start(one(`${seen.url}/v1beta/openai/`, 'chat-completions', {}, { id: '*' }, { addVersion: false }))
@@ -29,7 +29,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(({ path }) => path)).toEqual(['/v1beta/openai/chat/completions', '/v1beta/openai/models'])
   })
 
-  test('the upstream gets its own name of the model, the client reads the one it asked for', async () => {
+  test('the upstream gets its own name of the model, the client the requested one', async () => {
     const seen = await upstream(sendJson(200, { ...replies['chat-completions'], model: 'real-name' }))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', aliases: ['other'], channels: [{ name: 'up', model: 'real-name' }] }))
     for (const name of ['nick', 'other']) {
@@ -83,7 +83,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['a word that there is not', (text: string) => `${text.slice(0, -1)},"odd":[1,nul]}`],
     ['a second body', (text: string) => `${text}{}`],
     ['a byte that is no UTF-8', (text: string) => Buffer.concat([Buffer.from(text.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])])],
-  ])('a long body with %s is refused, and sent to nobody', async (_, broken) => {
+  ])('a long body with %s is refused, and sent to no upstream', async (_, broken) => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'))
     const text = JSON.stringify({ ...requests.messages, system: 'x'.repeat(40_000) })
@@ -125,7 +125,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(({ path }) => path)).toEqual([paths.messages, paths['chat-completions'], paths['chat-completions']])
   })
 
-  test('a channel that fails is followed by the next, and the first error is told when all fail', async () => {
+  test('a channel that fails is followed by the next, and the first error is sent when all fail', async () => {
     const [bad, good] = [await upstream(sendJson(500, { error: { message: 'First failure' } })), await upstream(sendJson(200, replies['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const config = {
@@ -169,13 +169,13 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.length).toBe(times)
   })
 
-  test('a connection that breaks before the answer is tried again', async () => {
+  test('a connection that breaks before the response is retried', async () => {
     const seen = await upstream(response => response.destroy(), sendJson(200, replies['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
     expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
   })
 
-  test('nothing is tried again once a reply has begun', async () => {
+  test('nothing is retried once a response has begun', async () => {
     const seen = await upstream(sendStream(streams['chat-completions'].slice(0, 2), { cut: true }))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3 } }))
     await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
@@ -190,7 +190,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', path: '/temperature', code: 'model.unsupported' }])
   })
 
-  test('a body of another protocol is told its path, whatever the model does not take', async () => {
+  test('a body of another protocol gets an error with its path, whatever the model refuses', async () => {
     for (const unsupported of [[], ['temperature']]) {
       const ask = await start(one('http://127.0.0.1:9', 'messages', {}, { unsupported }))
       const { error } = (await (await ask(paths['chat-completions'], post(requests.responses))).json()) as { error: { message: string } }
@@ -240,7 +240,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(notes.map(note => note.path)).toEqual(path ? [path] : [])
   })
 
-  test.each(pairs.filter(([client, served]) => client !== served))('what is left out for a client of %s takes no proof of %s along', async (client, served) => {
+  test.each(pairs.filter(([client, served]) => client !== served))('what is left out for a client of %s removes no signature of %s', async (client, served) => {
     const thinker = thinkerOf(served)
     const { open, receive, goOn } = clientOf(client)
     const question = open({ model: 'm', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] })
@@ -256,7 +256,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(thinker.signatures(seen.calls[0]?.json)).toEqual(signatures)
   })
 
-  test('a limit that its server demands is said by a model that does not take one elsewhere', async () => {
+  test('a limit that its server requires is sent by a model that does not take one elsewhere', async () => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages', {}, { unsupported: ['max_tokens'] }))
     const response = await ask(...asking('chat-completions', { max_tokens: 7 }))
@@ -337,7 +337,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(headers.get('x-ratelimit-limit-requests')).toBe('10')
   })
 
-  test('where any name is served, the upstream is asked for its names', async () => {
+  test('a channel that serves any name lists the names of its upstream', async () => {
     const seen = await upstream(sendJson(200, { object: 'list', data: [{ id: 'big' }, { id: 'small' }, { id: 'own' }] }))
     const config = {
       keys: [
@@ -362,7 +362,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls).toMatchObject([{ method: 'GET', path: '/v1/models?limit=1000', headers: { 'x-api-key': 'upstream-secret' } }])
   })
 
-  test('a listing is asked for with the headers of its channel, and each of them once', async () => {
+  test('a listing is requested with the headers of its channel, each of them once', async () => {
     const seen = await upstream(sendJson(200, { object: 'list', data: [] }))
     const ask = await start({
       auth: 'none',
@@ -385,14 +385,14 @@ describe.each(hosts)('through %s', (_, start) => {
     ['responses', '/v1/models'],
     ['messages', '/v1/models?limit=1000'],
     ['generate-content', '/v1beta/models?pageSize=1000'],
-  ])('of names that come page by page, %s is asked for as many as it gives', async (protocol, path) => {
+  ])('of names on several pages, %s gets as many requests as it has pages', async (protocol, path) => {
     const seen = await upstream(sendJson(200, {}))
     const ask = await start({ auth: 'none', channels: [{ name: 'up', protocols: [protocol], baseUrl: seen.url }] })
     await ask('/v1/models')
     expect(seen.calls).toMatchObject([{ path }])
   })
 
-  test('a channel that is asked too often is passed over', async () => {
+  test('a channel above its rate limit is skipped', async () => {
     const [few, rest] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
     const channel = (name: string, baseUrl: string, requestsPerMinute: number) => ({
       name,

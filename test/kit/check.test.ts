@@ -39,7 +39,7 @@ describe('a wire value against its schema', () => {
     ['a body of another shape', 5, 'malformed '],
   ])('%s', (_, wire, expected) => expect(faultOf(wire)).toBe(expected))
 
-  test('of shapes that keys tell apart, the fault is told of the key that is there', () => {
+  test('for shapes that a key distinguishes, the fault is reported for the present key', () => {
     const Part = z.looseObject({ part: z.union([z.looseObject({ text: z.string() }), z.looseObject({ image: z.looseObject({ url: z.string() }) })]) })
     expect(() => check('p', Part, { part: { image: 7 } })).toThrow(expect.objectContaining({ path: '/part/image' }))
     expect(() => check('p', Part, { part: {} })).toThrow(expect.objectContaining({ path: '/part/text' }))

@@ -24,7 +24,7 @@ test.each<[seen: string, url: string, read: ReturnType<typeof parseDataUrl>]>([
   ['another address', 'https://a.test/data:,x', undefined],
 ])('a data URL: %s', (_, url, read) => expect(parseDataUrl(url)).toEqual(read))
 
-test('a data URL goes back as it came, and plainly once it says something else', () => {
+test('a data URL is restored unchanged, and plainly once it is edited', () => {
   const came = `DATA:;base64,${png}`
   expect(dataUrl('image/png', png, came)).toBe(came)
   expect(dataUrl('image/png', webp, came)).toBe(`data:image/png;base64,${webp}`)

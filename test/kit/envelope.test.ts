@@ -18,7 +18,7 @@ const envelope = fc.record(
 )
 
 describe('the signature envelope', () => {
-  test('gives back what was put in', () => {
+  test('returns what was put in', () => {
     fc.assert(
       fc.property(envelope, one => {
         expect(unwrapSignature(wrapSignature(one))).toEqual(one)
@@ -51,7 +51,7 @@ describe('whether JSON may hold an envelope', () => {
     wrapSignatureInBase64({ signature: reasoningSignature }),
   ]
 
-  test.each(held)('is told whichever letter of its mark is escaped: %.14s', text => {
+  test.each(held)('is recognized whichever letter of its mark is escaped: %.14s', text => {
     const begin = text.startsWith('call_1') ? 'call_1'.length : 0
     const length = text.startsWith('xs1.') ? 4 : begin ? 6 : 8
     for (let at = begin; at < begin + length; at++)
@@ -62,7 +62,7 @@ describe('whether JSON may hold an envelope', () => {
       }
   })
 
-  test('is not said of letters that many write as escapes', () => {
+  test('is not found in letters that many write as escapes', () => {
     expect(mayHold(JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll('\\\\', '\\'))).toBe(false)
   })
 })

@@ -39,11 +39,11 @@ describe('a full context', () => {
     `This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (${counts}). Please reduce the length of either one.`
 
   test.each([sglang, openRouter('8000 of text input, 1000 in the output'), openRouter('7000 of text input, 1000 of tool input, 1000 in the output')])(
-    'of prompt and output together is told apart by servers that copy OpenAI: %s',
+    'of prompt and output together is recognized from servers that copy OpenAI: %s',
     message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 
-  test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])('of prompt and output together is told apart: %s', message =>
+  test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])('of prompt and output together is recognized: %s', message =>
     expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 

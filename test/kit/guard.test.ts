@@ -40,7 +40,7 @@ describe.each([...combined, ...schemas.flat()])('the guard of a schema, $name', 
     )
   })
 
-  test('takes what zod takes and would give back whole, and nothing else', () => {
+  test('accepts what zod accepts and returns unchanged, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(right, damaged(right), json), wire => {
         const { success, data } = z.safeParse(schema, wire)

@@ -30,5 +30,5 @@ describe('ids and names that a wire accepts', () => {
       expect(hashId(text)).toBe(id)
     }
   })
-  test('an id has the length that was asked for', () => expect(hashId('a', 9)).toMatch(/^[0-9A-Za-z]{9}$/))
+  test('an id has the requested length', () => expect(hashId('a', 9)).toMatch(/^[0-9A-Za-z]{9}$/))
 })

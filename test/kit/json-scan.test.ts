@@ -24,7 +24,7 @@ describe('tokens of JSON', () => {
     expect(tokensOf(['[1,,2]'])).toEqual(['[1', 'word1', ',,1', 'word1', ']0'])
   })
 
-  test('are the same in any pieces of any text, as text and as bytes', () => {
+  test('are the same in any chunks of any text, as text and as bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 40 }), fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
         const bytes = Buffer.from(text)
@@ -38,7 +38,7 @@ describe('tokens of JSON', () => {
     )
   })
 
-  test('tell how deep any value is nested', () => {
+  test('return how deep any value is nested', () => {
     const depthOf = (value: unknown): number => (typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0)
     fc.assert(
       fc.property(fc.jsonValue(), value => {

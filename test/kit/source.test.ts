@@ -4,7 +4,7 @@ import { protocols } from '../../src/protocols/index.ts'
 const { decodeRequest, encodeRequest } = protocols['chat-completions']
 const messages = [{ role: 'user', content: 'hi', odd: 1 }]
 
-test('an edited field that the body has under an older name is written under the usual one', () => {
+test('an edited field that the body has under an older name is written under the current one', () => {
   const { value } = decodeRequest({ model: 'm', messages, max_tokens: 5 })
   expect(encodeRequest({ ...value, maxOutputTokens: 6 }).wire).toEqual({ model: 'm', messages, max_completion_tokens: 6 })
 })

@@ -19,13 +19,13 @@ const receivedEvents = serialEvents.filter(events =>
 describe.each(all)('$name: the official client', protocol => {
   const { readStream, readResponse } = clientOf(protocol.name)
 
-  test('hears in a stream the words, the reasoning, the sources and the counts that were told', async () => {
+  test('receives the text, reasoning, sources and counts of a stream', async () => {
     await fc.assert(
       fc.asyncProperty(receivedEvents, async events => {
         const { response } = collect(events)
         const { text: stream, notes } = encodeStream(protocol, events, options)
         const { text, refusal, reasoning, cited, counts } = await readStream(stream)
-        // Who refuses without a word is given one where the ending cannot say it (2.16).
+        // A refusal without text gets one where the finish reason cannot express it (2.16).
         const words = wordsOf(response, ['text', 'refusal'])
         if (notes.some(({ code }) => code === 'refusal.synthesized')) expect(text).toBe(wordsOf(response, ['text']))
         else if (words || response.candidates[0]?.finish?.reason !== 'refusal')
@@ -39,7 +39,7 @@ describe.each(all)('$name: the official client', protocol => {
     )
   })
 
-  test('hears in a stream what it hears in the same reply as a whole', async () => {
+  test('receives in a stream what it receives in the same response as a whole', async () => {
     await fc.assert(
       fc.asyncProperty(receivedEvents, async events => {
         const streamed = await readStream(encodeStream(protocol, events, options).text)
@@ -52,7 +52,7 @@ describe.each(all)('$name: the official client', protocol => {
   })
 })
 
-/** The official clients show the first answer. */
+/** The official clients show the first response. */
 const partsOf = ({ candidates: [first] }: CanonicalResponse): Part[] => (first?.messages ?? []).flatMap(({ parts }) => parts)
 
 const wordsOf = (response: CanonicalResponse, types: Part['type'][]) =>
@@ -72,7 +72,7 @@ const bare = (text: string) => text.replaceAll(/\s/g, '')
 const citationsOf = (response: CanonicalResponse) =>
   new Set(partsOf(response).flatMap(part => (part.type === 'text' ? (part.citations ?? []).map(({ url }) => url) : [])))
 
-/** `heard`: where a note says that tokens of some kind are counted among the others, those that were heard of alone. */
+/** `heard`: where a note reports that tokens of some kind are counted among the others, those that were sent alone. */
 function countsOf({ usage }: CanonicalResponse, received?: Received['counts']) {
   const { input, output, cacheRead, reasoning } = usage ?? {}
   const parts = received

@@ -44,10 +44,10 @@ describe.each(all)('$name → $name', protocol => {
         // Official clients take the name of an event for an event, also without data, and cannot parse it.
         if (!translator.finished) expect(text.split(/(?:\r?\n){2}/).filter(frame => frame.trim() && !/^(data)?:/m.test(frame))).toEqual([])
         const wires = framesOf(text).map(({ wire }) => wire)
-        // A reply that was there may lack its `[DONE]`, which clients do not wait for.
+        // A complete response may lack its `[DONE]`, which clients do not wait for.
         if (!translator.finished) expect(strict.checkStream(wires)).toEqual([])
         expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
-        // Of a reply that was there, the frame that says so may have been cut off.
+        // The frame that ends a complete response may have been cut off.
         const { ending } = protocol.frames
         if (translator.finished) expect([came, whole].flatMap(passed => [passed, `${passed}\n\n${ending}`])).toContain(text)
       }),

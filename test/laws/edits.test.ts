@@ -25,7 +25,7 @@ describe.each(all)('$name, read, edited and written again', protocol => {
     )
   })
 
-  test('a reply of another model changes nothing else', () => {
+  test('a response of another model changes nothing else', () => {
     fc.assert(
       fc.property(response, wire => {
         const value = attempt(() => decodeResponse(wire).value)

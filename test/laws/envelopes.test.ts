@@ -20,14 +20,14 @@ const signature = fc.oneof(
 const proving = pairs.filter(({ to }) => !thinkerOf(to.name).unproven)
 
 describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
-  'a proof of $upstream in the hands of a client of $client',
+  'a signature of $upstream in a conversation of a client of $client',
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)
     const { open, receive, goOn } = clientOf(client)
     const signed = thinker.shapes.filter(({ response }) => provenIn(response(1)).length > 0)
     if (signed.length === 0) throw new Error(`show a proof in test/support/reasoning/${upstream}.ts, or say there that its servers have none (\`unproven\`)`)
 
-    /** What the client sends after one reply, whose proofs are these. */
+    /** What the client sends after one response, which has these signatures. */
     async function sentAfter(response: unknown, streamed: boolean) {
       const body = open(question)
       const { context } = translateRequest(body, { from: client, to: upstream })
@@ -69,7 +69,7 @@ describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName
           const request = received(JSON.parse(JSON.stringify(sent), (_, value: unknown) => (typeof value === 'string' ? hurt(value) : value)))
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
           const signatures = thinker.signatures(request)
-          // What Google made stands in its own field without an envelope, which nothing has damaged.
+          // A signature of Google is in its own field without an envelope, undamaged.
           const bare = JSON.stringify(sent)
           const wrapped = response.signatures.filter(value => !bare.includes(JSON.stringify(value)))
           expect(signatures.filter(value => value.includes('xs1.') || value.startsWith('eHMxLmV5') || wrapped.includes(value))).toEqual([])
@@ -92,7 +92,7 @@ const damage = fc.tuple(fc.constantFrom('cut', 'put', 'lose'), fc.nat()).map(([h
   })
 })
 
-/** Replies of the fixtures say in their proofs which turn they are of. */
+/** Responses of the fixtures name their turn in their signatures. */
 const isSignature = (value: unknown): value is string => {
   try {
     return typeof value === 'string' && atob(value).includes(' of turn ')
@@ -103,7 +103,7 @@ const isSignature = (value: unknown): value is string => {
 
 const provenIn = (body: unknown): string[] => leaves(body).flatMap(({ value }) => (isSignature(value) ? [value] : []))
 
-/** The reply with other proofs, all of them different. */
+/** The response with other signatures, all of them different. */
 function withSignatures(body: unknown, values: string[]): { body: unknown; signatures: string[] } {
   const signatures: string[] = []
   const proven: unknown = JSON.parse(JSON.stringify(body), (key, value: unknown) => {

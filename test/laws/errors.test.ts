@@ -6,7 +6,7 @@ import { all, attempt, pairs } from '../../src/testing/bodies.ts'
 import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
 import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 
-/** Errors as each wire tells them, and as servers that keep to it less closely do. */
+/** Errors as each wire defines them, and as less strict servers send them. */
 const bodies: Record<ProtocolName, unknown[]> = {
   'chat-completions': [
     { error: { type: 't', code: 'c', message: 'm', param: 'p', metadata: { a: 1 } } },
@@ -50,7 +50,7 @@ const rows = pairs.flatMap(({ from, to, name }) =>
 
 const own = all.flatMap(({ name }) => bodies[name as ProtocolName].flatMap(wire => withOddKeys(wire).map(({ body }) => ({ from: name as ProtocolName, body }))))
 
-describe('a key of an error that nobody knows is told, wherever it stands', () => {
+describe('an unknown key of an error is noted, at any path', () => {
   test.each(rows)('$name $body', ({ from, to, path, body }) => {
     const response = translateError({ status: 500, headers: {}, body }, { from, to })
     expect(isTold(response.body, response.notes, path)).toBe(true)
@@ -60,7 +60,7 @@ describe('a key of an error that nobody knows is told, wherever it stands', () =
     if (Array.isArray(body)) return
     const stream = createStreamTranslator({ from, to })
     const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
-    // A stream that cannot be read is told as that; what nobody takes for an event is noted as such.
+    // A stream that cannot be read is reported as that; what is no event for a client is noted as such.
     if (text.includes('cannot be read')) return
     expect(stream.notes.some(({ code }) => code === 'event.unknown') || isTold(text, stream.notes, path)).toBe(true)
   })
@@ -68,14 +68,14 @@ describe('a key of an error that nobody knows is told, wherever it stands', () =
   test.each(own)('$from by itself $body', ({ from, body }) => {
     const protocol = protocols[from]
     const response = attempt(() => protocol.decodeResponse(body).value)
-    // Only the status of an answer says of some that they are errors.
+    // Some are errors only by the status of the response.
     if (!response?.error) return
     expect(JSON.stringify(protocol.encodeResponse(response).wire)).toContain(odd)
     expect(explodeResponse(body, { protocol: from })).toContain(odd)
   })
 })
 
-describe('what an error says in another type than text is told', () => {
+describe('text of an error in another type is reported', () => {
   test.each(
     (['chat-completions', 'responses'] as const).flatMap(from =>
       ['type', 'code', 'param'].flatMap(key =>
@@ -103,7 +103,7 @@ test.each(pairs)('$name: a message that is no text is shown all the same', ({ fr
 const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const others = (from: ProtocolName) => all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
 
-describe('a type that the kind of an error does not tell is noted', () => {
+describe('a type that the kind of an error does not imply is noted', () => {
   const note = { responses: 'error.details /error/type', messages: 'field.unknown /error/type' }
 
   test.each(
@@ -146,7 +146,7 @@ describe('a type that the kind of an error does not tell is noted', () => {
   })
 })
 
-describe('a status that an error tells in its body is told on or noted', () => {
+describe('a status in the body of an error is passed on or noted', () => {
   const bodyOf = {
     'chat-completions': (code: unknown) => ({ error: { message: 'm', code } }),
     'generate-content': (code: unknown) => ({ error: { message: 'm', code, status: 'INTERNAL' } }),
@@ -187,13 +187,13 @@ describe('a status that an error tells in its body is told on or noted', () => {
   })
 
   test.each(others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))))(
-    'generate-content → $to: one that is not told is not missed: $error',
+    'generate-content → $to: an absent one is not noted: $error',
     ({ to, error }) => {
       expect(translateError({ status: 500, body: { error } }, { from: 'generate-content', to }).notes).toEqual([])
     },
   )
 
-  test.each(others('messages'))('messages → %s: one that its type tells', to => {
+  test.each(others('messages'))('messages → %s: one that its type implies', to => {
     const body = { type: 'error', error: { type: 'billing_error', message: 'm' } }
     const places = translateResponse(body, { from: 'messages', to }).notes.filter(({ code }) => code === 'error.status')
     expect(places.map(({ path }) => path)).toEqual(to === 'generate-content' ? [] : ['/error/type'])
@@ -204,7 +204,7 @@ describe('a status that an error tells in its body is told on or noted', () => {
     expect(reported(notes)).toEqual(['error.status /error/code'])
   })
 
-  test.each(pairs)('$name: a status that no body told is not missed', ({ from, to }) => {
+  test.each(pairs)('$name: a status that no body has is not noted', ({ from, to }) => {
     for (const [kind, status] of Object.entries({ overloaded: 503, internal: 500, invalid_request: 400, rate_limit: 429 } as const)) {
       const { wire } = from.encodeError({ kind: kind as 'internal', status, message: 'Overloaded' })
       const stream = createStreamTranslator({ from: from.name as ProtocolName, to: to.name as ProtocolName })

@@ -17,12 +17,12 @@ describe.each(pairs)('$name', ({ from, to }) => {
   const body = wiresOf(from).response.map(wire => attempt(() => from.decodeResponse(wire).value))
   const { fieldNames } = from
 
-  test('a reply that is streamed there and collected is the one that is written whole', () => {
+  test('a response that is streamed there and collected is the one that is written as a whole', () => {
     fc.assert(
       fc.property(body, value => {
         fc.pre(value !== undefined && isCommon(value) && !untoldIn(value, to.name))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
-        // Arguments may hold `__proto__`, which nobody reads.
+        // Arguments may hold `__proto__`, which no decoder reads.
         fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
         const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames }).wires))
         // Both as a reader of this protocol would write them.
@@ -50,7 +50,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
   })
 })
 
-/** Replies as servers give them that did not fail: each answer in its place and with an end, by the assistant, finished in all its parts, and in no part without anything. */
+/** Responses of servers that did not fail: candidates in order and finished, by the assistant, complete in all parts, and no empty part. */
 function isCommon({ id, model, error, candidates }: CanonicalResponse): boolean {
   const isResponse = ({ finish, index, messages }: Candidate, place: number) =>
     finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
@@ -64,7 +64,7 @@ function isSound(part: Part): boolean {
   return part.type !== 'tool-call' || (part.name !== '' && (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
 }
 
-/** What a stream cannot tell as a complete response does. `of`: asked of a candidate's parts, in order, and their messages. */
+/** What a stream cannot express as a complete response does. `of`: applied to a candidate's parts, in order, and their messages. */
 type Untold = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
 
 const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
@@ -116,7 +116,7 @@ const untold: Untold[] = [
   },
 ]
 
-/** Why this reply is none for the law. */
+/** Why this response does not count for the law. */
 const untoldIn = ({ candidates }: CanonicalResponse, to: string): string | undefined =>
   untold.find(
     rule =>
@@ -129,7 +129,7 @@ const untoldIn = ({ candidates }: CanonicalResponse, to: string): string | undef
       ),
   )?.why
 
-/** What was made up stands elsewhere in a stream. */
+/** Synthesized values have other paths in a stream. */
 const reported = (notes: Note[]) =>
   [
     ...new Set(

@@ -13,7 +13,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { collectStream, explodeResponse } from '../../src/translate/fold.ts'
 import { runs } from '../support/runs.ts'
 
-test('collect gives back what explode took apart', () => {
+test('collect restores what explode took apart', () => {
   fc.assert(
     fc.property(canonicalResponse, response => {
       fc.pre(response.candidates.every(({ index }, place) => index === place))
@@ -60,7 +60,7 @@ describe.each(all)('$name', protocol => {
     )
   })
 
-  test('collected streams are legal replies, and exploded replies are legal streams', async () => {
+  test('collected streams are legal responses, and exploded responses are legal streams', async () => {
     await fc.assert(
       fc.asyncProperty(cleanEvents, async events => {
         const { body } = await collectStream([encodeStream(protocol, events).text], protocol, {})
@@ -74,7 +74,7 @@ describe.each(all)('$name', protocol => {
   })
 })
 
-/** What no reply of a server holds: a call without a name, or whose input is no object; the answer to a call. */
+/** What no response of a server has: a call without a name, or whose input is no object; the result of a call. */
 function isOdd(part: Part): boolean {
   if (part.type === 'tool-result') return true
   return part.type === 'tool-call' && (part.name === '' || (part.kind === 'function' && parseObject(part.input || '{}') === undefined))
@@ -94,23 +94,23 @@ function withoutPlaces(response: CanonicalResponse): unknown {
   )
 }
 
-/** What a reply says: text, reasoning, calls, refusals and the way it ended. */
+/** The content of a response: text, reasoning, calls, refusals and the finish reason. */
 function essence({ candidates, usage }: CanonicalResponse) {
   return {
     candidates: candidates.map(({ index, messages, finish }) => ({
       index,
-      // Some wires keep no order between thoughts, texts and calls.
+      // Some wires keep no order between reasoning, texts and calls.
       parts: joined(messages.flatMap(({ parts }) => parts).toSorted((a, b) => a.type.localeCompare(b.type)))
         .map(meaning)
         .filter(Boolean),
       finish: finish?.reason,
     })),
-    // Some wires demand counts, and write 0 where nobody told one.
+    // Some wires require counts, and have 0 for unknown ones.
     tokens: { input: usage?.input ?? 0, output: usage?.output ?? 0 },
   }
 }
 
-/** Streams of some wires do not tell where one text, or one thought, ends and the next begins. */
+/** Streams of some wires do not mark where one text, or one thought, ends and the next begins. */
 function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {

@@ -9,7 +9,7 @@ import { cross, type Kind } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { lossOf } from '../support/loss.ts'
 
-/** What new dice of the laws found once, kept so that every run looks at it. */
+/** What new seeds of the laws found once, kept so that every run tests it. */
 
 type Row = { what: string; kind: Kind; from: ProtocolName; to: ProtocolName; wire: unknown; pick?: number }
 const pairOf = ({ from, to }: Row): { from: Protocol; to: Protocol } => ({ from: protocols[from], to: protocols[to] })
@@ -340,7 +340,7 @@ describe('nothing is lost in silence', () => {
   })
 })
 
-describe('a reply that is streamed and collected is the one that is written whole', () => {
+describe('a response that is streamed and collected is the one that is written as a whole', () => {
   test.each<Row>([
     {
       what: 'the proof of a picture that is none',

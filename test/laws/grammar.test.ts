@@ -38,7 +38,7 @@ describe.each(all)('$name: the stream decoder', protocol => {
   test('calls no stream clean that was cut off', () => {
     const cut = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
-      // Where a frame of its own ends the reply, all was said before it (3.8).
+      // If a frame of its own ends the response, everything is sent before it (3.8).
       return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
     })
     fc.assert(
@@ -91,7 +91,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
     )
   })
 
-  test('is understood by the official client, which hears all of the text and every call', async () => {
+  test('is read by the official client, which receives all of the text and every call', async () => {
     // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are no text.
     const isPlain = (part: Part) => part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
     const client = clientOf(protocol.name)
@@ -103,7 +103,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
         const { response } = collect(events)
         // Several messages may be written at once: then a wire keeps the order within each.
         if (textOf(response) !== received.text) expect([received.text, isWoven(received.text, textsByMessage(events))]).toEqual([received.text, true])
-        // A call that a token limit cut off cannot be told in this protocol.
+        // This protocol cannot express a call that a token limit cut off.
         const dropped = protocol.name === 'generate-content' ? cutCallOf(events) : undefined
         expect(received.calls.map(({ name }) => name)).toEqual(callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])))
         for (const call of toolCallsOf(response))
@@ -133,7 +133,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
         const strict = strictOf(to.name)
         expect(strict.checkStream(wires)).toEqual([])
-        // A stream that came to its end may still fail: a call whose input is no JSON cannot be told to every client.
+        // A stream that came to its end may still fail: a call whose input is no JSON cannot be sent to every client.
         expect(strict.outcome(wires)).not.toBe('cut')
         if (!translator.finished) expect(strict.outcome(wires)).toBe('failed')
       }),

@@ -25,7 +25,7 @@ describe.each(all)('$name: a conversation', protocol => {
     )
   })
 
-  test('keeps what was written of it when it goes on', () => {
+  test('keeps the written part when it continues', () => {
     fc.assert(
       fc.property(conversation, fc.nat(), ({ request, cuts }, pick) => {
         fc.pre(cuts.length > 0)
@@ -67,7 +67,7 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
   })
 })
 
-/** Who says what; instructions may stand in a user's mouth, marked as such, and results in the order of their calls. */
+/** Roles of messages; instructions may be in a user message, marked as such, and results in the order of their calls. */
 function essence({ messages }: CanonicalRequest) {
   const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
   const message = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : '')

@@ -26,13 +26,13 @@ describe.each(all)('$name, read and written again', protocol => {
     )
   })
 
-  test('a reply is the same JSON, and nothing is noted', () => {
+  test('a response is the same JSON, without notes', () => {
     fc.assert(
       fc.property(wires.response, wire => {
         const decoded = attempt(() => decodeResponse(wire))
         fc.pre(decoded !== undefined && !decoded.value.error)
         const encoded = attempt(() => encodeResponse(decoded.value, { fieldNames: protocol.fieldNames }))
-        fc.pre(encoded !== undefined) // one that does not say how it ended may be refused
+        fc.pre(encoded !== undefined) // one without a finish reason may be refused
         expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
         expect(encoded.notes).toEqual([])
       }),

@@ -36,7 +36,7 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
       if (translated(slow, to, mutation.events).text !== there.text) fault('is another stream where it is parsed frame by frame')
       const whole = await collectStream([textOf(from, mutation.events)], from, {}).catch(() => undefined)
       if (there.finished && !whole) fault('cannot be collected')
-      // One accumulator takes freeform calls for broken ones, and a second answer without the first; another one what failed for a reply.
+      // One accumulator takes freeform calls for broken ones, and a second response without the first; another one takes parts of a failed response.
       if (!/freeform|^the second/.test(name)) {
         const received = await clientOf(to.name)
           .readStream(there.text)
@@ -51,7 +51,7 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
     expect(faults).toEqual([])
   })
 
-  test.each(streamsOf(from))('%s: keys that nobody knows, and values that cannot be', (_, events) => {
+  test.each(streamsOf(from))('%s: unknown keys, and impossible values', (_, events) => {
     const faults: string[] = []
     const untouched = translated(from, to, events)
     for (const mutation of altered(events)) {
@@ -90,7 +90,7 @@ function legality({ checkStream, outcome }: ReturnType<typeof strictOf>, { wires
   return [...checkStream(wires), ...(end === (finished ? 'success' : 'failed') ? [] : [`ends as ${end}, finished is ${finished}`])]
 }
 
-/** What came, was told of the untouched stream, and now is neither told nor noted. */
+/** What the untouched stream emitted, and now is neither emitted nor noted. */
 function lostIn(there: Translated, untouched: Translated, events: unknown[]): string | undefined {
   if (!there.finished || hasNews(there, untouched)) return undefined
   const marks = new Set(JSON.stringify(events).match(/Kk\d\d/g))
@@ -105,7 +105,7 @@ function hasNews({ notes }: Translated, untouched: Translated): boolean {
   return notes.some(note => !known.has(keyOf(note)))
 }
 
-/** A note that the untouched stream makes as well names the place, or what it stands in. */
+/** A note that the untouched stream makes as well names the path, or a path above it. */
 function covers({ name }: Protocol, notes: readonly Note[], { keys, event }: Mutation): boolean {
   const places = placesInResponse(name as ProtocolName, event as Record<string, unknown>, keys)
   return notes.some(
@@ -114,7 +114,7 @@ function covers({ name }: Protocol, notes: readonly Note[], { keys, event }: Mut
   )
 }
 
-/** Where something of an event stands in the complete reply. */
+/** The path of a part of an event in the complete response. */
 function placesInResponse(name: ProtocolName, event: Record<string, unknown>, keys: readonly string[]): string[] {
   const [first = '', place = '', ...more] = keys
   const rest = keys.slice(1)
@@ -122,7 +122,7 @@ function placesInResponse(name: ProtocolName, event: Record<string, unknown>, ke
   const item = `/output/${String(event['output_index'])}`
   const content = `${item}/content/${String(event['content_index'])}`
   const block = `/content/${String(event['index'])}`
-  // Answers are counted by what they say of themselves.
+  // Candidates are counted by their own index.
   const index = valueIn(valueIn(event[first], place), 'index')
   const response = `/${first}/${String(index)}${more.map(key => `/${key}`).join('')}`
   const homes: Record<ProtocolName, Record<string, string[]>> = {
@@ -158,7 +158,7 @@ function allEnd(events: unknown[], list: string, ending: string): boolean {
   return responses.size > 0 && [...responses.values()].every(Boolean)
 }
 
-/** What need not be told when it is other than it should be, and why. */
+/** What need not be reported when it is changed, and why. */
 const excuses: { where: RegExp; why: string }[] = [
   { where: /\/(object|role|message\/type|thinking\/\*\/type)$/, why: 'it only says what kind of body this is, and who speaks' },
   { where: /for \/(id|model|modelVersion|responseId|createTime)$/, why: 'a reply is named once, where it begins' },

@@ -45,10 +45,10 @@ describe.each(all)('$name: notes', protocol => {
   })
 })
 
-/** What a reply says of itself: some of it no wire has left out so far, and then no other law asks where it stands. */
+/** Fields of a response: some of them no wire omits so far, and then no other law tests their place. */
 const fields = ['id', 'model', 'createdAt', 'completedAt', 'serviceTier', 'promptBlocked'] as const
 
-test.each(all)('$name: a note can lead to each field that a reply has', protocol => {
+test.each(all)('$name: a note can lead to each field that a response has', protocol => {
   fc.assert(
     fc.property(wiresOf(protocol).response, wire => {
       const decoded = attempt(() => protocol.decodeResponse(wire))

@@ -58,7 +58,7 @@ function refusal(act: () => unknown): TranslationError | undefined {
 const leadsTo = (error: string, place: string) => `${error}/`.startsWith(`${parentOf(place)}/`)
 
 describe.each(all)('$name: a value that does not belong there', protocol => {
-  test.each(kinds)('is read in a %s and comes back, or is refused where it stands', kind => {
+  test.each(kinds)('is read in a %s and comes back, or is refused at its path', kind => {
     const faults = bodiesOf(kind, protocol).flatMap(body =>
       withOddValues(body).flatMap(odd => {
         const error = refusal(() => decode(kind, protocol, odd.body))
@@ -72,7 +72,7 @@ describe.each(all)('$name: a value that does not belong there', protocol => {
 })
 
 describe.each(pairs)('$name: a value that does not belong there', pair => {
-  test.each(kinds)('of a %s is carried, noted, or refused where it stands', kind => {
+  test.each(kinds)('of a %s is carried, noted, or refused at its path', kind => {
     const faults = readableOf(kind, pair.from).flatMap(({ body, oddBodies }) => {
       const before = cross(kind, body, pair.from, pair.to)
       if (!before) throw new Error('a rich body has to get across')
@@ -86,25 +86,25 @@ describe.each(pairs)('$name: a value that does not belong there', pair => {
   })
 })
 
-/** What the refusal says wrongly. An answer without its end is refused for that. */
+/** What the refusal reports wrongly. A response without its end is refused for that. */
 function misledBy(odd: OddValue, kind: Kind, pair: Protocols): string | undefined {
   const error = refusal(() => encode(kind, pair, odd.body))
   return !error || error.code === 'truncated' || leadsTo(error.path, odd.path) ? undefined : `refused at ${error.path}`
 }
 
-/** The other wire has a field for the same, which holds what the upstream said: nobody would be helped by another name of a tool, time or probability. */
+/** The other wire has a field for the same, which holds the value of the upstream: another name of a tool, time or probability helps no client. */
 const isPassedOn = /\/(name|logprob|logProbability|created_at)$|\/audio\/data$/
 
-/** By rule these say nothing that another protocol could keep, or not as it stands; each row names the rule. */
+/** By rule these have nothing that another protocol could keep, or not unchanged; each row names the rule. */
 const withoutMeaning = [
   // «No limit» and «off», on some servers: as good as nothing.
   /^(chat-completions|responses|generate-content) → .* request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens) -1$/,
   /request .*\/(top_k|topK) -1$/,
-  // Half a character cannot stand in an address, which names the model on that wire.
+  // Half a character cannot be part of an address, which names the model on that wire.
   /^(.* → generate-content|generate-content → .*) request \/model "Zq7\\ud800"$/,
   // The role of instructions is not read.
   /^generate-content → .* request \/system_?[iI]nstruction\/role /,
-  // Who speaks in a reply is no question.
+  // The speaker of a response does not matter.
   /^generate-content → .* response \/candidates\/\*\/content\/role /,
   // A time that cannot be read is made up, which is noted, and whole seconds are read.
   /response \/created(_at)? /,
@@ -147,7 +147,7 @@ const isEmpty = (value: unknown) => value == null || value === '' || canonicalJs
 /** What says nothing cannot be lost. */
 const addsNothing = (value: unknown) => isEmpty(value) || (Array.isArray(value) && value.length > 1 && canonicalJson(value.at(-1)) === '{}')
 
-/** Does the value stand in it, alone or in a text? */
+/** Is the value in it, alone or in a text? */
 function holds(crossed: Crossed, { after }: OddValue): boolean {
   const text = JSON.stringify(after)
   const bare = typeof after === 'string' ? text.slice(1, -1) : text

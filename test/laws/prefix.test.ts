@@ -10,7 +10,7 @@ import { written } from '../support/written.ts'
 
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 
-describe.each(every)('$name: a request that goes on', pair => {
+describe.each(every)('$name: a request that continues', pair => {
   const { from } = pair
 
   test('begins with the bytes it had before, in any conversation', () => {
@@ -28,7 +28,7 @@ describe.each(every)('$name: a request that goes on', pair => {
   test('begins with the bytes it had before, whatever the schema allows', () => {
     fc.assert(
       fc.property(wiresOf(from).request, wiresOf(from).request, (wire, more) => {
-        // A result that comes late stands beside its call, however many turns have passed: servers refuse it elsewhere.
+        // A late result is moved to its call, however many turns have passed: servers refuse it elsewhere.
         fc.pre(!(has(from, wire, 'tool-call') && has(from, more, 'tool-result')))
         const { earlier, later } = continued(from, wire, more)
         // Of more than four marks the last ones count (2.11); a mark says where a cache ends, and is not in it.

@@ -111,7 +111,7 @@ function poison(value: unknown, every: number, keys: string[]): unknown {
   return copy(value)
 }
 
-/** Objects whose prototype is not the usual one. */
+/** Objects whose prototype is not `Object.prototype`. */
 function strangers(value: unknown, at = ''): string[] {
   if (typeof value !== 'object' || value === null) return []
   const prototype: unknown = Object.getPrototypeOf(value)

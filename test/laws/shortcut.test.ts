@@ -43,7 +43,7 @@ describe.each(every)('$name', ({ from, to }) => {
         const text = encodeStream(from, long(kind)).text.replaceAll(/\r?\n/g, lineEnd)
         translate(counting, from === to ? counting : to, [text])
         const frames = text.split(lineEnd + lineEnd).length
-        // A wire that tells calls whole has no long stream of input.
+        // A wire that sends calls as a whole has no long stream of input.
         if (kind !== 'input' || frames > 10) expect(frames).toBeGreaterThan(100)
         expect(steps).toBeLessThan(30)
       },
@@ -98,7 +98,7 @@ function fine(events: CanonicalEvent[], random: Iterator<number>): CanonicalEven
   })
 }
 
-/** The same JSON in other words: white space, escapes, other orders, keys nobody knows, keys that stand twice, other times. */
+/** The same JSON in another spelling: white space, escapes, other orders, unknown keys, duplicate keys, other times. */
 function respelled(stream: string, random: Iterator<number>): string {
   const habit = thrown(random) % 4
   return stream.replace(/^data: (\{.*\})$/gm, (line, json: string) => {

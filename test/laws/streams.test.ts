@@ -15,7 +15,7 @@ describe.each(all)('$name: a stream in the form that is its own', protocol => {
         const { wires } = encodeStream(protocol, events)
         const again = encodeStream(protocol, decodeStream(protocol, wires), { fieldNames: protocol.fieldNames })
         expect(again.notes).toEqual([])
-        // Several answers may change places: where they are in the body means nothing.
+        // Several candidates may change places: their order in the body means nothing.
         const received = (frames: unknown[]) =>
           canonicalJson(JSON.parse(JSON.stringify(collect(decodeStream(protocol, frames)), (key, value: unknown) => (key === 'at' ? undefined : value))))
         if (!waits(events)) expect(received(again.wires)).toBe(received(wires))
@@ -25,7 +25,7 @@ describe.each(all)('$name: a stream in the form that is its own', protocol => {
   })
 })
 
-/** Where calls end only with the stream, nobody sees before that a free text is whole: the calls after it wait, and come in one piece. */
+/** Where calls end only with the stream, a free text is complete only then: the calls after it wait, and come in one chunk. */
 function waits(events: CanonicalEvent[]): boolean {
   const calls = events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.kind] : []))
   return calls.slice(0, -1).includes('freeform')

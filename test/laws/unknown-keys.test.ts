@@ -12,12 +12,12 @@ const rows = all.flatMap(({ name }) =>
   responses[name as ProtocolName].flatMap((response, nth) => withOddKeys(response).map(({ path, body }) => ({ from: name as ProtocolName, nth, path, body }))),
 )
 
-/** What was made up tells nothing of what stood there. */
+/** Synthesized values do not depend on the original ones. */
 const besides = (notes: readonly Note[], path: string) => notes.filter(note => note.path === path || note.kind !== 'synthesized')
 
-describe('a key of a complete response that nobody knows is told, whole and streamed', () => {
+describe('an unknown key of a complete response is noted, complete and streamed', () => {
   test.each(rows.flatMap(row => all.map(({ name }) => ({ ...row, to: name as ProtocolName }))))(
-    '$from → $to, reply $nth: $path',
+    '$from → $to, response $nth: $path',
     ({ from, to, path, body }) => {
       const { value, notes, fieldNames: read } = protocols[from].decodeResponse(body)
       const options = { fieldNames: { ...protocols[from].fieldNames, ...read } }

@@ -33,7 +33,7 @@ const responseOf = (counts: Usage): CanonicalResponse => ({
   usage: counts,
 })
 
-/** The numbers themselves; a part that nobody told is 0. */
+/** The numbers themselves; an unknown part is 0. */
 const counted = ({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage = {}) => ({ input, output, cacheRead, cacheWrite, reasoning })
 
 /** What has to come back. Where a note says so, the tokens of a part are counted among the others: one that does not come back is in its total. */
@@ -73,7 +73,7 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
   })
 })
 
-test.each(all)('$name: the tokens of a reply, and whether it failed, are told without reading what was said', protocol => {
+test.each(all)('$name: the tokens of a response, and whether it failed, are found without decoding the rest', protocol => {
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)

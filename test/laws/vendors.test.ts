@@ -13,7 +13,7 @@ import { simulators } from '../support/vendors/index.ts'
 const names = Object.keys(vendors) as VendorName[]
 const served = names.flatMap(vendor => (vendors[vendor] as Vendor).endpoints.map(({ protocol }) => ({ vendor, protocol })))
 
-/** What is said, wherever it stands. Words of one letter say nothing by themselves, a type only with what it is of, and these are defaults. */
+/** Values at any path. Texts of one letter mean nothing by themselves, a type only with its object, and these are defaults. */
 const texts = (body: unknown) =>
   leaves(body)
     .filter((leaf): leaf is { path: string; value: string } => typeof leaf.value === 'string' && leaf.value.length > 2)

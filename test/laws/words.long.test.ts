@@ -32,7 +32,7 @@ function rowsOf(protocol: Protocol, kind: Kind): Row[] {
 /** Where anything may stand. */
 const isFree = /\/(x_extra|vendor|a~1b~0c|metadata|arguments|input|parameters|input_schema)\//
 
-/** Some words are told to the generator alone, because their schemas take any text. */
+/** Some values are given to the generator only, because their schemas accept any text. */
 const isWord = (key: string) => wordsOf(key).length > 0 && !/(^|_)(id|url|name|data|arguments|input|model|image_url|file_url|file_data)$/.test(key)
 
 /** Bodies are read or refused by code. */

@@ -19,5 +19,5 @@ describe.each(pairs)('$name', ({ from, to }) => {
   })
 })
 
-/** Decoders tell of what they had to guess in what this library wrote itself: results whose call is nowhere, endings that nobody told or that do not fit the calls. */
+/** Decoders report what they had to guess in the output of this library: results without a call, finish reasons that are absent or do not fit the calls. */
 const isOfReading = new Set(['tool-result.call-id', 'finish.missing', 'finish.repaired'])

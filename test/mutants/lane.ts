@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
 import { fileOf, type Mutant } from './mutants.ts'
 
-/** What a lane is asked: does one of these files notice the fault? `mutant` absent: a source without any. */
+/** What a lane checks: does one of these files notice the fault? `mutant` absent: a source without any. */
 export type Question = { mutant?: Mutant; folders: readonly string[]; runs?: string }
 
-/** A process that keeps everything but the planted file in memory, and answers one question after another. */
+/** A process that keeps everything but the planted file in memory, and checks one mutant after another. */
 const vitest = await createVitest('test', {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   config: fileURLToPath(new URL('config.ts', import.meta.url)),

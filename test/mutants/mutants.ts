@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Faults that a translator could have, each of which some test has to notice. `find` is text that stands exactly once in the
- * files of `room`, so that a fault moves with the code it is in.
+ * Faults that a translator could have, each of which some test has to notice. `find` is text that occurs exactly once in the files of
+ * `room`, so that a fault moves with its code.
  */
 export type Mutant = { fault: string; room: string; find: string; replace: string }
 

@@ -6,10 +6,9 @@ import type { Question } from './lane.ts'
 import { type Mutant, mutants } from './mutants.ts'
 
 /**
- * Plants every fault of the list alone and looks whether a table notices, and if none does, whether a law does.
- * Prints a line for each, and writes the score into docs/contributing.md. Words on the command line choose faults by their text;
- * `--lanes N` asks with N processes at once (2 if absent); `--after FILE` goes on from what a run that was stopped had printed.
- * Exit code 1: a fault lived.
+ * Plants every fault of the list alone and checks whether a table notices it, and if not, whether a law does. Prints a line for each, and
+ * writes the score into docs/contributing.md. Words on the command line choose faults by their text; `--lanes N` uses N processes at once
+ * (2 if absent); `--after FILE` continues from the output of a stopped run. Exit code 1: a fault survived.
  */
 const { positionals: words, values } = parseArgs({ allowPositionals: true, options: { lanes: { type: 'string', default: '2' }, after: { type: 'string' } } })
 const chosen = mutants.filter(({ fault, room }) => words.every(word => fault.includes(word) || room.includes(word)))
@@ -21,11 +20,11 @@ type Suite = { by: 'a law' | 'a table'; folders: readonly string[]; runs?: strin
 
 const tables = ['test/protocols', 'test/translate', 'test/kit', 'test/canonical', 'test/failures', 'test/api.test.ts', 'test/notes.test.ts']
 
-/** The tables of the fault's own room take seconds, all tables a minute, the laws several: they are asked in this order. */
+/** The tables of the fault's own room take seconds, all tables a minute, the laws several: they run in this order. */
 const suitesOf = ({ room }: Mutant): readonly Suite[] => [
   ...(existsSync(`${root}test/${room}`) ? [{ by: 'a table', folders: [`test/${room}`] } as const] : []),
   { by: 'a table', folders: tables },
-  // Most faults that no table knows are noticed after few throws of the dice.
+  // Most faults that no table notices are noticed after few runs.
   { by: 'a law', folders: ['test/laws'], runs: '10' },
   { by: 'a law', folders: ['test/laws'] },
 ]

@@ -8,7 +8,7 @@ import { after, paths, post, requests, sendJson, upstream } from '../gateway/sup
 
 const adminKey = 'admin-key-0123456789'
 
-/** A gateway with records, and an upstream that answers every request. */
+/** A gateway with records, and an upstream that responds to every request. */
 async function started(more: object = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   const result = {
@@ -132,7 +132,7 @@ describe('attacks on the admin API', () => {
     ['a shorter key', { authorization: 'Bearer admin-key' }],
     ['the key in a cookie', { cookie: `admin=${adminKey}` }],
     ['a key of a client', { authorization: 'Bearer wg-client' }],
-  ])('%s is refused, with the same answer for every path', async (_, headers) => {
+  ])('%s is refused, with the same response for every path', async (_, headers) => {
     const { url } = await started()
     const responses = await Promise.all(
       ['keys', 'keys/alice', 'records', 'nothing'].map(async path => {
@@ -144,7 +144,7 @@ describe('attacks on the admin API', () => {
     expect(responses[0]?.[0]).toBe(401)
   })
 
-  test('a client learns nothing from refused keys: unknown, deleted and malformed ones get the same answer', async () => {
+  test('a client learns nothing from refused keys: unknown, deleted and malformed ones get the same response', async () => {
     const { admin, ask } = await started()
     const { body: deleted } = await admin('keys', { json: { name: 'deleted' } })
     const { body: rotated } = await admin('keys', { json: { name: 'rotated' } })

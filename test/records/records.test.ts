@@ -256,7 +256,7 @@ describe.each(places)('records in %s', (_, place) => {
   })
 })
 
-test('a database that fails stops nobody: records wait, are written later, and are dropped when they are too many', async () => {
+test('a failing database delays no client: records wait, are written later, and are dropped when they are too many', async () => {
   const warnings: string[] = []
   const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
   const records = await openRecords(location, { logger: { warn: (_, message) => warnings.push(message) } })

@@ -36,7 +36,7 @@ test('an item longer than the limit is refused', () => {
   expect(() => parser.push(`[{"a":"${'x'.repeat(200)}"}]`)).toThrow(RangeError)
 })
 
-test('small items are no long one, however many come at once, nor is what stands between them', () => {
+test('small items are not long, however many come at once, nor is the text between them', () => {
   const found: string[] = []
   const parser = createFrameParser(({ data }) => found.push(data), { maxLength: 10 })
   parser.push(`[${'{"a":1},'.repeat(20)}`)

@@ -38,7 +38,7 @@ describe('text/event-stream', () => {
       ['alone in a list', JSON.stringify([error])],
       ['in a list on several lines', `[${JSON.stringify(error, null, 2)}\n]`],
       ['below the bracket of a list', JSON.stringify([error], null, 2)],
-    ])('becomes a frame when an object stands %s', (_, text) => {
+    ])('becomes a frame when an object is %s', (_, text) => {
       for (const end of ['', '\n', '\r\n\r\n']) {
         const found = frames([...`data: 1\n\n${text}${end}`])
         expect(found.map(({ data, ...more }) => ({ ...more, value: JSON.parse(data) as unknown }))).toEqual([{ value: 1 }, { bare: true, value: error }])

@@ -43,7 +43,7 @@ test('the same chunk may come twice', () => {
   expect(endsIn([bytes, bytes])).toEqual([3, 7])
 })
 
-test('a frame that comes in many pieces is looked at once', () => {
+test('a frame that comes in many chunks is scanned once', () => {
   const splitter = new FrameSplitter()
   const chunk = new Uint8Array(8 * 1024).fill(0x78)
   const before = process.cpuUsage()

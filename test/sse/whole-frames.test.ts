@@ -44,7 +44,7 @@ test('what is far longer than any event passes as it comes, and is not kept in m
   expect(frames.isBetween()).toBe(false)
 })
 
-describe('any text in any pieces', () => {
+describe('any text in any chunks', () => {
   const chunks = fc.array(fc.string({ unit: fc.constantFrom('\n', '\r', 'a', 'ü', ': '), maxLength: 5 }))
   const boundary = /(\r\n|\n|\r)(\r\n|\n|\r)$/
 

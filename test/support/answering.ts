@@ -1,7 +1,7 @@
-/** Of clients whose errors show the headers of the answer. */
+/** For clients whose errors show the headers of the response. */
 export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
 
-/** A fetch that answers everything with this. */
+/** A fetch that always returns this response. */
 export function responding(body: string, type: string): typeof fetch {
   return async () => new Response(body, { headers: { 'content-type': type } })
 }

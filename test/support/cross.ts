@@ -12,8 +12,8 @@ export const kinds: Kind[] = ['request', 'response']
 export type Crossed = { wire: unknown; path?: string; notes: Note[] }
 
 /**
- * One leg of the way. Undefined when it was refused, which is no silent loss; failed replies cross as errors, which have a
- * way of their own. What only the source's provider can resolve is noted, so that more bodies get across.
+ * One leg of the way. Undefined when it was refused, which is no silent loss; failed responses cross as errors, which have a way of their
+ * own. What only the source's provider can resolve is noted, so that more bodies get across.
  */
 export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, path?: string): Crossed | undefined {
   return unlessRefused(() => {

@@ -7,9 +7,9 @@ import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross
 /**
  * What one note of a crossing, chosen by number, says that is not so. Undefined: it tells the truth.
  *
- * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different;
- * - approximated: it leads to something, or to where something is missing; what it leads to does not come back as it was;
- * - synthesized: it leads to something in the other body, which nothing that the source says stands in.
+ * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different; - approximated:
+ * it leads to something, or to where something is missing; what it leads to does not come back as it was; - synthesized: it leads to
+ * something in the other body, which contains no value of the source.
  */
 export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
   const there = cross(kind, wire, from, to)
@@ -34,20 +34,20 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   }
   const change = changeOf(value, pick, wordsOf)
   if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${reported}${change.path}`
-  // In a list others would move up, and what has an older spelling would be said by that.
+  // In a list other items would move up, and an older spelling would have the value.
   if (!hasKeyOfItsOwn(wire, place)) return undefined
   const bare = cross(kind, without(wire, place), from, to)
   return bare && sent(bare) !== sent(there) ? `means something: ${reported}` : undefined
 }
 
-/** What the changed source says stands there as it is, and is called made up all the same. */
+/** The changed value of the source is there unchanged, and is called synthesized all the same. */
 function isReported(crossed: Crossed | undefined, { code, path }: Note, after: unknown): boolean {
   return (
     String(after).includes(mark) && valueAt(crossed?.wire, path) === after && crossed?.notes.some(note => note.code === code && note.path === path) === true
   )
 }
 
-/** One value, and the way back gives it again, without a word of guessing. Where something was left out, others stand in its place. */
+/** One value, and the way back restores it, without a guess. Where something was left out, others take its place. */
 function isExact(kind: Kind, wire: unknown, there: Crossed, { code, path }: Note, { from, to }: { from: Protocol; to: Protocol }): boolean {
   const value = valueAt(wire, path)
   if (typeof value === 'object' || aboutMore.has(code) || there.notes.some(note => note.kind === 'dropped')) return false
@@ -66,19 +66,19 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !(place.endsWith('/source/media_type') && valueAt(wire, `${parentOf(place)}/type`) === 'text') &&
   !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
 
-/** An output in a reply says that its call is answered, so that nobody waits for the client. */
+/** An output in a response shows that its call has a result, so that nothing waits for the client. */
 function isResponse(wire: unknown, place: string): boolean {
   const type = valueAt(wire, `${place.replace(/^(\/output\/\d+).*$/, '$1')}/type`)
   return place.startsWith('/output/') && typeof type === 'string' && type.endsWith('_output')
 }
 
-/** The last part of a search result stands for the whole of it when it bears its cache mark. */
+/** The last part of a search result represents all of it when it has its cache mark. */
 function isOfSearchResult(wire: unknown, place: string): boolean {
   const block = valueAt(wire, place.replace(/^((?:.*\/)?\d+)(?:\/[^/\d]*)?$/, '$1'))
   return typeof block === 'object' && block !== null && 'type' in block && block.type === 'search_result'
 }
 
-/** Codes that tell of something that is missing in the source. */
+/** Codes that report something missing in the source. */
 const isAboutAbsence = ({ code }: Note) =>
   [
     'finish.missing',

@@ -43,7 +43,7 @@ const withoutMeaning = [
   ...lossless,
   // The name of an output schema is a label (2.9).
   /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format)\/name$/,
-  // Caching by itself is the default of one wire, and asked for by marks in the other (2.11).
+  // Caching by itself is the default of one wire, and requested by marks in the other (2.11).
   /→ messages request \/prompt_cache_options\/mode$/,
 ]
 

@@ -6,9 +6,9 @@ export type Mutation = {
   /** What was done, and to which event or value: indexes of lists are stars. */
   how: string
   events: unknown[]
-  /** Something nobody knows, that came with it. */
+  /** An unknown value, with its event. */
   stranger?: string
-  /** Where it stands in its event. */
+  /** Its path in its event. */
   keys: string[]
   event: unknown
 }
@@ -32,7 +32,7 @@ export function displaced(events: readonly unknown[]): Mutation[] {
   })
 }
 
-/** A key that nobody knows in each object of each event, and other things in place of each value: of what is alike only the first. */
+/** An unknown key in each object of each event, and other values in place of each value: of similar ones only the first. */
 export function altered(events: readonly unknown[]): Mutation[] {
   const seen = new Set<string>()
   return events.flatMap((event, at) =>

@@ -4,7 +4,7 @@ import { leaves } from '../../src/testing/json.ts'
 /** A key that no protocol knows, and what it holds. */
 export const odd = 'oddKey'
 
-/** The body with a key that nobody knows, once for each object in it. `path`: where the key stands. */
+/** The body with an unknown key, once for each object in it. `path`: the path of the key. */
 export function withOddKeys(body: unknown, at = ''): { path: string; body: unknown }[] {
   if (typeof body !== 'object' || body === null) return []
   const own = Array.isArray(body) ? [] : [{ path: `${at}/${odd}`, body: { ...body, [odd]: odd } }]
@@ -13,7 +13,7 @@ export function withOddKeys(body: unknown, at = ''): { path: string; body: unkno
   return [...own, ...Object.entries(body).flatMap(([key, value]) => withOddKeys(value, `${at}/${key}`).map(one => ({ ...one, body: copy(key, one.body) })))]
 }
 
-/** The key came through, or a note tells of it or of what it stood in. */
+/** The key came through, or a note reports it or its parent. */
 export const isTold = (wire: unknown, notes: readonly Note[], path: string) =>
   leaves(wire).some(({ value }) => typeof value === 'string' && value.includes(odd)) ||
   notes.some(note => note.path === path || (note.path !== '' && path.startsWith(`${note.path}/`)))

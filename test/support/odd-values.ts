@@ -1,7 +1,7 @@
 import { changed, mark, without } from '../../src/testing/change.ts'
 import { valueAt } from './cross.ts'
 
-/** One place of a body, and what stands there instead. `after` undefined: nothing, the key is missing. */
+/** One place of a body, and the value put there. `after` undefined: none, the key is missing. */
 export type OddValue = { path: string; before: unknown; after: unknown; body: unknown }
 
 /** Each place of a body with each value that does not belong there, and without its key. */

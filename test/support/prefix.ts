@@ -17,7 +17,7 @@ function turnsIn(protocol: Protocol, ...messages: Message[]): { key: string; tur
 
 const known = new Map<Protocol, { key: string; turns: Body[] }>()
 
-/** A question of the user, an answer, and the next question. */
+/** A question of the user, a response, and the next question. */
 function commonTurns(protocol: Protocol): { key: string; turns: Body[] } {
   const turns = known.get(protocol) ?? turnsIn(protocol, message('user', 'So?'), message('assistant', 'So.'), message('user', 'And?'))
   known.set(protocol, turns)
@@ -31,7 +31,7 @@ function turnsOf(protocol: Protocol, wire: unknown): unknown[] {
 
 const withTurns = (protocol: Protocol, wire: unknown, turns: unknown[]): Body => ({ ...(wire as Body), [commonTurns(protocol).key]: turns })
 
-/** The request as it was after each of its assistant's texts that a user answers. */
+/** The request as it was after each assistant text that a user message follows. */
 export function cutsOf(protocol: Protocol, wire: unknown): Body[] {
   const turns = turnsOf(protocol, wire)
   const [asks, responses] = commonTurns(protocol).turns.map(({ role }) => role)

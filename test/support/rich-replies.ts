@@ -3,7 +3,7 @@ import type { ProtocolName } from '../../src/protocols/index.ts'
 const chatResponse = (...choices: object[]) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices })
 const responsesHead = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
 
-/** Whole replies with most of what each wire has. */
+/** Complete responses with most of what each wire has. */
 export const responses: Record<ProtocolName, object[]> = {
   'chat-completions': [
     {

@@ -116,8 +116,8 @@ const geminiUsage = (candidatesTokenCount: number) => ({
 })
 
 /**
- * Streams as servers send them, with most of what each wire has. What tells something holds a mark of its own, `Kk` and two digits, so
- * that it can be looked for wherever it went to.
+ * Streams as servers send them, with most of what each wire has. Each value has a mark of its own, `Kk` and two digits, so that it can be
+ * found at any path.
  */
 export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
   'chat-completions': {

@@ -9,9 +9,9 @@ import { gateway } from '../../src/hosts/connect.ts'
 import { type ClientName, clientConfig, clientNames, type Snippet } from '../../src/index.ts'
 
 /**
- * Starts every client with its generated settings against the demo model, and looks for the answer. The clients are
- * installed into one that is thrown away, unless a folder that has them is named: `npm run test:clients -- [folder] [client…]`.
- * Settings in Python run where `WIREGLOT_PYTHON` names an interpreter that has the libraries.
+ * Starts every client with its generated settings against the demo model, and checks the response. The clients are installed into a
+ * temporary folder, unless a folder that has them is named: `npm run test:clients -- [folder] [client…]`. Settings in Python run where
+ * `WIREGLOT_PYTHON` names an interpreter that has the libraries.
  */
 const packages: Partial<Record<ClientName, readonly string[]>> = {
   'claude-code': ['@anthropic-ai/claude-code'],
@@ -95,7 +95,7 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
 
 /** What starts the client with these settings, and asks it one thing; undefined where nothing can be started. */
 async function commandOf(name: ClientName, { language, file, text }: Snippet, all: readonly Snippet[], home: string): Promise<string | undefined> {
-  // Of Gemini CLI one belongs to the other; elsewhere each stands for itself.
+  // Of Gemini CLI one belongs to the other; elsewhere each is independent.
   for (const one of name === 'gemini-cli' ? all : [{ file, text }])
     if (one.file !== undefined) {
       const place = join(home, one.file.replace(/^~\//, ''))

@@ -25,7 +25,7 @@ const doors = {
 
 try {
   const files = run(folder, 'tar', '-tzf', tarball).trim().split('\n')
-  // The pages show the examples and two pictures.
+  // The pages show the examples and two images.
   const strangers = files.filter(
     file =>
       !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.+\.md|docs\/config\.schema\.json|docs\/playground\.png|docs\/deploy\/[\w.]+|test\/examples\/[\w-]+\.ts|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts)(\.map)?)$/.test(
@@ -35,7 +35,7 @@ try {
   assert.deepEqual(strangers, [], 'only what users need is in the package')
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) assert.ok(files.includes(`package/${file}`), `${file} is in the package`)
 
-  // One install stands for all: every kind of project finds it from its own folder. What `npm ci` fetched is still at hand.
+  // One install is enough: every kind of project finds it from its own folder. The packages of `npm ci` are still there.
   writeFileSync(join(folder, 'package.json'), '{}')
   run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', tarball, fastCheck())
   const installed = JSON.parse(readFileSync(join(folder, 'node_modules/wireglot/package.json'), 'utf8'))

@@ -3,10 +3,9 @@ import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
 /**
- * The laws with new dice and many throws. Prints the seed before anything else, each law as it holds or fails with its time,
- * and the sum at the end. `WIREGLOT_LAW_SEED` throws the dice of an earlier run again. A whole run takes hours, so it can be
- * cut: words on the command line choose files, `--of 'messages → responses'` a protocol or pair, `--share 1/8` every eighth
- * law of a pair, always the same ones.
+ * The laws with a new seed and many runs. Prints the seed before anything else, each law as it holds or fails with its time, and the sum at
+ * the end. `WIREGLOT_LAW_SEED` repeats an earlier run. A full run takes hours, so it can be cut: arguments choose files, `--of 'messages →
+ * responses'` a protocol or pair, `--share 1/8` every eighth law of a pair, always the same ones.
  */
 const seed = process.env['WIREGLOT_LAW_SEED'] ?? String(randomInt(2 ** 31))
 const throws = process.env['WIREGLOT_LAW_RUNS'] ?? '100000'

@@ -43,7 +43,7 @@ function targetOf({ kind, path }: Note, target: unknown, example: Example): stri
   return place === undefined ? '…' : fragment(target, place)
 }
 
-/** Where alone a field of this name stands in a body. */
+/** The only place of a field with this name in a body. */
 function placeOfName(name: string, body: unknown): string | undefined {
   const [only, ...others] = new Set(leaves(body).flatMap(({ path }) => path.match(new RegExp(`^.*?/${name}(?=/|$)`)) ?? []))
   return others.length === 0 ? only : undefined
@@ -97,7 +97,7 @@ function settingsOf({ options = {} }: Example): string {
   return settings.map(([key, value]) => `, with ${code(`${key}: ${compact(value)}`)}`).join('')
 }
 
-/** What stands at a place, with its key. */
+/** The value at a place, with its key. */
 function fragment(body: unknown, pointer: string): string {
   const value = at(body, pointer)
   const key = pointer.slice(pointer.lastIndexOf('/') + 1)

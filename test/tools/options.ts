@@ -3,7 +3,7 @@ import ts from 'typescript'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
-/** `of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it stands outside of groups. */
+/** of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it is outside of groups. */
 export type DocumentedOption = { of: string; group?: string; name: string; values: string; doc: string }
 
 const root = new URL('../../src/', import.meta.url)

@@ -70,5 +70,5 @@ export const probes: Record<string, Partial<CanonicalRequest>> = {
   'reference to a stored response': { state: { previousId: 'resp_1' } },
 }
 
-/** How a reply ended: one row for each. */
+/** The finish reason of a response: one row for each. */
 export const finishReasons: FinishReason[] = ['stop', 'stop_sequence', 'length', 'context_window', 'tool_calls', 'content_filter', 'refusal', 'pause']

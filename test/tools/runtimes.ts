@@ -10,8 +10,8 @@ import { promisify } from 'node:util'
 import { freePort } from '../support/free-port.ts'
 
 /**
- * Packs wireglot, installs it beside Bun, Deno and workerd into a folder that is thrown away, and asks a gateway in each of
- * them: `npm run test:runtimes -- [runtime…]`. What is found stands in `docs/guides/runtimes.md`.
+ * Packs wireglot, installs it with Bun, Deno and workerd into a temporary folder, and calls a gateway in each of them: `npm run
+ * test:runtimes -- [runtime…]`. The results are in `docs/guides/runtimes.md`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -49,7 +49,7 @@ const config :Workerd.Config = (
 );
 const main :Workerd.Worker = (modules = [ (name = "server.js", esModule = embed "bundle.js") ], compatibilityDate = "2026-04-01");`
 
-/** Speaks messages, whole and streamed. Asked for something endless it streams until the caller leaves. */
+/** Supports messages, complete and streamed. An endless request streams until the caller leaves. */
 let brokenOff = 0
 let received = 0
 const upstream = createServer(async (request, response) => {
@@ -136,7 +136,7 @@ async function tried(name: string, { bin, server, args, bundled }: Runtime): Pro
   }
 }
 
-/** Each says true, or what was said instead. */
+/** Each returns true, or what was wrong. */
 function asks(url: string): Record<string, () => Promise<unknown>> {
   const ask = (content: string, stream = false, signal?: AbortSignal) => {
     const body = JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content }] })

@@ -95,7 +95,7 @@ describe.each(all)('a $name client keeps a signature', protocol => {
       },
     )
 
-  test('$name that no part is left for is told of, and never sent', () => {
+  test('$name without a part is reported, and never sent', () => {
     const response = reported([call(1, 'SECRET')], false, {})
     const [{ name }] = all.filter(one => one !== protocol) as [(typeof all)[number]]
     for (const other of [protocol, ...all.filter(one => one.name === name)]) {
@@ -114,16 +114,16 @@ describe.each(all)('a $name client keeps a signature', protocol => {
   })
 })
 
-describe.each(forms)('a messages client that takes the last block for the answer, of a reply without calls, $form', ({ streamed }) => {
+describe.each(forms)('a messages client that takes the last block for the response, of a response without calls, $form', ({ streamed }) => {
   const ending = shapes.filter(({ parts }) => !parts.some(({ type }) => type === 'tool-call'))
 
   // Claude Code prints the last block, and nothing where that is no text.
-  test.each(ending)('has the text last, and is told of the proof $name', async ({ parts }) => {
+  test.each(ending)('has the text last, and reports the signature $name', async ({ parts }) => {
     const { receive } = clientOf('messages')
     const response = reportedTo(protocolOf('messages'), parts, streamed, { lastSignature: 'drop' })
     const { content } = (await receive(response)) as { content: { type: string }[] }
     expect(content.at(-1)?.type).toBe('text')
-    // In a complete reply the proof of a text that has words goes before it; a stream learns of it too late.
+    // In a complete response the signature of a text goes before it; in a stream it comes too late.
     const isInFront = !streamed && content.at(-2)?.type === 'redacted_thinking'
     expect(response.notes.map(({ code }) => code).includes('reasoning.trailing-signature')).toBe(!isInFront)
     if (parts.some(part => part.type === 'text' && part.text !== '' && part.signature)) expect(isInFront).toBe(!streamed)
@@ -137,17 +137,17 @@ describe.each(forms)('a messages client that takes the last block for the answer
   })
 })
 
-test('a complete reply without calls ends in its text for any messages client', async () => {
+test('a complete response without calls ends in its text for any messages client', async () => {
   const response = reportedTo(protocolOf('messages'), [text('Hello', 'A')], false)
   const { content } = (await clientOf('messages').receive(response)) as { content: { type: string }[] }
   expect(content.map(({ type }) => type)).toEqual(['redacted_thinking', 'text'])
 })
 
-/** Proofs that a chat server tells behind the answer, which streams can place nowhere else. */
+/** Signatures that a chat server sends after the response, which streams can place nowhere else. */
 test.each([
   ['of thoughts', [{ reasoning_content: 'Hm.' }, { content: 'It is' }, { content: ' this.' }]],
   ['without thoughts', [{ content: 'It is' }, { content: ' this.' }]],
-])('a stream whose proof %s comes last ends in its text for a client that takes the last block for the answer', async (_, deltas) => {
+])('a stream whose signature %s comes last ends in its text for a client that takes the last block for the response', async (_, deltas) => {
   const proven = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'c2VhbGVk', index: 0 }] }
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
@@ -159,7 +159,7 @@ test.each([
   expect(translator.notes.map(({ code }) => code)).toContain('reasoning.trailing-signature')
 })
 
-/** What was said in order, and what it is signed with. */
+/** Content in order, with its signatures. */
 function essence({ parts }: Pick<Message, 'parts'>) {
   // An empty text says nothing, unless it is signed (2.2).
   return parts

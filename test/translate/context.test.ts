@@ -40,13 +40,13 @@ const asking: [from: ProtocolName, what: string, request: object][] = [
 ]
 
 describe.each(asking)('the context of a request of %s with %s', (from, _, request) => {
-  test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, towards %s', to => {
+  test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, for %s', to => {
     const { context } = translateRequest(request, { from, to, tools: { serverTools: 'map' } })
     expect(JSON.stringify(context)).not.toContain('secret-')
   })
 })
 
-describe('a reply of responses', () => {
+describe('a response of responses', () => {
   const repeated = (tool: object) => {
     const { context } = translateRequest({ input: 'hi', tools: [items.tool('look'), tool] }, { from: 'responses', to: 'messages' })
     const { body } = translateResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { from: 'messages', to: 'responses', context })

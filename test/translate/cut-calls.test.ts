@@ -94,7 +94,7 @@ describe.each(Object.keys(expected) as ProtocolName[])('a call that the token li
   })
 })
 
-describe.each(['chat-completions', 'responses', 'generate-content'] as const)('an empty call at the end of a messages reply, toward %s', to => {
+describe.each(['chat-completions', 'responses', 'generate-content'] as const)('an empty call at the end of a messages response, for %s', to => {
   const call = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
   const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } }
   const events = (stop_reason: string) => [

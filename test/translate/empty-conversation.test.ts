@@ -41,7 +41,7 @@ test.each(empty)('keeps the bytes when both sides are %s and the conversation is
   expect(translateRequest(body, { from, to: from }).body).toBe(body)
 })
 
-test('tells the notes when the only message was left out', () => {
+test('reports the notes when the only message was left out', () => {
   const body = { model: 'm', messages: [user([odd])] }
   expect(() => translateRequest(body, { from: 'chat-completions', to: 'messages' })).toThrow(
     expect.objectContaining({ code: 'inexpressible', notes: expect.arrayContaining([expect.objectContaining({ code: 'part.unknown' })]) }),

@@ -20,7 +20,7 @@ const inStream = (from: ProtocolName, to: ProtocolName, event: object, options =
 }
 const asBody = (from: ProtocolName, to: ProtocolName, body: object, status = 500) => report(translateError({ status, headers: {}, body }, { from, to }).notes)
 
-describe('what an error says and the target cannot is noted where it stood', () => {
+describe('fields of an error that the target cannot express are noted at their path', () => {
   test.each<[string, ProtocolName, ProtocolName, object, string[]]>([
     [
       'a parameter, a code and what nobody knows, toward messages',
@@ -76,7 +76,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
     expect(report(notes)).toContain('field.unsupported /request_id')
   })
 
-  test.each<ProtocolName>(['messages', 'responses'])('keys that nobody knows of an error without an envelope, toward %s', to => {
+  test.each<ProtocolName>(['messages', 'responses'])('unknown keys of an error without an envelope, for %s', to => {
     const body = { message: 'No.', type: 'server_error', code: 'odd_code', odd: 1, more: { x: 1 } }
     expect(asBody('chat-completions', to, body)).toEqual(['error.details /more', 'error.details /odd', 'field.unsupported /code'])
   })
@@ -119,7 +119,7 @@ describe('that a model was stopped for what it was about to do', () => {
   test.each<[string, object]>([
     ['an event', { type: 'error', error }],
     ['an event of a failed response', { type: 'response.failed', response: failed }],
-  ])('is told in a stream: %s', (_, event) => {
+  ])('is sent in a stream: %s', (_, event) => {
     const translator = createStreamTranslator({ from: 'responses', to: 'chat-completions' })
     expect(translator.push(`data: ${JSON.stringify(event)}\n\n`) + translator.end()).toContain(JSON.stringify(misalignment))
   })
@@ -127,21 +127,21 @@ describe('that a model was stopped for what it was about to do', () => {
   test.each<[string, object]>([
     ['both', {}],
     ['the last event alone', { responses: { midStreamError: 'failed-only' } }],
-  ])('is told in a stream of responses, which says in two events that it failed: %s', (_, options) => {
+  ])('is sent in a stream of responses, which has the failure in two events: %s', (_, options) => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', ...options })
     const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()
     expect(text).toMatch(/"type":"response.failed".*"code":"misalignment_policy_violation".*"misalignment":/)
     expect(report(translator.notes).filter(note => note.includes('misalignment'))).toEqual([])
   })
 
-  test('is told by a failed response, and has no place elsewhere', () => {
+  test('is in a failed response, and has no place elsewhere', () => {
     expect(translateResponse(failed, { from: 'responses', to: 'chat-completions' }).body).toEqual({ error })
     for (const to of ['messages', 'generate-content'] as const)
       expect(report(translateResponse(failed, { from: 'responses', to }).notes)).toContain('error.details /error/misalignment')
   })
 })
 
-describe('an answer that failed half-way', () => {
+describe('a response that failed half-way', () => {
   const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'So far', annotations: [] }] }
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
   const failed = {
@@ -155,12 +155,12 @@ describe('an answer that failed half-way', () => {
     odd: 1,
   }
 
-  test.each<ProtocolName>(['chat-completions', 'messages'])('is told as an error to %s, and what it had said is noted', to => {
+  test.each<ProtocolName>(['chat-completions', 'messages'])('becomes an error for %s, and its content is noted', to => {
     const { notes } = translateResponse(failed, { from: 'responses', to })
     expect(report(notes)).toEqual(expect.arrayContaining(['field.unknown /odd', 'field.unsupported /output/0', 'field.unsupported /usage']))
   })
 
-  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('is told as an error to %s, and how it had ended besides is noted', to => {
+  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('becomes an error for %s, and its finish reason is noted', to => {
     const { notes } = translateResponse({ ...failed, incomplete_details: { reason: 'steered' } }, { from: 'responses', to })
     expect(report(notes)).toContain('field.unknown /incomplete_details/reason')
   })
@@ -172,22 +172,19 @@ describe('an answer that failed half-way', () => {
     expect(explodeResponse(wire, { protocol: 'responses' })).toContain('"incomplete_details":{"reason":"steered"}')
   })
 
-  test.each<ProtocolName>(['messages', 'generate-content'])(
-    'and says so by its finish reason alone is told as an error to %s, and what it had said is noted',
-    to => {
-      const logprobs = { content: [{ token: 'So far', logprob: -1, top_logprobs: [] }] }
-      const choice = (index: number, more: object) => ({ index, message: { role: 'assistant', content: 'So far' }, ...more })
-      const choices = [choice(0, { finish_reason: 'error', logprobs }), choice(1, { finish_reason: 'stop' })]
-      const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage: { prompt_tokens: 1 } }
-      const { notes } = translateResponse(response, { from: 'chat-completions', to })
-      const ofChoices = ['/choices/0/logprobs/content', '/choices/0/message', '/choices/1/finish_reason', '/choices/1/message']
-      const lost = [...ofChoices, '/created', '/id', '/model', '/usage']
-      expect(report(notes)).toEqual(lost.map(path => `field.unsupported ${path}`))
-    },
-  )
+  test.each<ProtocolName>(['messages', 'generate-content'])('with only its finish reason becomes an error for %s, and its content is noted', to => {
+    const logprobs = { content: [{ token: 'So far', logprob: -1, top_logprobs: [] }] }
+    const choice = (index: number, more: object) => ({ index, message: { role: 'assistant', content: 'So far' }, ...more })
+    const choices = [choice(0, { finish_reason: 'error', logprobs }), choice(1, { finish_reason: 'stop' })]
+    const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage: { prompt_tokens: 1 } }
+    const { notes } = translateResponse(response, { from: 'chat-completions', to })
+    const ofChoices = ['/choices/0/logprobs/content', '/choices/0/message', '/choices/1/finish_reason', '/choices/1/message']
+    const lost = [...ofChoices, '/created', '/id', '/model', '/usage']
+    expect(report(notes)).toEqual(lost.map(path => `field.unsupported ${path}`))
+  })
 })
 
-test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('what a last chunk says beside the error in it is heard by clients of %s', to => {
+test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('fields of a last chunk next to the error in it reach clients of %s', to => {
   const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', provider: 'p' }
   const choices = [{ index: 0, delta: { content: 'So far' }, finish_reason: 'error' }]
   const translator = createStreamTranslator({ from: 'chat-completions', to })
@@ -199,11 +196,11 @@ test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('what a l
   expect(notes).toEqual(['error.details /error/odd', ...status, 'field.unknown /provider'])
 })
 
-describe('an answer that failed before it said anything', () => {
+describe('a response that failed before any output', () => {
   const created = { type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 1, status: 'in_progress', output: [], service_tier: 'flex' } }
   const failed = { type: 'response.failed', response: { ...created.response, status: 'failed', error: { code: 'server_error', message: 'No.' } } }
 
-  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('loses in a stream to %s what it said of itself, which is noted', to => {
+  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('drops its own fields in a stream to %s, with notes', to => {
     const translator = createStreamTranslator({ from: 'responses', to })
     for (const event of [created, failed]) translator.push(`data: ${JSON.stringify(event)}\n\n`)
     translator.end()
@@ -212,7 +209,7 @@ describe('an answer that failed before it said anything', () => {
   })
 })
 
-describe('counts that were told before a stream failed', () => {
+describe('counts that were sent before a stream failed', () => {
   const start = (usage: object) => ({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage } })
   const chunk = { id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'So far' } }], usage: { prompt_tokens: 5, completion_tokens: 1 } }
   const created = { type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 1, status: 'in_progress', output: [] } }
@@ -235,7 +232,7 @@ describe('counts that were told before a stream failed', () => {
     expect(text.includes('"total_tokens":6')).toBe(lost.length === 0)
   })
 
-  test('are noted one by one where the start has told the others', () => {
+  test('are noted one by one where the start has the others', () => {
     const counts = { input: 5, output: 1, cacheRead: 0, cacheWrite: 0 }
     const state = messages.streamEncoder.initial()
     const out: unknown[] = []
@@ -254,15 +251,15 @@ describe('counts that were told before a stream failed', () => {
 const names = Object.keys(protocols) as ProtocolName[]
 const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
 
-describe.each(pairs)('beside an error of $from that is told to clients of $to', ({ from, to }) => {
+describe.each(pairs)('next to an error of $from that reaches clients of $to', ({ from, to }) => {
   const headersOf = (headers: Record<string, string>) =>
     translateError({ status: 429, headers, body: { error: { message: 'Slow down.' } } }, { from, to }).headers
 
-  test('stands that its body is JSON, as the SDK of Google asks before it reads one', () => {
+  test('declares that its body is JSON, as the SDK of Google requires before it reads one', () => {
     expect(headersOf({ 'content-type': 'text/html' })).toMatchObject({ 'content-type': 'application/json' })
   })
 
-  test('stands whether and when to ask again, as it was said (2.19)', () => {
+  test('has whether and when to retry, unchanged (2.19)', () => {
     const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
     expect(headersOf({ 'X-Should-Retry': 'false', 'retry-after': date })).toMatchObject({ 'x-should-retry': 'false', 'retry-after': date })
     expect(headersOf({ 'retry-after-ms': '1500', 'retry-after': date })).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1500' })
@@ -292,15 +289,15 @@ const failedThird = {
 test.each([
   ['generate-content', ['field.unsupported /choices/0/finish_reason', 'field.unsupported /choices/1/finish_reason', 'field.unsupported /choices/1/logprobs']],
   ['messages', ['field.unsupported /choices/0/finish_reason', 'field.unsupported /choices/0/logprobs/content', 'candidates.first-only /choices/1']],
-] as const)('how other answers ended is noted where a reply fails in one, streamed to clients of %s', (to, expected) => {
+] as const)('the finish reasons of other candidates are noted where a response fails in one, streamed to clients of %s', (to, expected) => {
   const { 'chat-completions': chat, [to]: target } = protocols
   const { text, notes } = encodeStream(target, explode(chat.decodeResponse(failedThird).value), { fieldNames: chat.fieldNames })
   expect(report(notes)).toEqual(expect.arrayContaining([...expected]))
-  // The odds of a text go out behind it.
+  // The logprobs of a text come after it.
   if (to === 'generate-content') expect(text).toContain('"logProbability":-1')
 })
 
-test('nothing is said to be made up of a chunk where none is written', () => {
+test('nothing is called synthesized in a chunk that is not written', () => {
   const failed: CanonicalEvent[] = [
     { type: 'start' },
     { type: 'error', error: { status: 500, kind: 'internal', message: 'bad' } },

@@ -33,7 +33,7 @@ const names = Object.keys(protocols) as ProtocolName[]
 const bodyIn = (protocol: ProtocolName) => translateResponse(result, { from: 'messages', to: protocol }).body
 const streamIn = (protocol: ProtocolName) => explodeResponse(bodyIn(protocol), { protocol })
 
-/** Bytes in pieces of 7, which cut letters and frames. */
+/** Bytes in chunks of 7, which cut letters and frames. */
 function chunksOf(text: string): Uint8Array[] {
   const bytes = new TextEncoder().encode(text)
   return Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7))
@@ -95,7 +95,7 @@ describe('readStream', () => {
     expect(isCancelled).toBe(true)
   })
 
-  test('stops reading at the end of the response, though the source goes on', async () => {
+  test('stops reading at the end of the response, though the source continues', async () => {
     function* endless() {
       yield streamIn('messages')
       for (;;) yield ': ping\n\n'

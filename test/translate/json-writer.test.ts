@@ -17,7 +17,7 @@ const { wire } = fc.letrec(tie => ({
   ),
 }))
 
-test('events that tell long texts again are written as JSON.stringify writes them', () => {
+test('events that repeat long texts are written as JSON.stringify writes them', () => {
   fc.assert(
     fc.property(fc.array(fc.dictionary(fc.string(), wire, { maxKeys: 4 }), { maxLength: 6 }), events => {
       const write = createJsonWriter()
@@ -27,7 +27,7 @@ test('events that tell long texts again are written as JSON.stringify writes the
   )
 })
 
-test('texts of one length that differ in their last letter are told apart, more of them than are kept too', () => {
+test('texts of one length that differ in their last letter are distinguished, more of them than are kept too', () => {
   const write = createJsonWriter()
   const reported = Array.from({ length: 40 }, (_, i) => ({ type: 'told', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
   expect([...reported, ...reported].map(write)).toEqual([...reported, ...reported].map(one => JSON.stringify(one)))

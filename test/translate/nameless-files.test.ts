@@ -40,7 +40,7 @@ test.each([
   ['messages', 'messages.0.content.0.source.media_type', '/messages/0/content/0/source/media_type', 'application/pdf'],
   ['responses', 'input.0.content.0.file_data', '/input/0/content/0/file_data', 'data:application/pdf;base64,QQ=='],
   ['generate-content', 'contents.0.parts.0.inlineData.mimeType', '/contents/0/parts/0/inlineData/mimeType', 'application/pdf'],
-] as const)('what bare data of a chat file are is made up where nothing tells it, and noted so: %s (2.3)', (to, place, path, written) => {
+] as const)('the kind of bare data of a chat file is synthesized where it is unknown, with a note: %s (2.3)', (to, place, path, written) => {
   const read = (file: object) =>
     translateRequest({ model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file }] }] }, { from: 'chat-completions', to })
   const guessed = read({ file_data: 'QQ==' })

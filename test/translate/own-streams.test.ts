@@ -46,7 +46,7 @@ test('raw reasoning of elsewhere is still raw after a stream of messages', () =>
   expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
 })
 
-test('bytes that go on as they came are noted no more than a complete response between equal protocols', () => {
+test('bytes that pass through unchanged are noted no more than a complete response between equal protocols', () => {
   const chunk = (delta: object, finish_reason: string | null = null) => ({ id: 'c1', model: 'm', choices: [{ index: 0, delta, finish_reason }] })
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions' })
@@ -66,7 +66,7 @@ test('the caller’s name of the model is put into a stream whose events are nam
   )
 })
 
-test('counts that come in pieces add up', () => {
+test('counts that come in chunks add up', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
   const chunk = (delta: object, usage: object) => `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta }], usage })}\n\n`
   translator.push(chunk({ content: 'a' }, { prompt_tokens: 7 }))
@@ -121,7 +121,7 @@ test('a stream of responses that is cut off ends in an event with all that the t
   })
 })
 
-test('what reading repairs is not noted within one protocol: a reply that becomes a stream of its protocol, and back', async () => {
+test('repairs of the decoder are not noted within one protocol: a response that becomes a stream of its protocol, and back', async () => {
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
   const usage = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 }
   const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'stop' }

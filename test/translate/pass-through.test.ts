@@ -51,7 +51,7 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
     )
   })
 
-  test('changes only what it is asked to change', () => {
+  test('changes only what is requested', () => {
     const { model, hideUsage } = settings as { model?: string; hideUsage?: boolean }
     const sent = dataOf(bytes.toString()).filter(wire => !(hideUsage && protocol.streamUsage?.isOnlyCounts(wire)))
     expect(dataOf(whole.text)).toEqual(model === undefined ? sent : sent.map(wire => protocol.withModel(wire, model)))

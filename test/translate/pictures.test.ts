@@ -11,14 +11,14 @@ const forms = [
   { form: 'streamed', streamed: true },
 ]
 
-describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
+describe.each(forms)('an image of the model, $form', ({ streamed }) => {
   const through = (body: unknown, settings: { from: 'generate-content' | 'responses'; to: 'generate-content' | 'responses' }) => {
     if (!streamed) return { body: translateResponse(body, settings).body }
     const translator = createStreamTranslator(settings)
     return { text: translator.push(explodeResponse(body, { protocol: settings.from })) + translator.end() }
   }
 
-  test('comes back from a client of responses where it stood, with its proof', async () => {
+  test('comes back from a client of responses at its position, with its signature', async () => {
     const parts = [{ text: 'Look: ' }, { inlineData: { mimeType: 'image/webp', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }, { text: 'Nice?' }]
     const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
     const { open, receive, goOn } = clientOf('responses')
@@ -29,7 +29,7 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
     expect(body).toMatchObject({ contents: [{}, { role: 'model', parts }, { role: 'user', parts: [{ text: 'Redder.' }] }] })
   })
 
-  test('keeps its proof in a reply that is read and written again', async () => {
+  test('keeps its signature in a response that is read and written again', async () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }]
     const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
     const reported = through(response, { from: 'generate-content', to: 'responses' })
@@ -42,7 +42,7 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
     expect(again).toEqual(first)
   })
 
-  test('keeps its proof from another server of responses, with a note', async () => {
+  test('keeps its signature from another server of responses, with a note', async () => {
     const drawn = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'iVBORw0KGgo=' }
     const sealed = wrapSignature({ signature: { value: 'c2lnbmVk', issuer: 'generate-content' }, attach: 'prev' })
     const input = [drawn, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }, { role: 'user', content: 'Redder.' }]
@@ -77,7 +77,7 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
 test.each([
   ['that failed', { status: 'failed', result: null }],
   ['whose result was shortened', { status: 'completed', result: 'iVBORw0K...gg==' }],
-])('an image generation %s is no picture', (_, more) => {
+])('an image generation %s is no image', (_, more) => {
   const input = [
     { id: 'ig_1', type: 'image_generation_call', ...more },
     { role: 'user', content: 'hi' },

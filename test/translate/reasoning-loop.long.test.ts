@@ -18,7 +18,7 @@ type Loop = {
   options?: { chatCompletions?: object; generateContent?: object; responses?: object }
 }
 
-/** Three turns: the client sends back what its official library gave it. Gives what the upstream was asked each time, and the client's last request. */
+/** Three turns: the client sends back what its official library returned. Returns the upstream's request of each turn, and the client's last request. */
 async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ received: unknown[]; last: Body }> {
   const { open, receive, goOn } = clientOf(client)
   const thinker = thinkerOf(upstream)
@@ -58,7 +58,7 @@ const forms = [
   { streamed: true, form: 'streamed' },
 ]
 
-/** Chat servers are shown older reasoning only when it is said so. */
+/** Chat servers get older reasoning only on request. */
 const keepAll = { chatCompletions: { reasoningInHistory: 'always' as const } }
 
 describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
@@ -111,7 +111,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
     },
   )
 
-  test('is told of proofs that nothing keeps', () => {
+  test('reports signatures that nothing keeps', () => {
     const [shape] = thinker.shapes.filter(({ name }) => name.includes('without a call'))
     const settings = { from: upstream, to: client, chatCompletions: { signatures: 'store' } } as const
     const whole = translateResponse(shape?.response(1), settings)
@@ -130,7 +130,7 @@ const forgetful = [
 ] as const
 
 describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client).map(upstream => ({ ...one, upstream }))))(
-  'a $client client of a $upstream upstream that forgets thoughts',
+  'a $client client of a $upstream upstream that forgets reasoning',
   ({ client, options, upstream }) => {
     const thinker = thinkerOf(upstream)
     const wanted = (content: unknown) =>
@@ -178,7 +178,7 @@ const unproven: Pick<Loop, 'client' | 'options' | 'echo'>[] = [
   { client: 'generate-content', options: sealed },
 ]
 
-describe.each(unproven)('a $client client that forgets thoughts without a proof', loop => {
+describe.each(unproven)('a $client client that forgets unsigned reasoning', loop => {
   const upstream = 'chat-completions'
   const thinker = thinkerOf(upstream)
   const plain = thinker.shapes.filter(shape => signaturesOf(shape).length === 0)
@@ -195,7 +195,7 @@ describe.each(unproven)('a $client client that forgets thoughts without a proof'
   )
 
   test.each(plain.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'has no proof for another provider: $name, $form',
+    'has no signature for another provider: $name, $form',
     async ({ shape, streamed }) => {
       const { last } = await converse({ ...loop, upstream, shape, streamed })
       expect(JSON.stringify(last)).toMatch(/xs1\.|eHMxLm/)
@@ -219,7 +219,7 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
   const reported = client === first ? forms.slice(0, 1) : forms
 
   test.each(signed.flatMap(shape => reported.map(form => ({ ...form, shape, name: shape.name }))))(
-    'keeps foreign proofs from it: $name, $form',
+    'keeps foreign signatures from it: $name, $form',
     async ({ shape, streamed }) => {
       const { last } = await converse({ client, upstream: first, shape, streamed })
       const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
@@ -233,7 +233,7 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
   )
 })
 
-/** The proofs of all three turns. */
+/** The signatures of all three turns. */
 function signaturesOf(shape: Shape): string[] {
   return [1, 2, 3].flatMap(turn => {
     const reported: string[] = []

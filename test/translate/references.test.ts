@@ -34,7 +34,7 @@ describe.each(others)('a responses request for a %s upstream', to => {
     },
   ]
 
-  test.each(references)('is refused when it refers to $name that nobody looks up', ({ extra, path }) => {
+  test.each(references)('is refused when it refers to $name and no resolver looks it up', ({ extra, path }) => {
     expect(() => translateRequest({ model: 'm', input: 'now', ...extra }, { from, to })).toThrow(expect.objectContaining({ code: 'inexpressible', path }))
     const { notes } = translateRequest({ model: 'm', input: 'now', ...extra }, { from, to, onUnresolvable: 'note' })
     expect(notes).toContainEqual(expect.objectContaining({ code: 'state.unresolvable', path }))
@@ -55,7 +55,7 @@ describe.each(others)('a responses request for a %s upstream', to => {
     expect(() => translateRequest(body, { from, to, resolvePrevious: () => undefined })).toThrow(expect.objectContaining({ path: '/previous_response_id' }))
   })
 
-  test('tells of what is lost of the history where the reference stands', () => {
+  test('notes what is dropped of the history at the path of the reference', () => {
     const odd: Message[] = [
       { role: 'user', origin: 'message', at: '/input/7', parts: [{ type: 'opaque', protocol: 'responses', raw: { type: 'novelty' }, at: '/input/7' }] },
     ]
@@ -91,7 +91,7 @@ describe('between equal protocols', () => {
     expect(translateRequest(body, { from, to: from, resolvePrevious: () => undefined }).body).toBe(body)
   })
 
-  test('what the caller answers for is written out', () => {
+  test('what the caller resolves is written out', () => {
     const { body: written, notes } = translateRequest(body, { from, to: from, resolvePrevious: () => message('earlier') })
     expect(written).toMatchObject({ model: 'm', input: [{ role: 'user' }, { role: 'user' }] })
     expect(written).not.toHaveProperty('previous_response_id')
@@ -128,7 +128,7 @@ test('the references of a request are listed with kind, id and place', () => {
 })
 
 describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstream, streamed, form: streamed ? 'streamed' : 'whole' }))))(
-  'a responses client that only names the reply before ($upstream, $form)',
+  'a responses client that only names the response before ($upstream, $form)',
   ({ upstream, streamed }) => {
     const thinker = thinkerOf(upstream)
 

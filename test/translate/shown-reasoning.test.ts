@@ -22,7 +22,7 @@ function streamed() {
   return { text, notes: translator.notes }
 }
 
-test('a reply of its own stays as it is, also where it is told as a stream', () => {
+test('a response of its own stays unchanged, also as a stream', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'So it is.' }] }
   const response = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
   const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [thought, response] }
@@ -31,11 +31,11 @@ test('a reply of its own stays as it is, also where it is told as a stream', () 
   expect(text).not.toContain('summary_text')
 })
 
-// Nothing else is shown by the AI SDK and, unless told to, by Codex.
+// The AI SDK shows nothing else, and neither does Codex by default.
 test.each([
   ['whole', whole],
   ['streamed', streamed],
-])('thoughts that a chat server tells are a summary for clients that show nothing else, %s', async (_, reported) => {
+])('reasoning of a chat server is a summary for clients that show nothing else, %s', async (_, reported) => {
   const response = reported()
   if ('text' in response) expect(checkStream(framesOf(response.text).map(({ wire }) => wire))).toEqual([])
   else expect(checkResponse(response.body)).toEqual([])

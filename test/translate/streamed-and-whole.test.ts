@@ -10,7 +10,7 @@ import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { valueAt } from '../support/cross.ts'
 
-/** What a streamed response and a whole one of the same answer have in common, where they once had not. */
+/** What a streamed response and the same complete one have in common, where they once had not. */
 
 const { 'generate-content': google, 'chat-completions': chat, responses } = protocols
 const result = (parts: object[], more: object = {}, beside: object = {}) => ({
@@ -64,7 +64,7 @@ describe('a note of a complete response is one of its stream', () => {
   })
 })
 
-test('reasoning that stood in two fields is noted at both, whole and streamed', () => {
+test('reasoning in two fields is noted at both, complete and streamed', () => {
   const thought = (at: string): Part => ({ type: 'reasoning', segments: [{ kind: 'raw', text: at }], at })
   const value: CanonicalResponse = {
     id: 'r1',
@@ -86,7 +86,7 @@ describe('a stream gathered is the complete response', () => {
     expect(collected).toEqual(whole.wire)
   })
 
-  test('what says why an answer was cut off is whole itself, and the call before it is not', () => {
+  test('a finish reason of a truncated response is complete itself, and the call before it is not', () => {
     const { whole, collected } = both(result([{ functionCall: { id: 'a', name: 'look' } }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }), responses)
     expect(collected).toMatchObject({
       output: [
@@ -101,7 +101,7 @@ describe('a stream gathered is the complete response', () => {
     ['behind a text', [signed]],
     ['behind a picture', [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]],
     ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],
-  ])('the item that carries a proof keeps its id: %s', (_, parts) => {
+  ])('the item that carries a signature keeps its id: %s', (_, parts) => {
     const { whole, collected } = both(result(parts), responses)
     expect(collected).toEqual(whole.wire)
   })
@@ -155,7 +155,7 @@ describe('the same of other protocols', () => {
     expect(wires.flatMap(wire => (wire as { choices?: { delta?: { audio?: object } }[] }).choices?.[0]?.delta?.audio ?? [])).toEqual([])
   })
 
-  test('a document of texts is told to readers that know deltas alone', () => {
+  test('a document of texts reaches readers that use only deltas', () => {
     const { wires } = encodeStream(responses, explode(messages.decodeResponse(blocks(document)).value))
     const deltas = (wires as { type?: string; delta?: string }[]).flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
     expect(deltas).toEqual(['t', 'a'])
@@ -225,14 +225,14 @@ describe('the same of other protocols', () => {
     expect(notes.filter(({ code }) => code === 'cache.unsupported')).toHaveLength(1)
   })
 
-  test.each([responses, messages, chat, google])('an answer that is not counted from 0 is told to clients of $name', to => {
+  test.each([responses, messages, chat, google])('a response that is not counted from 0 reaches a client of $name', to => {
     const { value } = chat.decodeResponse(choice({ index: 1, message: { role: 'assistant', content: 'yes' } }))
     const { response, clean } = collect(decodeStream(to, encodeStream(to, explode(value)).wires))
     expect(clean).toBe(true)
     expect(response.candidates).toMatchObject([{ messages: [{ parts: [{ text: 'yes' }] }] }])
   })
 
-  test('keys of a refusal that nobody knows are noted', () => {
+  test('unknown keys of a refusal are noted', () => {
     const refusal = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'refusal', refusal: 'no', odd: 1 }] }
     const { value } = responses.decodeResponse({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [refusal] })
     const { fieldNames } = responses
@@ -242,7 +242,7 @@ describe('the same of other protocols', () => {
   })
 })
 
-describe('the same answer of several is kept, streamed or whole, however a server counts them', () => {
+describe('the same candidate of several is kept, streamed or complete, however a server counts them', () => {
   const response = (index: number | undefined, text: string) => ({
     ...(index !== undefined && { index }),
     content: { role: 'model', parts: [{ text }] },

@@ -77,7 +77,7 @@ describe('a stream whose translation makes a note', () => {
     ...blocks.block(2, { type: 'text', text: 'more' }),
   ]
 
-  test.each(['chat-completions', 'responses'] as const)('to %s: what came before is told, the error names code and path, and nothing follows', to => {
+  test.each(['chat-completions', 'responses'] as const)('to %s: the output before it is sent, the error has code and path, and nothing follows', to => {
     const translator = createStreamTranslator({ from: 'messages', to, strict: ['dropped'] })
     const text = translator.push(wire(blocks.stream(message)))
     expect(text).toContain('yes')
@@ -109,7 +109,7 @@ describe('a stream whose translation makes a note', () => {
     )
   })
 
-  test('the error itself makes no notes: a refused stream has those that a refused reply has', () => {
+  test('the error itself makes no notes: a refused stream has those of a refused response', () => {
     const response = chat.reply({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
     const route = { from: 'chat-completions', to: 'messages', strict: true } as const
     const { notes } = thrownBy(() => translateResponse(response, route))
@@ -120,7 +120,7 @@ describe('a stream whose translation makes a note', () => {
     expect(translator.notes).toEqual(notes)
   })
 
-  test('an end that has no exact word is never told as an end', () => {
+  test('an end without an exact match is never emitted as an end', () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', strict: true })
     const text = translator.push(wire(blocks.stream(blocks.block(0, { type: 'text', text: 'yes' }), { stop_reason: 'pause_turn' }))) + translator.end()
     expect(text).toContain('yes')
@@ -129,7 +129,7 @@ describe('a stream whose translation makes a note', () => {
     expect(translator).toMatchObject({ finished: false, error: { kind: 'unsupported' } })
   })
 
-  test('an upstream that failed itself is told as it is', () => {
+  test('an upstream that failed itself is reported unchanged', () => {
     const failed = [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }]
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', strict: true })
     expect(translator.push(wire(failed)) + translator.end()).toContain('Overloaded')
@@ -144,7 +144,7 @@ describe('between equal protocols, strict', () => {
     ['messages', blocks.reply([{ type: 'text', text: 'yes' }])],
   ]
 
-  test.each(responses)('reads a reply of %s all the same, and changes nothing of it', (protocol, body) => {
+  test.each(responses)('reads a response of %s all the same, and changes nothing of it', (protocol, body) => {
     const options = { from: protocol, to: protocol, strict: true }
     expect(translateResponse(body, options)).toEqual({ body, notes: [] })
     expect(thrownBy(() => translateResponse({ ...body, choices: 1, output: 1, content: 1 }, options)).code).toBe('malformed')

@@ -120,13 +120,13 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     expect(notes).toEqual(['dropped tool-result.duplicate'])
   })
 
-  test('a result stands behind its call, where the target requires it', () => {
+  test('a result is after its call, where the target requires it', () => {
     const { body, notes } = translate([question, calls('a'), question, result('a', 'done')])
     expect(outline(body, to)).toEqual(isLoose(to) ? ['q', 'call a', 'q', 'result a', 'done'] : ['q', 'call a', 'result a', 'done', 'q'])
     expect(notes).toEqual(isLoose(to) ? [] : ['approximated tool-result.moved'])
   })
 
-  test('results stand in the order of their calls, where the target requires it', () => {
+  test('results are in the order of their calls, where the target requires it', () => {
     const { body, notes } = translate([question, calls('a', 'b'), result('b', 'two'), result('a', 'one')])
     const [one, two] = [
       ['result a', 'one'],
@@ -178,7 +178,7 @@ test('an invented result fails where the protocol can say so', () => {
 
 const beside = { thoughtSignature: 'c2ln', partMetadata: { a: 1 }, novel: 1 }
 
-describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what stands beside a result that moves into text is noted toward %s', to => {
+describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('siblings of a result that moves into text are noted for %s', to => {
   const { question, calls } = message['generate-content']
   const result = { functionResponse: { id: 'c', name: 'look', response: { output: 'r' } } }
   test.each<[string, object[], string]>([
@@ -200,7 +200,7 @@ describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what
   })
 })
 
-test('a result that is told as text says no thoughts in the name of the user', () => {
+test('a result that becomes text puts no reasoning into the user message', () => {
   const content = [
     { type: 'thinking', thinking: 'T' },
     { type: 'text', text: 'r' },

@@ -21,10 +21,10 @@ const chains = names.flatMap(client =>
 
 const keepAll = { chatCompletions: { reasoningInHistory: 'always' as const } }
 
-/** Thoughts that nothing proves come back sealed, where the first gateway would leave them out. */
+/** Unsigned reasoning comes back sealed, where the first gateway would leave it out. */
 const seals = { chatCompletions: { unsignedReasoning: 'seal' as const } }
 
-/** What the upstream is asked in each turn, and what the client sent for that. */
+/** The upstream's request of each turn, and the client's request for it. */
 async function converse({ client, between, upstream }: Chain, shape: Shape, { streamed = false, turns = 3 } = {}) {
   const { open, receive, goOn } = clientOf(client)
   const received: unknown[] = []
@@ -68,10 +68,10 @@ function joined(content: unknown): unknown {
 describe.each(chains)('a $client client of a gateway before a $between gateway before a $upstream upstream', chain => {
   const { client, between, upstream } = chain
   const thinker = thinkerOf(upstream)
-  // Others than Google's have no place for thoughts that nothing proves.
+  // Other servers than Google's have no place for unsigned reasoning.
   const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
 
-  // A chat client keeps nothing of a seal, and thoughts without are for no other server.
+  // A chat client keeps nothing of a seal, and unsigned reasoning is for no other server.
   const isUnsealed = (shape: Shape) => client === 'chat-completions' && between !== client && shape.name === 'plain reasoning'
 
   test.each(thinker.shapes.filter(shape => !isUnsealed(shape)))('gives its reasoning back as it was: $name', async shape => {
@@ -83,9 +83,9 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
   })
 
   const isReported = (shape: Shape) => {
-    // The proofs of its streams come last, and late ones leave an id that was made up.
+    // The signatures of its streams come last, and late ones leave a synthesized id.
     if (between === 'chat-completions' || shape.name === 'signed details whose proofs come last') return false
-    // Pieces of a thought that came before the signed one are thoughts without a proof.
+    // Chunks of a thought that came before the signed one are reasoning without a signature.
     return !(client === 'generate-content' && upstream === client && shape.name === 'a signed thought, then a call')
   }
   const shapes = thinker.shapes.filter(shape => isReported(shape) && !isUnsealed(shape))
@@ -100,7 +100,7 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
     })
 
   if (between === 'chat-completions')
-    test.each(thinker.shapes)('loses no proof of a stream without a note: $name', async shape => {
+    test.each(thinker.shapes)('drops no signature of a stream without a note: $name', async shape => {
       const { asked: received, notes } = await converse(chain, shape, { streamed: true })
       // What comes last led to no call, which this upstream refuses.
       const isLoose = client !== between && upstream === 'responses' && /only the encrypted|before each call/.test(shape.name)
@@ -121,7 +121,7 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
   })
 })
 
-test.each(names)('%s: a history for another gateway of the same protocol stays as it came', async name => {
+test.each(names)('%s: a history for another gateway of the same protocol stays unchanged', async name => {
   const upstream = name === 'messages' ? 'responses' : 'messages'
   const [shape] = thinkerOf(upstream).shapes
   if (!shape) throw new Error('no shapes')

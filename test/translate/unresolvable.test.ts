@@ -11,7 +11,7 @@ test.each(others)('refuses a compaction trigger toward %s', to => {
   expect(translate).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/input/1', message: expect.stringContaining('compact the conversation') }))
 })
 
-test.each(others)('notes a compaction trigger toward %s when asked to', to => {
+test.each(others)('notes a compaction trigger for %s on request', to => {
   const { notes } = translateRequest({ model: 'm', input }, { from: 'responses', to, onUnresolvable: 'note' })
   expect(notes).toContainEqual(expect.objectContaining({ code: 'state.unresolvable', kind: 'dropped', path: '/input/1' }))
 })

@@ -23,11 +23,11 @@ describe('the text inside {"input":"…"}', () => {
     ['{"input":"ls"}}', 'beside'],
     ['{"input":"ls" \n} ', 'closed'],
     ['{"input":"ls"', 'after'],
-  ])('of %s it is told what came behind the string', (json, phase) => {
+  ])('of %s reports what came after the string', (json, phase) => {
     for (const chunks of [[json], [...json]]) expect(unwrap(chunks)).toMatchObject({ text: 'ls', state: { phase } })
   })
 
-  test('may go on after a character by its number with what could be one more digit', () => {
+  test('may continue after a numeric escape with a character that could be one more digit', () => {
     expect(unwrap(['{"input":"caf\\u00e9a"}']).text).toBe('caféa')
   })
 
@@ -83,7 +83,7 @@ test('input that was cut in the middle of an escape loses nothing of what came',
   expect(translator.notes.map(({ code }) => code)).toContain('freeform.unwrap-failed')
 })
 
-test('arguments behind the string are named, for its text was told already', () => {
+test('arguments after the string are named, since its text was emitted already', () => {
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'sh', arguments: '{"input":"ls","timeout":5}' } }
   const chunks = [{ delta: { tool_calls: [call] } }, { delta: {}, finish_reason: 'tool_calls' }].map(choice => ({
     id: 'c',

@@ -58,14 +58,14 @@ describe.each(['chat-completions', 'responses'] as const)('a Gemini schema whose
     ['of a list', list, '{"value": ["a}","b\\"]"]}', '["a}","b\\"]"]'],
     ['of a number', { responseMimeType: json, responseSchema: { type: 'NUMBER' } }, ' { "value" : 12345678901234567890 } ', '12345678901234567890 '],
     ['of one word', word, '{"value":"a"}', 'a'],
-  ])('has the value of the reply unwrapped: %s', (_, config, reported, expected) => {
+  ])('has the value of the response unwrapped: %s', (_, config, reported, expected) => {
     const { context } = ask(config, to)
     const { body, notes } = translateResponse(responses[to](reported), { from: to, to: 'generate-content', context })
     expect(textOf(body)).toBe(expected)
     expect(notes.map(({ code }) => code)).not.toContain('output.unwrap-failed')
   })
 
-  test('leaves a reply of another form as it is, with a note', () => {
+  test('leaves a response of another form unchanged, with a note', () => {
     const { context } = ask(list, to)
     const { body, notes } = translateResponse(responses[to]('["a"]'), { from: to, to: 'generate-content', context })
     expect(textOf(body)).toBe('["a"]')

@@ -17,7 +17,7 @@ import {
   type WireInput,
 } from '../../src/index.ts'
 
-// The compiler is the test: what these functions hold must compile, and what an `@ts-expect-error` stands above must not.
+// The compiler is the test: what these functions hold must compile, and what is below an `@ts-expect-error` must not.
 
 const openai = new OpenAI({ apiKey: 'unused' })
 const anthropic = new Anthropic({ apiKey: 'unused' })

@@ -15,7 +15,7 @@ const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const dialect = 'other servers of this shape send it'
 
-/** What the SDK tells apart by a word, and what is read without a schema. A new one does not compile until it stands here. */
+/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
 const words = {
   parts: { file: read, image_url: read, input_audio: read, refusal: read, text: read } satisfies Record<
     Words<OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal>,

@@ -2,7 +2,7 @@ import { expectTypeOf, test } from 'vitest'
 import type { EncoderEvent } from '../../src/canonical/event.ts'
 import type { Protocol } from '../../src/protocol.ts'
 
-// The compiler is the test: what an `@ts-expect-error` stands above must not compile.
+// The compiler is the test: what is below an `@ts-expect-error` must not compile.
 
 test('a stream encoder cannot read the final part of a source', () => {
   expectTypeOf<Parameters<Protocol['streamEncoder']['step']>[1]>().toEqualTypeOf<EncoderEvent>()

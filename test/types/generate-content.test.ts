@@ -3,14 +3,14 @@ import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/generate-content/schema.ts'
 import { accepts, type Beyond, read, reasonsHold, type Undeclared } from './support.ts'
 
-// The SDK's types are those of a client; on the wire half of its `config` stands in `generationConfig`, and enums are texts.
+// The SDK's types are those of a client; on the wire half of its `config` is in `generationConfig`, and enums are texts.
 accepts<Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>, google.Candidate>()
 accepts<Omit<ours.GeminiUsage, 'serviceTier' | 'promptTokensDetails' | 'candidatesTokensDetails'>, google.GenerateContentResponseUsageMetadata>()
 
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const client = 'only the client has it, the wire has not'
 
-/** What the SDK knows, and where it is read. A new field or word does not compile until it stands here. */
+/** The SDK's fields, and where they are read. A new field or value does not compile until it is listed here. */
 const words = {
   finishReasons: {
     FINISH_REASON_UNSPECIFIED: read,

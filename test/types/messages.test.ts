@@ -16,7 +16,7 @@ const dated = 'a family of tools that is read by the beginning of its name'
 const older = 'an earlier version of the protocol has it'
 const shared = 'one shape reads several kinds, of which this is one'
 
-/** What the SDK tells apart by a word, and what is read without a schema. A new one does not compile until it stands here. */
+/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
 const words = {
   blocks: {
     advisor_tool_result: read,

@@ -32,7 +32,7 @@ const older = 'an earlier version of the protocol has it'
 const shared = 'one shape reads several kinds, of which this is one'
 const echo = 'the answer repeats the request, whose shape has it'
 
-/** What the SDK tells apart by a word, and what is read without a schema. A new one does not compile until it stands here. */
+/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
 const words = {
   items: {
     additional_tools: read,

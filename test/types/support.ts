@@ -6,14 +6,14 @@ type Named<T> = { [K in keyof T as string extends K ? never : number extends K ?
 /** Keys of every member of a union. */
 export type Keys<T> = T extends unknown ? Extract<keyof Named<T>, string> : never
 type Literal<Word> = Word extends string ? (string extends Word ? never : Word) : never
-/** What the members of a union are told apart by. */
+/** The discriminator of the members of a union. */
 export type Words<T, Key extends string = 'type'> = T extends { [K in Key]?: infer Word } ? Literal<Word> : never
 
 /** Fields that only the SDK has: a table of them with the reasons. A field that a newer SDK brings does not compile until it has one. */
 export type Undeclared<Sdk, Ours> = Record<Exclude<Keys<Sdk>, Keys<Ours>>, string>
 /** Fields that only our schema has. */
 export type Beyond<Sdk, Ours> = Record<Exclude<Keys<Ours>, Keys<Sdk>>, string>
-/** What is told apart by a word that only our schema has. */
+/** Members with a discriminator that only our schema has. */
 export type BeyondWords<Sdk, Ours> = Record<Exclude<Words<Ours>, Words<Sdk>>, string>
 
 /** A loose shape without its looseness, all the way down: the SDK's interfaces have no index signature. */
@@ -26,13 +26,13 @@ export type Apart<T> = T extends { type?: infer Word }
   ? (Word extends string | null ? Omit<T, 'type'> & { type: Word } : never) | (undefined extends T['type'] ? Omit<T, 'type'> : never)
   : T
 
-/** Without the branch for kinds that nobody knows, which would take anything. */
+/** Without the branch for unknown kinds, which would accept anything. */
 export type Shaped<T> = T extends { type: infer Word } ? (string extends Word ? never : T) : T
 
 /** The members of a union that our schema models field by field, as the SDK has them. */
 export type Modelled<Sdk, Ours> = Extract<Sdk, { type: Words<Ours> }>
 
-/** Of a union, the members that are told apart by the same word; all of them where there are none such. */
+/** Of a union, the members with the same discriminator; all of them if there are none. */
 type Peers<Ours, Sdk> = Ours extends { type: infer Word }
   ? [Extract<Sdk, { type: Word }>] extends [never]
     ? Sdk
@@ -45,7 +45,7 @@ type Peers<Ours, Sdk> = Ours extends { type: infer Word }
 type Field<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never
 type Inside = readonly [unknown, unknown, unknown]
 
-/** Whether our schema takes more than the SDK has, and where. Null is absence with us; what stands in a list has a table of its own. */
+/** Whether our schema accepts more than the SDK has, and where. Null is absence with us; items of a list have a table of their own. */
 type Place<Ours, Sdk, Path extends string, Left extends readonly unknown[]> = unknown extends Ours
   ? unknown extends Sdk
     ? never
@@ -82,7 +82,7 @@ export const read = 'the codec reads it by name'
 
 export function reasonsHold(protocol: string, known: Tables, ...exceptions: Tables[]): void {
   const code = [`protocols/${protocol}`, 'kit'].flatMap(textsOf).join('\n')
-  test.each(Object.entries(known))('%s: what is said to be read by name is named in the code', (_, table) => {
+  test.each(Object.entries(known))('%s: what is documented as read by name is named in the code', (_, table) => {
     const words = Object.keys(table).filter(word => table[word] === read)
     expect(words.filter(word => !new RegExp(`(?<![\\w.])${word.replaceAll('.', '\\.')}\\b`).test(code))).toEqual([])
   })

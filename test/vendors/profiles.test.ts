@@ -48,7 +48,7 @@ describe.each(all)('the profile of $name', vendor => {
   })
 })
 
-test('the base URL of a channel tells its vendor, whatever its version', () => {
+test('the base URL of a channel identifies its vendor, whatever its version', () => {
   const found = (url: string) => vendorAt(all, url)?.name
   expect(found('https://api.deepseek.com')).toBe('deepseek')
   expect(found('https://api.deepseek.com/anthropic')).toBe('deepseek')

@@ -73,7 +73,7 @@ describe('the gateway', () => {
     expect(JSON.stringify(result)).not.toContain('another-secret')
   })
 
-  test('a model that it does not have is told', async () => {
+  test('reports a model that it does not have', async () => {
     const result = await run(await started({ auth: 'none' }, 'other'))
     expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', detail: expect.stringContaining('other') })
     expect(found(result, 'complete response', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
@@ -90,12 +90,12 @@ describe('a provider of one protocol', () => {
     expect(found(result, 'tool call')).toMatchObject({ result: 'warned' })
   })
 
-  test('that was asked for another one fails', async () => {
+  test('that requested another one fails', async () => {
     const result = await run(await provider(), { protocol: 'messages' })
     expect(failed(result)).toEqual(['messages: complete response'])
   })
 
-  test('whose address has no version of ours is asked under its own', async () => {
+  test('whose address has no version of ours is called under its own', async () => {
     const base = await provider(({ path, ...received }) => sound({ ...received, path: path.replace('/api/v4/', '/v1/') }))
     expect((await run(`${base}/api/v4`)).ok).toBe(true)
   })
@@ -129,7 +129,7 @@ test.each<[string, string, () => object]>([
 test.each<[string, string, string, (id: string) => object]>([
   ['Messages', 'x-api-key', 'limit', id => ({ data: [{ type: 'model', id }], has_more: true })],
   ['Gemini', 'x-goog-api-key', 'pageSize', id => ({ models: [{ name: `models/${id}` }], nextPageToken: 'n' })],
-])('the pages of a listing as the %s API has them are asked for at once', async (_, header, size, page) => {
+])('the pages of a listing as the %s API has them are requested at once', async (_, header, size, page) => {
   const base = await listen((request, response) => {
     const isAll = new URL(request.url ?? '', 'http://local').searchParams.get(size) === '1000'
     const status = request.headers[header] !== 'client-secret' ? 401 : /\/models(?:\?|$)/.test(request.url ?? '') ? 200 : 404
@@ -239,7 +239,7 @@ describe('a server that', () => {
   test.each([
     [undefined, /^No key was sent, .*--key-env/],
     ['not-the-right-one', /key was not accepted/],
-  ])('wants a key is told apart: the one that was sent is wrong, or none was; the key: %s', async (key, mend) => {
+  ])('requires a key is distinguished: the one that was sent is wrong, or none was; the key: %s', async (key, mend) => {
     const base = await provider(() => ({ status: 401, body: { error: { message: 'no' } } }))
     expect(found(await run(base, key === undefined ? {} : { key }), 'the key')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
   })
@@ -249,18 +249,18 @@ describe('a server that', () => {
     expect(text.split('\n')).toEqual([expect.stringContaining('it said  [2Jgone'), '      → ask  31m'])
   })
 
-  test('does not listen is told as that', async () => {
+  test('does not listen is reported as unreachable', async () => {
     const result = await run('http://127.0.0.1:9')
     expect(found(result, 'the service responds')).toMatchObject({ result: 'failed' })
     expect(result.ok).toBe(false)
   })
 
-  test('is no address at all is told without a request', async () => {
+  test('is no address at all is reported without a request', async () => {
     const result = await run('gateway.example', { fetch: () => Promise.reject(new Error('nobody asks')) })
     expect(result.points).toMatchObject([{ of: 'address', result: 'failed', mend: expect.stringContaining('https://') }])
   })
 
-  test('redirects is told with the address that answered', async () => {
+  test('redirects is reported with the address that responded', async () => {
     const right = await provider()
     const base = await listen((request, response) => {
       response.writeHead(302, { location: right + request.url })
@@ -269,7 +269,7 @@ describe('a server that', () => {
     expect(found(await run(base), 'the final URL')).toMatchObject({ result: 'failed', mend: expect.stringContaining(`${right}/v1/models`) })
   })
 
-  test('gives several faults is told all of them, and a full endpoint does not hide the rest', async () => {
+  test('gives several faults gets all of them, and a full endpoint does not hide the rest', async () => {
     const result = await run(`${await provider()}/v1/chat/completions`)
     expect(failed(result)).toEqual(['address: the address'])
     expect(found(result, 'complete response', 'chat-completions')).toMatchObject({ result: 'passed' })

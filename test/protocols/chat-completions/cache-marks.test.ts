@@ -43,7 +43,7 @@ describe('cache_control beside content', () => {
     expect(notes).toEqual([])
   })
 
-  test('is noted where it stood when the target has no such mark', () => {
+  test('is noted at its path when the target has no such mark', () => {
     const { notes } = translateRequest(marked, { from: 'chat-completions', to: 'generate-content' })
     const paths = notes.filter(({ path }) => path.includes('cache_control')).map(({ path }) => path)
     for (const place of ['/messages/0', '/messages/1', '/messages/2', '/messages/3', '/tools/0/function', ''])

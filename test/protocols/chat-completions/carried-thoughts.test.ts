@@ -27,7 +27,7 @@ function response(content: Block[], options: object = {}): Message {
   return (body as { choices: [{ message: Message }] }).choices[0].message
 }
 
-/** What is read of a history with such a message: words and proofs, in order. */
+/** What a decoder reads of a history with such a message: text and signatures, in order. */
 function read(message: object): unknown[] {
   const { value } = chatCompletions.decodeRequest({
     model: 'm',
@@ -49,7 +49,7 @@ const thoughtless = ({ reasoning_details: _, ...message }: Message) => message
 const reasoning = (message: object) => read(message).flatMap(part => (part && typeof part === 'object' && 'thought' in part ? [part.thought] : []))
 
 describe('the signature of a call', () => {
-  test('carries what stands between it and the call before', () => {
+  test('carries the parts between it and the call before', () => {
     const message = thoughtless(response([text('First. '), thought('one'), call('c1'), text('Then. '), thought('two'), call('c2'), call('c3')]))
     expect(read(message)).toEqual([
       'First. ',
@@ -63,7 +63,7 @@ describe('the signature of a call', () => {
     expect(message.tool_calls[2]).not.toHaveProperty('extra_content')
   })
 
-  test('carries nothing where plain text tells all', () => {
+  test('carries nothing where plain text has everything', () => {
     expect(JSON.stringify(response([unsigned('one'), text('two'), call('c1')]))).not.toContain('xs1.')
   })
 
@@ -102,7 +102,7 @@ describe('the signature of a call', () => {
     ])
   })
 
-  test('is the same in a stream, in the first piece of its call', () => {
+  test('is the same in a stream, in the first chunk of its call', () => {
     const frame = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
     const translator = createStreamTranslator(settings)
     const message = translator.push(
@@ -125,7 +125,7 @@ describe('the signature of a call', () => {
 describe('what comes back of it', () => {
   const message = response([thought('one\n'), call('c1')])
 
-  test('is left alone where the client has kept the details', () => {
+  test('is ignored where the client has kept the details', () => {
     expect(reasoning(message)).toEqual(['one\n'])
     expect(reasoning({ ...message, reasoning_details: [{ type: 'reasoning.text', text: 'other' }] })).toEqual(['other'])
   })
@@ -135,7 +135,7 @@ describe('what comes back of it', () => {
     ['without spaces', 'one'],
     ['changed', 'something else'],
     ['not at all', undefined],
-  ])('stands there once, where plain reasoning came back %s', (_, reasoning_content) => {
+  ])('is there once, where plain reasoning came back %s', (_, reasoning_content) => {
     expect(reasoning({ ...thoughtless(message), reasoning_content })).toEqual(['one\n'])
   })
 

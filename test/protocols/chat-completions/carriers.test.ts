@@ -25,7 +25,7 @@ const places: [string, object][] = [
 ]
 
 describe.each(places)('a signature on a call, %s', (_, wire) => {
-  test('is read from a history, and written again as it came', () => {
+  test('is read from a history, and written again unchanged', () => {
     const body = history({ role: 'assistant', tool_calls: [wire] })
     const { value } = chat.decodeRequest(body)
     expect(value.messages[1]?.parts).toMatchObject([{ type: 'tool-call', signature: google }])
@@ -33,7 +33,7 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
     for (const other of [messages, responses]) expect(codes(other.encodeRequest(value).notes)).not.toContain('field.unknown')
   })
 
-  test('is read from an answer, whole or in a stream, and goes back to servers of this wire alone', () => {
+  test('is read from a response, complete or in a stream, and goes back to servers of this wire only', () => {
     const { value } = chat.decodeResponse(result({ tool_calls: [wire] }))
     const streamed = collect(
       decodeStream([chunk({ role: 'assistant', tool_calls: [{ index: 0, ...wire }] }), chunk({}, 'tool_calls'), '[DONE]']).events,
@@ -69,7 +69,7 @@ test('details that a client has merged by their index, as the Python SDK does, s
   expect(input[1]).toEqual(item)
 })
 
-test('keys of details that nobody knows are kept for this protocol and noted once towards others, whole or streamed', () => {
+test('unknown keys of details are kept for this protocol and noted once for others, complete or streamed', () => {
   const details = [{ type: 'reasoning.text', text: 'hm', signature: 'S', format: 'anthropic-claude-v1', index: 0, x: 1 }]
   const frames = [chunk({ role: 'assistant', reasoning: 'hm', reasoning_details: details }), chunk({ content: 'yes' }), chunk({}, 'stop'), '[DONE]']
   const { events } = decodeStream(frames)
@@ -87,7 +87,7 @@ test('keys of details that nobody knows are kept for this protocol and noted onc
   }
 })
 
-test('what else stands beside such a signature is kept, and noted by others', () => {
+test('other fields of such a signature are kept, and noted by others', () => {
   const body = history({ role: 'assistant', tool_calls: [call({ extra_content: { google: { thought_signature: 'QUJD', x: 1 }, y: 2 } })] })
   const { value } = chat.decodeRequest(body)
   expect(chat.encodeRequest(value).wire).toEqual(body)
@@ -165,7 +165,7 @@ describe('a signature in the id of a call', () => {
   })
 })
 
-test('a proof that comes when another call has begun is noted: clients take the first call for whole', () => {
+test('a signature that comes when another call has begun is noted: clients take the first call for complete', () => {
   const head = (id: string) => ({ type: 'tool-call' as const, id, name: 'f', kind: 'function' as const, input: '{}', at: `/${id}` })
   const { frames, notes } = encodeStream([
     { type: 'start', id: 'r', model: 'm', createdAt: 1 },
@@ -185,7 +185,7 @@ test('a proof that comes when another call has begun is noted: clients take the 
   expect(notes).toMatchObject([{ code: 'reasoning.signature-dropped', path: '/a/signature' }])
 })
 
-describe('reasoning of proxies, in a stream as in a whole answer', () => {
+describe('reasoning of proxies, in a stream as in a complete response', () => {
   const thinking = { type: 'thinking', thinking: 'abc', signature: 'S' }
   const signed = [{ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer: 'chat-completions/thinking_blocks', form: 'thinking' } }]
   test.each<[string, object[], object, object[]]>([
@@ -274,7 +274,7 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
     expect(chat.encodeResponse(value)).toMatchObject({ wire: result(message), notes: [] })
   })
 
-  test('blocks come back to the proxy that said them, through a client of the messages protocol', () => {
+  test('blocks come back to the proxy that sent them, through a client of the messages protocol', () => {
     const redacted = { type: 'redacted_thinking', data: 'D' }
     const reported = { ...result({ content: null, thinking_blocks: [thinking, redacted], tool_calls: [call({})] }), model: 'm', created: 1 }
     const { body } = translateResponse(reported, { from: 'chat-completions', to: 'messages' })
@@ -293,11 +293,11 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
     expect((again.body as { messages: object[] }).messages[1]).toMatchObject({ thinking_blocks: [thinking, redacted] })
     expect(JSON.stringify(again.body)).not.toContain('reasoning_details')
     expect(codes(again.notes)).toEqual(['reasoning.dialect-field'])
-    // Nobody else takes them.
+    // Only its own protocol accepts them.
     expect(codes(translateRequest(received, { from: 'messages', to: 'responses' }).notes)).toContain('reasoning.foreign-signature')
   })
 
-  test('blocks that a client has from elsewhere are proofs of the messages protocol', () => {
+  test('blocks that a client has from elsewhere are signatures of the messages protocol', () => {
     const { value } = chat.decodeRequest(history({ role: 'assistant', content: 'x', thinking_blocks: [thinking] }))
     expect(value.messages[1]?.parts[0]).toMatchObject({ signature: { value: 'S', issuer: 'messages' } })
     expect(messages.encodeRequest(value).wire).toMatchObject({ messages: [{}, { content: [thinking, { type: 'text' }] }] })
@@ -391,7 +391,7 @@ describe('what a stream says beside what is known', () => {
   })
 })
 
-describe('a plain field that runs together what proofs tell apart', () => {
+describe('a plain field that joins texts which signatures separate', () => {
   const details = ['One.', 'Two.'].map((text, index) => ({ type: 'reasoning.text', text, signature: `S${index}`, index }))
   const blocks = details.map(({ text, signature }) => ({ type: 'thinking', thinking: text, signature }))
   const plain = [chunk({ reasoning_content: 'One.\n\n' }), chunk({ reasoning_content: 'Two.' })]
@@ -444,7 +444,7 @@ describe('a plain field that runs together what proofs tell apart', () => {
       ['One.\n\nTwo.', 'S0', 'S1'],
       [],
     ],
-  ])('%s: no proof is lost, and what can no longer be said is noted', (_, deltas, reasoning, notes) => {
+  ])('%s: no signature is dropped, and what can no longer be expressed is noted', (_, deltas, reasoning, notes) => {
     const found = reported(deltas)
     expect(found.thoughts.sort()).toEqual(reasoning.sort())
     expect(found.notes).toEqual(notes)

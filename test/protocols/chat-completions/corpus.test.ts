@@ -65,7 +65,7 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
   })
 })
 
-/** What a reader gets of an answer: where parts were cut is not told on this wire. */
+/** What a reader gets of a response: this wire does not mark where parts were cut. */
 function reported({ id, model, createdAt, candidates, usage, error }: CanonicalResponse) {
   const responses = candidates.map(({ index, messages, finish }) => {
     const parts = messages.flatMap(message => message.parts)

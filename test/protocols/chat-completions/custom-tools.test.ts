@@ -4,7 +4,7 @@ import { framesOf } from '../../../src/testing/streams.ts'
 import { chat as bodies, items } from '../../support/examples/wires.ts'
 import { chunk } from './run.ts'
 
-/** Tools that take free text, towards servers of this wire: some know them, some call them as functions, some know only functions. */
+/** Tools that take free text, for servers of this wire: some support them, some call them as functions, some support only functions. */
 
 const chat = 'chat-completions'
 const patch = { type: 'custom', name: 'patch', description: 'Edits a file.', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } }
@@ -88,7 +88,7 @@ describe('a freeform tool', () => {
     expect(response([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context).output).toMatchObject([{ name: 'my.patch', input: 'x' }])
   })
 
-  test('of a namespace is told apart from a function of the same name', () => {
+  test('of a namespace is distinguished from a function of the same name', () => {
     const { context } = ask({
       tools: [
         { ...patch, name: 'look' },

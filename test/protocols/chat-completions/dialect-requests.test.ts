@@ -62,12 +62,12 @@ describe('how much to think, in the words of servers of this shape', () => {
     expect(chat.encodeRequest({ ...value, reasoning: { effort: 'low' } }).wire).toEqual(ask({ reasoning_effort: 'low' }))
   })
 
-  test('a mode that became an effort is noted where the mode stands', () => {
+  test('a mode that became an effort is noted at the path of the mode', () => {
     const { notes } = chat.encodeRequest(foreign({ reasoning: { mode: 'between_tools' } }) as never, { fieldNames: messages.fieldNames })
     expect(notesOf(notes)).toEqual(['reasoning.mode-as-effort /thinking/type'])
   })
 
-  test('how much to think, where there is no thinking, is noted where it stands', () => {
+  test('how much to think, where there is no thinking, is noted at its path', () => {
     const ask = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'disabled' }, output_config: { effort: 'high' } }
     const { value } = messages.decodeRequest(ask)
     for (const other of [chat, responses])
@@ -112,13 +112,13 @@ test.each<[string, object, object]>([
     { type: 'grammar', grammar: 'root ::= "a"' },
     { type: 'opaque', protocol: 'chat-completions', raw: { type: 'grammar', grammar: 'root ::= "a"' } },
   ],
-])('the format of an answer: %s', (_, wire, format) => {
+])('the format of a response: %s', (_, wire, format) => {
   const { value } = decode({ response_format: wire })
   expect(value.output).toEqual({ format })
   expect(chat.encodeRequest(value)).toMatchObject({ wire: ask({ response_format: wire }), notes: [] })
 })
 
-test('what stands beside the free format of a tool is written back, and noted where it has no place', () => {
+test('other fields of the free format of a tool are written back, and noted where they have no place', () => {
   const wire = ask({ tools: [{ type: 'custom', custom: { name: 'sh', format: { type: 'text', grammar: { syntax: 'lark' } } } }] })
   const { value } = chat.decodeRequest(wire)
   expect(chat.encodeRequest(value)).toMatchObject({ wire, notes: [] })

@@ -8,7 +8,7 @@ const done = chunk({}, 'stop')
 const called = chunk({}, 'tool_calls')
 const sent = chunk({ role: 'assistant', content: 'a' })
 
-/** Each way in which servers differ in their streams, and what is told of it. Nothing is told where nothing was changed. */
+/** Each way in which servers differ in their streams, with its notes. Without a change there is no note. */
 test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['content as parts', [chunk({ content: [{ type: 'text', text: 'a' }] }), done], []],
   ['thinking among the parts', [chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'r' }] }] }), sent, done], []],
@@ -59,7 +59,7 @@ const ofCall = (fn: object, more: object = {}) =>
 const text = { type: 'text', text: 'a' }
 const thought = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }
 
-/** The same of whole answers: the parts that are read, and what is told of it. */
+/** The same of complete responses: the parts that are read, and the notes. */
 test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>([
   ['content as blocks', response({ content: [{ type: 'text', text: 'a' }] }), [text]],
   [
@@ -141,18 +141,18 @@ test.each<[deviation: string, body: unknown, error: object]>([
   expect(chatCompletions.decodeResponse(body).value).toMatchObject({ error })
 })
 
-test.each([null, []])('an answer with choices %j is written so again', choices => {
+test.each([null, []])('a response with choices %j is written unchanged', choices => {
   const body = { id: 'c1', object: 'chat.completion', choices }
   expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(body).value)).toEqual({ wire: body, notes: [] })
 })
 
 const asks = (message: object, more: object = {}) => ({ model: 'm', messages: [message], ...more })
 
-/** Nothing is guessed of who speaks and what is said. */
+/** The speaker and the text are not guessed. */
 test.each<[what: string, body: unknown, path: string]>([
   ...['model', 'ai', 'human', 'function_call_output'].map((role): [string, unknown, string] => [`«${role}»`, asks({ role, content: 'a' }), '/messages/0/role']),
   ...[1, true].map((content): [string, unknown, string] => [`content ${content}`, asks({ role: 'user', content }), '/messages/0/content']),
-])('%s is refused, and told where', (_, body, path) => {
+])('%s is refused, with its path', (_, body, path) => {
   expect(() => chatCompletions.decodeRequest(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))
 })
 
@@ -174,7 +174,7 @@ test.each<[deviation: string, body: unknown, read: object, notes?: string[]]>([
     { tools: [{ name: 'a' }, { name: 'b' }] },
     ['tools.two-lists'],
   ],
-])('asked: %s', (_, body, read, reported = []) => {
+])('requested: %s', (_, body, read, reported = []) => {
   const { value, notes } = chatCompletions.decodeRequest(body)
   expect(value).toMatchObject(read)
   expect(codes(notes)).toEqual(reported)

@@ -94,7 +94,7 @@ test('a stream through the model keeps what the server alone says', () => {
   expect(codes(notes)).toEqual([])
 })
 
-test('every note that is made stands in the table', () => {
+test('every note that is made is in the table', () => {
   for (const [code, { kind, meaning }] of Object.entries(chatCompletions.notes)) {
     expect(code).toMatch(/^[a-z-]+\.[a-z-]+$/)
     expect(['dropped', 'approximated', 'synthesized']).toContain(kind)

@@ -77,7 +77,7 @@ describe('reading', () => {
     ['', 'invalid_request', 'Provider returned error'],
     [null, 'invalid_request', 'Provider returned error'],
     [7, 'invalid_request', 'Provider returned error'],
-  ])('what the provider behind a gateway said is told: %j', (raw, kind, message) => {
+  ])('the error of the provider behind a gateway is reported: %j', (raw, kind, message) => {
     const status = kind === 'rate_limit' ? 429 : 400
     const error = { message: 'Provider returned error', code: status, metadata: { provider_name: 'P', raw } }
     expect(read(status, { error })).toMatchObject({ kind, message })
@@ -112,7 +112,7 @@ describe('the type of an error', () => {
     [400, 'BadRequestError', ['error.details /error/type']],
     [500, 'authentication_error', ['error.details /error/type']],
     [500, 'invalid_request_error', ['error.details /error/type']],
-  ])('is noted where its kind does not tell it: %i %s', (status, type, noted) => {
+  ])('is noted where its kind does not imply it: %i %s', (status, type, noted) => {
     const body = { error: { message: 'm', type, param: null, code: null } }
     for (const to of ['responses', 'messages', 'generate-content'] as const) {
       const { notes } = translateError({ status, headers: {}, body }, { from: 'chat-completions', to })

@@ -9,7 +9,7 @@ import { items, user } from '../../support/examples/wires.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { codes, encodeStream, type Options } from './run.ts'
 
-/** What an answer tells beside the slots of its message, and the next request brings back: order, phases and proofs of texts. */
+/** What a response has besides the fields of its message, and the next request brings back: order, phases and signatures of texts. */
 
 const { decodeRequest, encodeResponse, decodeResponse } = chatCompletions
 const signature = (value: string): Signature => ({ value, issuer: 'generate-content', form: 'thought' })
@@ -108,7 +108,7 @@ describe.each(ways)('%s', (_, encode) => {
   test.each<[string, Options]>([
     ['no place for proofs', { signatures: 'none' }],
     ['no reasoning', { reasoningField: 'omit' }],
-  ])('with %s, each proof of a text is noted', (_name, options) => {
+  ])('with %s, each signature of a text is noted', (_name, options) => {
     const parts = [text('abc', { signature: signature('A'), at: '/a' }), text('de', { signature: signature('B'), at: '/b' })]
     const { message, notes } = encode(result(say(...parts)), options)
     expect(JSON.stringify(message)).not.toContain('xs1.')
@@ -116,7 +116,7 @@ describe.each(ways)('%s', (_, encode) => {
   })
 })
 
-test('a text that was edited gets no order and no proofs by its places, and that is noted', () => {
+test('an edited text gets no order and no signatures by its position, and that is noted', () => {
   const { message } = whole(
     result(
       { ...say(text('abc', { signature: signature('A') })), phase: 'commentary' },
@@ -179,19 +179,19 @@ describe('phases of the responses protocol, through a chat client', () => {
     expect((next as { input: unknown[] }).input).toMatchObject([{}, { phase: 'commentary', content: 'a' }, { phase: 'final_answer', content: 'b' }, {}])
   })
 
-  test.each(['messages', 'chat-completions'] as const)('are noted towards %s', to => {
+  test.each(['messages', 'chat-completions'] as const)('are noted for %s', to => {
     const { message } = whole(result({ ...say(text('abc')), phase: 'commentary' }))
     const { notes } = translateRequest({ model: 'm', messages: [user, message, user] }, { from: 'chat-completions', to })
     expect(notes.some(({ path, kind }) => kind === 'dropped' && path.startsWith('/messages/1'))).toBe(true)
   })
 })
 
-test('what was collected from a stream is what the whole answer says', () => {
+test('a collected stream equals the complete response', () => {
   const response = result(say(think('t', 'S'), text('abc', { signature: signature('A') }), text('de', { signature: signature('B') })))
   expect(whole(collect(explode(response)).response).message).toEqual(whole(response).message)
 })
 
-test('reasoning reads the same, whole and streamed: an empty line stands between its segments, and between its parts', () => {
+test('reasoning reads the same, complete and streamed: an empty line is between its segments, and between its parts', () => {
   const thought = (...texts: string[]): Part => ({ type: 'reasoning', segments: texts.map(words => ({ kind: 'summary', text: words })) })
   const response = result(say(thought('one', '', 'two'), thought('three'), text('abc')))
   const { frames } = encodeStream([...explode(response)])
@@ -211,12 +211,12 @@ describe('an order that a server recorded, read from its stream', () => {
     expect(seen(say(...parts))).toMatchObject({ parts, notes: [] })
   })
 
-  test('is noted where it tells more: phases, and where one text ends', () => {
+  test('is noted where it has more: phases, and where one text ends', () => {
     const { notes } = seen({ ...say(text('abc')), phase: 'commentary' }, { ...say(text('de')), phase: 'final_answer' })
     expect(notes).toEqual(['parts.layout-stale'])
   })
 
-  test('gives no proof to a text that it is not of', () => {
+  test('gives no signature to another text', () => {
     const { parts, notes } = seen(say(text('abc', { signature: signature('A') }), think('t'), text('de')))
     expect(parts?.find(part => part.type === 'text' && part.text === 'de')).not.toHaveProperty('signature')
     expect(parts?.some(part => part.signature?.value === 'A')).toBe(true)
@@ -224,7 +224,7 @@ describe('an order that a server recorded, read from its stream', () => {
   })
 })
 
-test('a proof that a stream tells last belongs to the reasoning that it is of, whatever has come since', () => {
+test('a signature that a stream sends last belongs to its reasoning, whatever has come since', () => {
   const { frames } = encodeStream([...explode(result(say(think('t', 'S'), text('abc'), call('c1'))))])
   const { out, notes } = run(chatCompletions.streamDecoder, frames)
   expect(notes).toEqual([])

@@ -4,7 +4,7 @@ import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks } from '../../support/examples/wires.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
-/** Clients that declare `functions` know `function_call` alone, in which an answer has one call. */
+/** Clients that declare `functions` support only `function_call`, of which a response has one. */
 
 const chat = 'chat-completions'
 const functions = [{ name: 'look', parameters: { type: 'object', properties: {} } }, { name: 'find' }]
@@ -45,7 +45,7 @@ function stream(calls: { input: object }[], context = older) {
   return { choices, notes: codes(translator.notes) }
 }
 
-describe('an answer to a client that declared functions', () => {
+describe('a response to a client that declared functions', () => {
   test('has a function call and ends with one', () => {
     const { choice, notes } = whole([use('t1', 'look', { a: 1 })])
     expect(choice.message).toEqual({ role: 'assistant', content: null, refusal: null, function_call: { name: 'look', arguments: '{"a":1}' } })
@@ -85,7 +85,7 @@ describe('an answer to a client that declared functions', () => {
     expect(notes).toEqual(['tool-call.single /content/1'])
   })
 
-  test('says that a proof on the call has no place', () => {
+  test('notes that a signature on the call has no place', () => {
     const signed = { id: 'r', model: 'm', createdAt: 1, candidates: [] as never[] }
     const part = {
       type: 'tool-call' as const,

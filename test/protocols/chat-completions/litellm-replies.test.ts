@@ -30,7 +30,7 @@ const stream = (reasoning_items: unknown, ...before: object[]) => [
 ]
 const chunks = [{ role: 'assistant', reasoning_content: 'Hm, ' }, { reasoning_content: 'well.' }, { content: 'abc' }]
 
-describe('reasoning items in a reply of LiteLLM', () => {
+describe('reasoning items in a response of LiteLLM', () => {
   test.each<[string, object, object[]]>([
     ['beside their text', { reasoning_content: 'Hm, well.', content: 'abc', reasoning_items: [item] }, [thought, text]],
     ['without text', { content: 'abc', reasoning_items: [bare] }, [hidden, text]],
@@ -78,7 +78,7 @@ describe('reasoning items in a reply of LiteLLM', () => {
     ])
   })
 
-  test('are written again as they came, also from a stream and into one', () => {
+  test('are written again unchanged, also from a stream and into one', () => {
     const { events } = decodeStream(stream([item, bare], ...chunks))
     const { response } = collect(events)
     const whole = chat.encodeResponse(response)
@@ -118,7 +118,7 @@ describe('reasoning items in a reply of LiteLLM', () => {
     const [, message] = (again.body as { messages: object[] }).messages
     expect(message).toMatchObject({ reasoning_items: [item, bare], tool_calls: [call] })
     expect(message).not.toHaveProperty('reasoning_details')
-    // Nobody else takes them.
+    // Only its own protocol accepts them.
     expect(codes(translateRequest(received, { from: through, to: 'generate-content' }).notes)).toContain('reasoning.foreign-signature')
   })
 })

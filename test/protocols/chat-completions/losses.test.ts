@@ -16,7 +16,7 @@ const response = (message: object, rest: object = {}) => ({
 const cited = [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org/' } }]
 const odd = 'no name'
 
-describe('what another protocol cannot say is noted where it stands', () => {
+describe('what another protocol cannot express is noted at its path', () => {
   test.each<[string, Target, object, string]>([
     ['the name of a function', 'responses', request({ tools: [{ type: 'function', function: { name: odd } }] }), 'tool.renamed /tools/0'],
     ['the name of a function', 'messages', request({ tools: [{ type: 'function', function: { name: odd } }] }), 'tool.renamed /tools/0'],
@@ -234,13 +234,13 @@ describe('what another protocol cannot say is noted where it stands', () => {
       }),
       'field.unknown /choices/0/message/annotations',
     ],
-  ])('%s, in an answer to %s', (_, target, wire, note) => {
+  ])('%s, in a response to %s', (_, target, wire, note) => {
     const { notes } = protocols[target].encodeResponse(source.decodeResponse(wire).value, { fieldNames: source.fieldNames })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
   })
 })
 
-describe('what was kept for this protocol is written back as it came', () => {
+describe('unknown fields of this protocol are written back unchanged', () => {
   test.each<[string, object]>([
     ['a breakpoint with an unknown key', say({ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { x: 1, ttl: '1h' } }] })],
     [
@@ -256,21 +256,21 @@ describe('what was kept for this protocol is written back as it came', () => {
   })
 })
 
-test.each(['messages', 'generate-content'] as const)('the id of a thought is noted where it stands, toward %s', to => {
+test.each(['messages', 'generate-content'] as const)('the id of a thought is noted at its path, for %s', to => {
   const message = { role: 'assistant', content: 'a', reasoning_details: [{ type: 'reasoning.summary', summary: 'b', id: 'rs_1', index: 0 }] }
   const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
   const { notes } = translateResponse(response, { from: 'chat-completions', to })
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('message.envelope /choices/0/message/reasoning_details/0/id')
 })
 
-test('what of a web search is lost is noted where it stands', () => {
+test('what is dropped of a web search is noted at its path', () => {
   const place = { type: 'approximate', approximate: { city: 'Bern' } }
   const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], web_search_options: { search_context_size: 'low', user_location: place } }
   const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', tools: { serverTools: 'map' } })
   expect(notes.map(({ path }) => path)).toEqual(['/web_search_options', '/web_search_options/search_context_size', '/web_search_options/user_location'])
 })
 
-test.each(['responses', 'messages'] as const)('odds of a refusal are noted where they stand, and not those of the text, toward %s', to => {
+test.each(['responses', 'messages'] as const)('logprobs of a refusal are noted at their path, and those of the text are not, for %s', to => {
   const logprobs = (token: string) => [{ token, logprob: -1, bytes: null, top_logprobs: [] }]
   const message = { role: 'assistant', content: 'a', refusal: 'b' }
   const choice = { index: 0, message, finish_reason: 'stop', logprobs: { content: logprobs('a'), refusal: logprobs('b') } }
@@ -295,7 +295,7 @@ test('what a document of text had beside its heading is noted', () => {
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expect.arrayContaining(['field.unsupported /doc/filename', 'field.unsupported /doc/detail']))
 })
 
-test.each(['messages', 'responses'] as const)('an empty id of a reply of %s counts as none', from => {
+test.each(['messages', 'responses'] as const)('an empty id of a response of %s counts as none', from => {
   const body =
     from === 'messages'
       ? { id: '', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn' }
@@ -317,7 +317,7 @@ test('choices whose numbers are none, or of which two have one, are counted by t
 
 const chunk = (delta: object, finish_reason: string | null) => ({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
 
-test('the id of sound is noted where it is lost, of a stream as of a complete response', () => {
+test('the id of audio is noted where it is dropped, in a stream as in a complete response', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
   const audio = { id: 'audio_1', data: 'QUJD', transcript: 'a' }
   for (const wire of [chunk({ audio }, null), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)
@@ -326,7 +326,7 @@ test('the id of sound is noted where it is lost, of a stream as of a complete re
   for (const { notes } of [translator, whole]) expect(notes.map(({ path }) => path)).toContain('/choices/0/message/audio/id')
 })
 
-test('the model as the caller is not told here, and what else its call says of it is noted', () => {
+test('the model as the caller cannot be expressed here, and other fields of its caller are noted', () => {
   const say = (caller: object) => [
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', caller },
     { type: 'function_call_output', call_id: 'c', output: 'a', caller },
@@ -339,7 +339,7 @@ test('the model as the caller is not told here, and what else its call says of i
 test.each([
   ['that comes late', {}],
   ['that is another one', { id: 'audio_0' }],
-])('an id of sound %s is noted in a stream, and one that is told again is not', (_, first) => {
+])('an id of audio %s is noted in a stream, and a repeated one is not', (_, first) => {
   const idsOf = (chunks: object[]) => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
     for (const audio of chunks) translator.push(`data: ${JSON.stringify(chunk({ audio }, null))}\n\n`)
@@ -355,7 +355,7 @@ test.each([
   expect(idsOf(later)).toHaveLength(1)
 })
 
-test('an id of sound that comes late is in the reply that is collected', async () => {
+test('an id of audio that comes late is in the response that is collected', async () => {
   const chunks = [{ data: 'QUJD' }, { id: 'audio_1' }].map(audio => chunk({ audio }, null))
   const wires = [...chunks, chunk({}, 'stop')].map(wire => `data: ${JSON.stringify(wire)}\n\n`)
   const { body } = await collectStream(wires, { protocol: 'chat-completions' })

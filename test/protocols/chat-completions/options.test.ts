@@ -52,7 +52,7 @@ describe('calls whose reasoning the client forgot', () => {
   const placeholder = { chatCompletions: blank }
 
   test('stay without', () => expect(ask(loop()).wire.messages[1]).not.toHaveProperty('reasoning_content'))
-  test('get a stand-in for servers that refuse them', () => {
+  test('get a placeholder for servers that refuse them', () => {
     const { wire, notes } = ask(loop(), placeholder)
     expect(wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
     expect(notes).toEqual(['reasoning.placeholder /messages/1/reasoning_content'])
@@ -75,7 +75,7 @@ describe('calls whose reasoning the client forgot', () => {
     expect(wire.messages[5]).not.toHaveProperty('reasoning_content')
     expect(notes.filter(note => note.includes('/messages/5'))).not.toEqual([])
   })
-  test('do not get it where the reasoning is there, nor does an answer', () => {
+  test('do not get it where the reasoning is there, nor does a response', () => {
     expect(ask(loop(thought), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
     expect(ask(ended(loop()), placeholder).wire.messages[3]).not.toHaveProperty('reasoning_content')
   })
@@ -116,7 +116,7 @@ describe('what a provider ran itself', () => {
     expect(wire.messages[1]?.content).toBe('I look.It shines.')
     expect(notes).toEqual(['part.unsupported /messages/1/content/1', 'part.unsupported /messages/1/content/2'])
   })
-  test('is told in lines of text on demand, without what nobody can read', () => {
+  test('is written as lines of text on request, without unreadable parts', () => {
     const { wire, notes } = ask(history, { tools: { serverToolHistory: 'text' } })
     expect(wire.messages[1]?.content).toBe(
       'I look.\n[web_search call: {"query":"sun"}]\n[web_search result: [{"type":"web_search_result","title":"Sun","url":"https://example.org"}]]\nIt shines.',
@@ -145,7 +145,7 @@ describe('what a source says of its error', () => {
   })
 })
 
-describe('pictures beside an answer', () => {
+describe('images next to a response', () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
   const response = bodies.reply({ content: 'Here.', images: [image] })
   const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
@@ -210,11 +210,11 @@ describe('names of calls in a stream', () => {
   })
 })
 
-describe('an error that the choice tells', () => {
+describe('an error in a choice', () => {
   const error = { code: 429, message: 'Slow down.', metadata: { provider_name: 'p' } }
   const response = bodies.reply({ content: 'par' }, { finish_reason: 'error', error })
 
-  test('is the error of the reply, and stays what it was in its own protocol', () => {
+  test('is the error of the response, and stays unchanged in its own protocol', () => {
     const { value } = from.decodeResponse(response)
     expect(value.error).toMatchObject({ status: 429, kind: 'rate_limit', message: 'Slow down.' })
     expect(from.encodeResponse(value)).toEqual({ wire: response, notes: [] })
@@ -222,10 +222,10 @@ describe('an error that the choice tells', () => {
   test.each([
     ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
     ['responses', { error: { message: 'Slow down.', type: 'rate_limit_error' } }],
-  ] as const)('is told to a client of %s', (to, body) => {
+  ] as const)('reaches a client of %s', (to, body) => {
     expect(translateResponse(response, { from: chat, to }).body).toMatchObject(body)
   })
-  test.each(['messages', 'responses'] as const)('is told in a stream: %s', to => {
+  test.each(['messages', 'responses'] as const)('is sent in a stream: %s', to => {
     const stream = createStreamTranslator({ from: chat, to })
     const text = [chunk({ content: 'par' }), chunk({ content: '' }, 'error', { choices: [{ index: 0, delta: {}, finish_reason: 'error', error }] })]
       .map(one => stream.push(from.frames.write(one)))

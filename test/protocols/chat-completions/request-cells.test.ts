@@ -196,7 +196,7 @@ describe('prompt caching (2.11)', () => {
     ['what is compared', { diagnostics: { previous_message_id: 'msg_1' } }, {}, ['field.unsupported /diagnostics']],
   ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
-  test('an hour is half a day, as asked', () => {
+  test('an hour becomes half a day, as requested', () => {
     const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), {
       chatCompletions: { cacheTtlRound: 'up', cacheMarks: 'write' },
     })

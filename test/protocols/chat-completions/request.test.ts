@@ -151,7 +151,7 @@ describe('older and other spellings', () => {
     expect(value).toMatchObject({ maxOutputTokens: 7, ext: { 'chat-completions': { fields: { max_tokens: 5 } } } })
   })
 
-  test('a result without an id answers the oldest open call', () => {
+  test('a result without an id belongs to the oldest open call', () => {
     const { value, notes } = decodeRequest({
       messages: [
         { role: 'assistant', tool_calls: [{ id: 'x', function: { name: 'f', arguments: '' } }] },
@@ -251,7 +251,7 @@ describe('turns of other protocols', () => {
     expect(codes).toEqual(['message.ids', 'message.ids'])
   })
 
-  test('a result that stands apart is moved to its call', () => {
+  test('a result elsewhere is moved to its call', () => {
     const { messages, codes } = write([say('assistant', call('call_1')), say('system', text('note')), say('tool', result('call_1', 'ok'))])
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'user'])
     expect(codes).toEqual(['tool-result.moved', 'system.mid-conversation-as-user'])
@@ -410,7 +410,7 @@ describe('turns of other protocols', () => {
     )
   })
 
-  test('a signature goes back to the server of this shape that made it, as it came', () => {
+  test('a signature goes back to the server of this shape that created it, unchanged', () => {
     const own: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }], signature: { value: 'S', issuer: 'chat-completions', form: 'thinking' } }
     expect(write([say('assistant', own, call('c1'))]).messages[0]).toMatchObject({
       reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }],
@@ -452,7 +452,7 @@ describe('turns of other protocols', () => {
     expect(codes).toEqual(['document.flattened', 'document.flattened'])
   })
 
-  test('cache breakpoints: four at most, instructions first, none on answers', () => {
+  test('cache breakpoints: four at most, instructions first, none on responses', () => {
     const marked = (value: string): Part => ({ type: 'text', text: value, cache: { ttl: '5m' } })
     const turns = [say('system', marked('s')), ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))), say('assistant', marked('z'))]
     const { messages, codes } = write(turns, { cacheMarks: 'write' })

@@ -25,7 +25,7 @@ const blocks = (more: object = {}) => ({
   usage: { input_tokens: 1, output_tokens: 2 },
   ...more,
 })
-/** Item ids have no place in a chat completion, which every answer tells once; and messages has no time. */
+/** Item ids have no place in a chat completion, whose responses report it once; and messages has no time. */
 const common = ['message.ids /output/0/id', 'response.created /created', 'field.unsupported /created']
 function cross(body: unknown, from: 'chat-completions' | Other, to: 'chat-completions' | Other) {
   const { body: written, notes } = translateResponse(body, { from, to, now: 7 })
@@ -111,7 +111,7 @@ describe('refusals (2.16)', () => {
     expect(notes).toEqual(['refusal.as-text /choices/0/message/refusal', 'finish.refusal /choices/0/message/refusal'])
   })
 
-  test('of a filter keep what was said before', () => {
+  test('of a filter keep the text before it', () => {
     const { written } = cross(
       blocks({ stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }),
       'messages',
@@ -120,7 +120,7 @@ describe('refusals (2.16)', () => {
     expect(written).toMatchObject({ choices: [{ message: { content: 'hi', refusal: null }, finish_reason: 'content_filter' }] })
   })
 
-  test('of a filter are told in words where nothing was said', () => {
+  test('of a filter get a text where there was none', () => {
     const details = { stop_reason: 'refusal', content: [], stop_details: { type: 'refusal', category: null, explanation: 'No.' } }
     expect(cross(blocks(details), 'messages', 'chat-completions').written).toMatchObject({
       choices: [{ message: { content: null, refusal: 'No.' }, finish_reason: 'content_filter' }],
@@ -132,7 +132,7 @@ describe('refusals (2.16)', () => {
   })
 })
 
-describe('how an answer ends (2.17)', () => {
+describe('the finish reason of a response (2.17)', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
   const incomplete = (reason: string) => ({ status: 'incomplete', incomplete_details: { reason } })
   test.each<[word: string | null, called: boolean, items: object, blocks: string, notes: string[]]>([
@@ -241,7 +241,7 @@ describe('usage (2.18)', () => {
     expect(cross(blocks({ usage: theirs }), 'messages', 'chat-completions').written).toMatchObject({ usage: counts })
   })
 
-  test('that is not told is left out, or 0 where clients require counts', () => {
+  test('that is absent is left out, or 0 where clients require counts', () => {
     expect(cross(items(), 'responses', 'chat-completions').written).not.toHaveProperty('usage')
     expect(cross(chat({}), 'chat-completions', 'responses').written).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
   })
@@ -264,7 +264,7 @@ describe('usage (2.18)', () => {
   })
 })
 
-test('tokens of pictures have a place in generate-content, both ways', () => {
+test('tokens of images have a place in generate-content, both ways', () => {
   const usage = {
     prompt_tokens: 20,
     completion_tokens: 9,
@@ -296,7 +296,7 @@ test('counts of messages that have no place here are noted, none of nothing is (
   expect(noted(none)).toEqual([])
 })
 
-describe('tiers of an answer (2.12)', () => {
+describe('tiers of a response (2.12)', () => {
   test.each<[string, string, string[]]>([
     ['standard', 'default', []],
     ['priority', 'priority', []],
@@ -373,7 +373,7 @@ describe('errors (2.19)', () => {
     expect(reported).toMatchObject({ status: written, body: { error: { message: 'm', type: ourType, code, param: null } } })
   })
 
-  test('the field at fault is told, and the id of the request, and how long to wait', () => {
+  test('the field at fault, the request id and the retry time are reported', () => {
     const wire = ours(429, { param: 'messages[1]' }, { 'x-request-id': 'req_1', 'retry-after': '2' })
     const reported = translateError(wire, { from: 'chat-completions', to: 'responses' })
     expect(reported).toMatchObject({ headers: { 'x-request-id': 'req_1', 'retry-after': '2' }, body: { error: { param: 'messages[1]' } } })
@@ -383,7 +383,7 @@ describe('errors (2.19)', () => {
     })
   })
 
-  test('a wait that is no whole number of seconds is told both ways', () => {
+  test('a retry time that is no whole number of seconds is sent both ways', () => {
     const reported = translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'chat-completions' })
     expect(reported.headers).toMatchObject({ 'retry-after-ms': '1500' })
     expect(translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'responses' }).headers).toMatchObject({
@@ -394,7 +394,7 @@ describe('errors (2.19)', () => {
 })
 
 describe('what a response says again of its request (2.20)', () => {
-  test('everything that was asked for, and defaults for the rest', () => {
+  test('all requested fields, and defaults for the rest', () => {
     const request = { input: 'hi', model: 'm', temperature: 0.2, max_output_tokens: 50, metadata: { a: 'b' }, text: { verbosity: 'low' } }
     const { context } = translateRequest(request, { from: 'responses', to: 'chat-completions' })
     const { body } = translateResponse(chat({}, { service_tier: 'flex' }), { from: 'chat-completions', to: 'responses', context })
@@ -420,11 +420,11 @@ describe('what a response says again of its request (2.20)', () => {
   test.each<[string, object, string]>([
     ['the fingerprint', { system_fingerprint: 'fp' }, '/system_fingerprint'],
     ['moderation', { moderation: { input: {} } }, '/moderation'],
-  ])('%s of an answer has no place elsewhere', (_, more, path) => {
+  ])('%s of a response has no place elsewhere', (_, more, path) => {
     for (const to of ['responses', 'messages'] as const) expect(cross(chat({}, more), 'chat-completions', to).notes).toEqual([`field.unknown ${path}`])
   })
 
-  test('the model that answered, the id and the time', () => {
+  test('the model that responded, the id and the time', () => {
     expect(cross(chat({}), 'chat-completions', 'responses').written).toMatchObject({ model: 'm', created_at: 7, id: 'resp_chatcmpl-1' })
     expect(cross(items(), 'responses', 'chat-completions').written).toMatchObject({ model: 'm', created: 7, id: 'resp_1', object: 'chat.completion' })
   })

@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(encodeResponse(decoded.value).wire).toEqual(wire)
   })
 
-  test('an error in a good answer is an error', () => {
+  test('an error in a successful response is an error', () => {
     expect(decodeResponse({ error: { message: 'busy', code: 429 } }).value).toMatchObject({
       candidates: [],
       error: { status: 429, kind: 'rate_limit', message: 'busy' },
@@ -183,7 +183,7 @@ describe('writing', () => {
     })
   })
 
-  test('what the source does not tell is made up and noted', () => {
+  test('missing values of the source are synthesized and noted', () => {
     const bare = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' as const } }] }
     const { wire, notes } = encodeResponse(bare, {
       now: 9,
@@ -215,7 +215,7 @@ describe('writing', () => {
     expect(codes).toEqual(exact ? [] : ['finish.approximated'])
   })
 
-  test('a failed answer is an error body', () => {
+  test('a failed response is an error body', () => {
     expect(encodeResponse({ candidates: [{ index: 0, messages: [], finish: { reason: 'error', message: 'gone' } }] }).wire).toMatchObject({
       error: { message: 'gone', type: 'server_error' },
     })
@@ -224,14 +224,14 @@ describe('writing', () => {
     })
   })
 
-  test('an answer that did not say how it ended is refused, or cut by length on demand', () => {
+  test('a response without a finish reason is refused, or cut by length on request', () => {
     const open = { candidates: [{ index: 0, messages: [] }] }
     expect(() => encodeResponse(open)).toThrow(expect.objectContaining({ code: 'truncated' }))
     expect(() => encodeResponse({ candidates: [] })).toThrow(expect.objectContaining({ code: 'truncated' }))
     expect(encodeResponse(open, { truncated: 'length' }).wire).toMatchObject({ choices: [{ finish_reason: 'length' }] })
   })
 
-  test('counts of predictions and of sound stand where they belong', () => {
+  test('counts of predictions and of audio have their own fields', () => {
     const usage: Usage = { input: 9, output: 8, inputAudio: 1, outputAudio: 2, acceptedPrediction: 3, rejectedPrediction: 4 }
     expect(encodeResponse({ candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }], usage }).wire).toMatchObject({
       usage: {
@@ -296,7 +296,7 @@ describe('writing', () => {
     expect(codes.sort()).toEqual(['citation.unsupported', 'citation.whole-part', 'text.boundary-lost'])
   })
 
-  test('reasoning and its signature, in the form that was asked for', () => {
+  test('reasoning and its signature, in the requested form', () => {
     const thinking: Part = {
       type: 'reasoning',
       segments: [
@@ -360,7 +360,7 @@ describe('writing', () => {
   })
 })
 
-test('an answer that waits for a tool which is no call here stops, with a note', () => {
+test('a response that waits for a tool which is no call here stops, with a note', () => {
   const { wire, notes } = chatCompletions.encodeResponse({
     id: 'r',
     model: 'm',

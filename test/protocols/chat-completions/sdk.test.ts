@@ -84,7 +84,7 @@ describe('the official client reads', () => {
     expect(done).toEqual(['{"x":1}', '{"y":2}'])
   })
 
-  test('several answers', async () => {
+  test('several candidates', async () => {
     const candidate = (index: number) => ({
       index,
       messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: `${index}` }] }],
@@ -108,7 +108,7 @@ describe('the official client reads', () => {
     expect(value.messages[0]?.parts).toMatchObject([reasoning, { type: 'tool-call', id: 't1', input: '{}' }])
   })
 
-  test('the order of signed parts back, where it is not the usual one', async () => {
+  test('the order of signed parts back, where it is not the default one', async () => {
     const thinking = (text: string, value: string): Part => ({
       type: 'reasoning',
       segments: [{ kind: 'summary', text }],

@@ -245,7 +245,7 @@ describe('the end', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
   })
 
-  test('the only answer that was asked for is the first one, whatever its number', () => {
+  test('the only requested candidate is the first one, whatever its number', () => {
     const one = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] })
     const context = { from: 'responses', to: 'chat-completions', request: { messages: [] } }
     const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
@@ -260,7 +260,7 @@ describe('the end', () => {
     expect(reported({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
-  test('[DONE] without a reason is no end where that was asked for', () => {
+  test('[DONE] without a reason is no end on request', () => {
     expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
@@ -290,7 +290,7 @@ describe.each<[string, object, string]>([
   ['a frame in the words of FastAPI', { detail: 'engine died' }, 'engine died'],
   ['an error inside of a choice', { id: 'c1', choices: [{ index: 0, delta: {}, error: { message: 'engine died' } }] }, 'engine died'],
 ])('%s', (_, frame, message) => {
-  test('is a failure when nothing else says how the answer ended', () => {
+  test('is a failure without any other finish reason', () => {
     for (const end of [['[DONE]'], []]) {
       const { events } = decodeStream([chunk({ content: 'a' }), frame, ...end])
       expect(checkGrammar(events)).toEqual([])
@@ -301,7 +301,7 @@ describe.each<[string, object, string]>([
     }
   })
 
-  test('is none when the answer ends', () => {
+  test('is none when the response ends', () => {
     const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }, 'stop'), '[DONE]'])
     expect(sent(events)).toEqual(['text:ab'])
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
@@ -326,7 +326,7 @@ test('at every cut the stream obeys the grammar and does not claim to be whole',
   }
 })
 
-test('fields nobody knows are told once, and a frame nobody knows is noted', () => {
+test('unknown fields are reported once, and an unknown frame is noted', () => {
   const { events, notes } = decodeStream([
     chunk({ content: 'a' }, null, { provider: 'P' }),
     chunk({ content: 'b' }, 'stop', { provider: 'P' }),
@@ -346,7 +346,7 @@ test('an empty legacy call beside every text, as some servers send it, is no cal
   expect(notes).toEqual([])
 })
 
-test('a citation counts from where its text begins; of a text that has ended it tells no place', () => {
+test('a citation counts from where its text begins; for an ended text it has no offset', () => {
   const cited = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, title: 't', url: 'https://u' } })
   const { events } = decodeStream([
     chunk({ content: 'sö' }),

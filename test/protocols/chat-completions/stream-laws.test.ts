@@ -228,7 +228,7 @@ describe('the encoder', () => {
     )
   })
 
-  test('a stream that is cut anywhere before its finish ends in an error, or in length where that was asked for', () => {
+  test('a stream that is cut anywhere before its finish ends in an error, or in length on request', () => {
     fc.assert(
       fc.property(tape, fc.nat({ max: 100 }), (numbers, at) => {
         const whole = play(numbers)

@@ -14,7 +14,7 @@ const streamed = (chunks: string[]) => {
   return short(collect(events).response.candidates[0]?.messages[0]?.parts as never)
 }
 
-describe('reasoning between tags in the text of an answer', () => {
+describe('reasoning between tags in the text of a response', () => {
   test.each<[string, string, string[]]>([
     ['stands before the text', '<think>hm</think>yes', ['reasoning:hm', 'text:yes']],
     ['stands between texts', 'a<think>hm</think>b', ['text:a', 'reasoning:hm', 'text:b']],
@@ -36,7 +36,7 @@ describe('reasoning between tags in the text of an answer', () => {
     expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
   })
 
-  test('is text unless that was asked for, and always in what a client says', () => {
+  test('is text unless requested otherwise, and always in a message of the user', () => {
     const content = '<think>hm</think>yes'
     expect(short(decodeResponse(response(content)).value.candidates[0]?.messages[0]?.parts as never)).toEqual([`text:${content}`])
     const { value } = decodeRequest({ messages: [{ role: 'assistant', content }] }, { extractThinkTags })

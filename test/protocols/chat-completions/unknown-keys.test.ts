@@ -28,7 +28,7 @@ const beside = (delta: object, given: object) => {
   return { ...one, choices: one.choices.map(choice => ({ ...choice, ...given })) }
 }
 
-describe('keys of probabilities that nobody knows', () => {
+describe('unknown keys of probabilities', () => {
   const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank', '/choices/0/logprobs/content/0/rank']
 
   test('are kept in the complete response, also when something else was edited', () => {
@@ -40,11 +40,11 @@ describe('keys of probabilities that nobody knows', () => {
     expect(chatCompletions.encodeResponse(value).wire).toMatchObject({ choices: [{ logprobs: { content: [{ ...token, rank: 3 }], refusal: null, more: 1 } }] })
   })
 
-  test('are told once elsewhere, of the tokens and of what else they might have been', () => {
+  test('are reported once elsewhere, for tokens and their alternatives', () => {
     expect(whole(response({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
   })
 
-  test('are told also where something else has a key of that name', () => {
+  test('are reported also where something else has a key of that name', () => {
     const body = response({}, { logprobs })
     expect(whole({ ...body, service: { rank: 1 }, usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, rank: 1 } }, 'responses').sort()).toEqual(
       [...places, '/service', '/usage/rank'].sort(),
@@ -67,12 +67,12 @@ describe('keys of probabilities that nobody knows', () => {
     expect(notes).toEqual([])
   })
 
-  test('are told once elsewhere, where they stand in the complete response', () => {
+  test('are reported once elsewhere, with their path in the complete response', () => {
     expect(streamed(chunks, 'responses')).toEqual(places)
   })
 })
 
-describe('keys of a message that nobody knows stand in the message, streamed or whole', () => {
+describe('unknown keys of a message are written on the message, streamed or complete', () => {
   const block = { type: 'thinking', thinking: 'hm', signature: 'S', x: 1 }
   test.each<[string, object, string]>([
     ['a key of its own', { provider: 'p' }, '/choices/0/message/provider'],
@@ -93,7 +93,7 @@ describe('keys of a message that nobody knows stand in the message, streamed or 
   })
 })
 
-test('a proof that no call can keep is told where its message stands', () => {
+test('a signature that no call can keep is noted at the path of its message', () => {
   const stream = createStreamTranslator({ from: 'messages', to: 'chat-completions', chatCompletions: { signatures: 'store' } })
   const blocks = [
     {
@@ -123,7 +123,7 @@ test('a proof that no call can keep is told where its message stands', () => {
   expect(streamed).toMatchObject([{ path: '/content/0/signature' }])
 })
 
-test('of pieces of thinking only what is not text goes, each where it stood', () => {
+test('of chunks of thinking only the other fields are dropped, each noted at its path', () => {
   const thinking = [
     { type: 'text', text: 'a' },
     { type: 'odd', text: 'b', x: 1 },
@@ -139,7 +139,7 @@ test('of pieces of thinking only what is not text goes, each where it stood', ()
 test.each<[string, (raw: object) => Part]>([
   ['a block of a type nobody knows', raw => ({ type: 'opaque', protocol: 'chat-completions', raw })],
   ['a block of thinking', raw => chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: [raw] }] }).value.messages[0]?.parts[0] as Part],
-])('%s is not changed by a mark on what it stands in', (_, partOf) => {
+])('%s is not changed by a mark on its parent', (_, partOf) => {
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
   const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
   const request = { messages: [{ role: 'user' as const, origin: 'message' as const, parts: [found] }], source: { protocol: 'chat-completions' } }
@@ -148,7 +148,7 @@ test.each<[string, (raw: object) => Part]>([
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })
 
-describe('what nobody knows of carried reasoning', () => {
+describe('unknown fields of carried reasoning', () => {
   const detail = { type: 'reasoning.text', text: 'Hm.', signature: 'S', index: 0 }
   const block = { type: 'thinking', thinking: 'Hm.', signature: 'S' }
   test.each<[string, object, string[]]>([
@@ -186,7 +186,7 @@ describe('what nobody knows of carried reasoning', () => {
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.', x: 1 }], y: 1 }] },
       ['/content/0/thinking/0/x', '/content/0/y'],
     ],
-  ])('%s is noted where it stands, and alone', (_, given, places) => {
+  ])('%s is noted at its path, and alone', (_, given, places) => {
     const message = { role: 'assistant', content: 'aa', ...given }
     const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
     const { value } = chatCompletions.decodeRequest(body)
@@ -209,7 +209,7 @@ describe('what nobody knows of carried reasoning', () => {
   test.each([
     ['thinking_blocks', block],
     ['reasoning_details', detail],
-  ])('a proof of a proxy is noted where it is, in %s', (key, entry) => {
+  ])('a signature of a proxy is noted at its path, in %s', (key, entry) => {
     const body = {
       model: 'm',
       messages: [

@@ -11,8 +11,8 @@ import { runs } from '../../support/runs.ts'
 const unsignedReasoning = 'seal'
 const empty = { value: '', issuer: 'chat-completions', form: 'thinking' }
 
-describe('an empty proof', () => {
-  test('stands on the reasoning of a reply that nothing proves, and changes nothing else of it', () => {
+describe('an empty signature', () => {
+  test('is put on the unsigned reasoning of a response, and changes nothing else of it', () => {
     fc.assert(
       fc.property(responseOf('chat-completions'), body => {
         const { value, notes } = chatCompletions.decodeResponse(body)

@@ -4,7 +4,7 @@ import { generateContent } from '../../../src/protocols/generate-content/index.t
 const { address, detect, withModel } = generateContent
 const none = new URLSearchParams()
 
-describe('the path says the model and what is asked of it', () => {
+describe('the path has the model and the operation', () => {
   test.each<[path: string, wanted: object | undefined]>([
     ['/v1beta/models/gemini-3-pro:generateContent', { operation: 'generate', model: 'gemini-3-pro', stream: false }],
     ['/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse', { operation: 'generate', model: 'gemini-3-pro', stream: true }],
@@ -61,12 +61,12 @@ describe('the path says the model and what is asked of it', () => {
 })
 
 describe('keys and listings', () => {
-  test('a key stands in a header of its own or in the query, beside where all have it', () => {
+  test('a key is in a header of its own or in the query, besides the common header', () => {
     expect(address.keyPlaces).toEqual({ headers: ['x-goog-api-key'], query: ['key'] })
     expect(address.upstreamHeaders('k', { 'x-goog-api-client': 'c', cookie: 'x' })).toEqual({ 'x-goog-api-key': 'k', 'x-goog-api-client': 'c' })
   })
 
-  test('a listing is asked for by its path, or by the key', () => {
+  test('a listing is requested by its path, or by the key', () => {
     expect(address.listingClaim('/v1beta/models', {}, none)).toBe(3)
     expect(address.listingClaim('/v1/models', {}, none)).toBe(0)
     expect(address.listingClaim('/v1/models', { 'x-goog-api-key': 'k' }, none)).toBe(3)

@@ -4,7 +4,7 @@ import { carryReasoning, nothingGathered, restoreReasoning } from '../../../src/
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 
-/** A history of a client that keeps only texts and the call, which carries thoughts that stood behind so many units of text. */
+/** A history of a client that keeps only texts and the call, which carries reasoning after so many units of text. */
 function historyOf(texts: readonly string[], reasoning: [after: number, thought: string][]) {
   const call: GeminiWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
   const gathered = nothingGathered()
@@ -20,7 +20,7 @@ test('no character is cut where the client has edited the text', () => {
   expect(texts).toEqual(['ab', '😀'])
 })
 
-test('a proof of a text stays with its end, once', () => {
+test('a signature of a text stays with its end, once', () => {
   const before: Part[] = [{ type: 'text', text: 'onetwo', signature: { value: 'proof', issuer: 'generate-content' } }]
   restoreReasoning([[3, { segments: [] }]], before, '/contents/0/parts/1')
   expect(before).toMatchObject([{ text: 'one' }, { type: 'reasoning' }, { text: 'two', signature: { value: 'proof' } }])

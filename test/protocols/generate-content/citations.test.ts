@@ -48,7 +48,7 @@ describe('grounding is read', () => {
     expect(left).toEqual({ groundingChunks: [{ image: { imageUri: 'https://a.example/1.png', domain: 'a.example' } }] })
   })
 
-  test('an offset inside a character is rounded down, and told', () => {
+  test('an offset inside a character is rounded down, with a note', () => {
     const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [
       response('🙂'),
     ])
@@ -91,13 +91,13 @@ describe('grounding is written', () => {
     return { grounding: encodeGrounding(texts, (text, loss) => lost.push([text, loss])), lost }
   }
 
-  test('in bytes of all of the answer, with the text of the span', () => {
+  test('in bytes of all of the response, with the text of the span', () => {
     const { grounding, lost } = write({ text: 'ü', citations: [] }, { text: '🙂b', citations: [cite({ start: 0, end: 1 })] })
     expect(grounding).toEqual({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 6, text: '🙂' }, 0)] })
     expect(lost).toEqual([])
   })
 
-  test('a source stands once, however often it is cited', () => {
+  test('a source is listed once, however often it is cited', () => {
     const { grounding } = write({ text: 'ab', citations: [cite({ start: 0, end: 1 }), cite({ start: 1, end: 2 }), cite({ url: 'v', start: 1, end: 2 })] })
     expect(grounding).toMatchObject({
       groundingChunks: [web('u'), web('v')],

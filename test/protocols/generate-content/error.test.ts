@@ -42,8 +42,8 @@ describe('what servers say', () => {
   })
 })
 
-describe('what clients are told', () => {
-  test('waiting times of others stand in the details, where its clients look', () => {
+describe('what clients get', () => {
+  test('waiting times of others are in the details, where its clients look', () => {
     const {
       status,
       headers,
@@ -93,7 +93,7 @@ describe('what clients are told', () => {
     })
   })
 
-  test('what FastAPI finds wrong is told in its words', () => {
+  test('faults that FastAPI finds have its wording', () => {
     expect(read({ detail: [{ loc: ['body', 'x'], msg: 'No more credit', type: 'missing' }] }, 422)).toMatchObject({
       kind: 'unprocessable',
       message: expect.stringContaining('No more credit'),
@@ -101,7 +101,7 @@ describe('what clients are told', () => {
   })
 })
 
-describe('what an error says that nobody modelled', () => {
+describe('unknown fields of an error', () => {
   const { error } = body(503, 'UNAVAILABLE')
   test.each<[what: string, wire: unknown, paths: string[]]>([
     ['inside of it', { error: { ...error, hint: 'later' } }, ['/error/hint']],
@@ -122,14 +122,11 @@ describe('what an error says that nobody modelled', () => {
 describe('a wrong key, which this API calls a wrong request,', () => {
   const wire = body(400, 'INVALID_ARGUMENT', 'm', [{ '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' }])
 
-  test.each(['chat-completions', 'responses', 'messages'] as const)(
-    'has the status by which clients of %s know it, and its reason is noted where it stood',
-    to => {
-      const { status, notes } = translateError({ status: 400, body: wire }, { from: 'generate-content', to })
-      expect(status).toBe(401)
-      expect(new Set(notes.map(({ code, path }) => `${code} ${path}`))).toEqual(
-        new Set(['error.status /status', 'error.details /error/details', 'field.unsupported /error/details']),
-      )
-    },
-  )
+  test.each(['chat-completions', 'responses', 'messages'] as const)('has the status that clients of %s recognize, and its reason is noted at its path', to => {
+    const { status, notes } = translateError({ status: 400, body: wire }, { from: 'generate-content', to })
+    expect(status).toBe(401)
+    expect(new Set(notes.map(({ code, path }) => `${code} ${path}`))).toEqual(
+      new Set(['error.status /status', 'error.details /error/details', 'field.unsupported /error/details']),
+    )
+  })
 })

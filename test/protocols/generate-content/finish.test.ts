@@ -35,17 +35,17 @@ test.each<[wire: unknown, reason: FinishReason]>([
   expect(read(wire)?.reason).toBe(reason)
 })
 
-test('a reply that calls and stops has stopped for the call', () => {
+test('a response that calls and stops has stopped for the call', () => {
   expect(read('STOP', called)).toMatchObject({ reason: 'tool_calls', raw: 'STOP' })
   expect(read('MAX_TOKENS', called)?.reason).toBe('length')
 })
 
-test('a reply without a finish reason has not said how it ended', () => {
+test('a response without a finish reason has an unknown end', () => {
   expect(read(undefined)).toBeUndefined()
   expect(read('')).toBeUndefined()
 })
 
-describe('a reply of another protocol', () => {
+describe('a response of another protocol', () => {
   const write = (finish: { reason: FinishReason; message?: string }, parts: object[] = [{ type: 'text', text: 'hi' }]) => {
     const value = { candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }] }
     const { wire, notes } = encodeResponse(value as Parameters<typeof encodeResponse>[0])
@@ -86,14 +86,14 @@ describe('a reply of another protocol', () => {
     expect(encodeResponse(value).wire).toEqual({ error: { code: 500, message: 'Broke', status: 'INTERNAL' } })
   })
 
-  test('that does not say how it ended is refused, or told as long, as asked', () => {
+  test('without a finish reason is refused, or ends as length, as requested', () => {
     const value = { candidates: [{ index: 0, messages: [] }] }
     expect(() => encodeResponse(value)).toThrow(expect.objectContaining({ code: 'truncated' }))
     expect(encodeResponse(value, { truncated: 'length' }).wire).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] })
   })
 })
 
-test('a blocked prompt is told by its reason, both ways', () => {
+test('a blocked prompt keeps its reason, both ways', () => {
   const wire = { promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'No.', safetyRatings: [] } }
   const { value } = decodeResponse(wire)
   expect(value.promptBlocked).toMatchObject({ reason: 'SAFETY', message: 'No.' })
@@ -154,7 +154,7 @@ describe('a candidate that failed', () => {
     }
   })
 
-  test('is written as it came for its own protocol', () => {
+  test('is written unchanged for its own protocol', () => {
     for (const word of failures)
       for (const more of [{}, { finishMessage: 'why' }]) {
         const wire = body(word, [], more)

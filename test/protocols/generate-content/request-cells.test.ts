@@ -101,7 +101,7 @@ describe('a text that says nothing, and its signature', () => {
     ],
   ])('%s', (...row) => holds(row))
 
-  test('what is not known of an instruction changes nothing of where it stands', () => {
+  test('unknown fields of an instruction do not change its position', () => {
     const { written, notes } = reported('generate-content → responses', {
       systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
       contents: message,
@@ -274,7 +274,7 @@ describe('functions held to their schemas (2.6)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('an answer that is one of some words (2.9)', () => {
+describe('a response that is one of some values (2.9)', () => {
   const wanted = (schema: object) => ({ ...contents({ text: 'hi' }), generationConfig: { responseMimeType: 'text/x.enum', ...schema } })
   const older = wanted({ responseSchema: { type: 'STRING', enum: ['a', 'b'] } })
   const schema = { type: 'string', enum: ['a', 'b'] }
@@ -310,7 +310,7 @@ describe('an answer that is one of some words (2.9)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('the voice of an answer (2.9)', () => {
+describe('the voice of a response (2.9)', () => {
   const inVoice = (more: object = {}) => ({
     ...contents({ text: 'hi' }),
     generationConfig: {

@@ -232,7 +232,7 @@ describe('what is written for another protocol', () => {
     )
   })
 
-  test('what a result holds stands under its word: the answer or the error, and its pictures beside it', () => {
+  test('a result is under its key: the response or the error, and its images next to it', () => {
     const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
     const body = {
       model: 'gemini-flash-latest',
@@ -269,7 +269,7 @@ describe('what is written for another protocol', () => {
     ['says nothing with a word', '', []],
     ['says the same', 'look', []],
     ['says another name', 'Look it up', ['dropped /messages/1/name field.unsupported']],
-  ])('a result that %s is answered under the name of its call', (_, message, noted) => {
+  ])('a result that %s gets the name of its call', (_, message, noted) => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
     const messages = [
       { role: 'assistant', tool_calls: calls },
@@ -281,7 +281,7 @@ describe('what is written for another protocol', () => {
   })
 
   // Servers of this protocol read both alphabets, and the official Python SDK writes the url-safe one.
-  test('media in url-safe base64 is standard base64 elsewhere, and here as it came', () => {
+  test('media in url-safe base64 is standard base64 elsewhere, and here unchanged', () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgr__vs-' } }]
     const called = { role: 'model', parts: [{ functionCall: { id: 'a', name: 'look', args: {} } }] }
     const contents = [user(...parts), called, user({ functionResponse: { id: 'a', name: 'look', response: { output: 'seen' }, parts } })]
@@ -305,7 +305,7 @@ describe('what is written for another protocol', () => {
     expect(notes.map(({ path }) => path)).toContain('/contents/1/parts/0/functionResponse/parts/0/inlineData/mimeType')
   })
 
-  test('a document of parts that a tool found gives its words to the text of the result, and its pictures beside it', () => {
+  test('a document of parts that a tool found gives its text to the text of the result, and its images next to it', () => {
     const source = { type: 'content', content: [{ type: 'text', text: 'two' }, image] }
     const found = [
       { type: 'text', text: 'one' },
@@ -369,7 +369,7 @@ describe('what is written for another protocol', () => {
     ['{"a":1}', { a: 1 }],
     ['[1]', { output: '[1]' }],
     ['{"id":1234567890123456789}', { output: '{"id":1234567890123456789}' }],
-  ])('the result %s is an object where that is asked for and says the same', (message, response) => {
+  ])('the result %s is an object on request with the same content', (message, response) => {
     const body = {
       model: 'm',
       messages: [
@@ -454,7 +454,7 @@ describe('what is written for another protocol', () => {
     expect(JSON.stringify(wire)).not.toContain('one')
   })
 
-  test('writes the results of a call as they came when each announces the next', () => {
+  test('writes the results of a call unchanged when each announces the next', () => {
     const { value } = generateContent.decodeRequest(inChunks)
     expect(generateContent.encodeRequest(value).wire).toEqual(inChunks)
   })
@@ -490,7 +490,7 @@ describe('what is written for another protocol', () => {
     )
   })
 
-  test('that no tool is to be called cannot be said of tools that the provider runs', () => {
+  test('a ban on tool calls cannot be expressed for tools that the provider runs', () => {
     const reported = (tools: Body[]) => {
       const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'none' } }
       return translateRequest(body, { from: 'messages', to: 'generate-content', onUnresolvable: 'note', tools: { serverTools: 'map' } }).notes.map(
@@ -542,7 +542,7 @@ describe('what is written for another protocol', () => {
     expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig: { thinkingLevel: written } }, notes: wanted })
   })
 
-  test('a conversation that the model begins is left to the server, or gets a user, as asked', () => {
+  test('a conversation that the model begins is left to the server, or gets a user, as requested', () => {
     const messages = [calls('a'), outcome('a', '1'), { role: 'user', content: 'x' }]
     const { body } = translateRequest({ model: 'gemini-3-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
     expect(body).toMatchObject({ contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }] })
@@ -592,7 +592,7 @@ describe('a body inside of another', () => {
   const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
   const received = { wrapper: 'unwrap' } as const
 
-  test('is no request, unless that is asked for', () => {
+  test('is no request, unless allowed on request', () => {
     expect(() => generateContent.decodeRequest(body)).toThrow()
     const { messages, model } = generateContent.decodeRequest(body, received).value
     expect({ model, said: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', said: ['/request/contents/0', '/request/contents/1'] })
@@ -620,7 +620,7 @@ describe('a body inside of another', () => {
     ])
   })
 
-  test('replies are read and written so, too', () => {
+  test('responses are read and written so, too', () => {
     const response = { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', odd: 1 }], modelVersion: 'm', odd: 2 }
     const modelResponse = { response, traceId: 't1' }
     const { value } = generateContent.decodeResponse(modelResponse, received)
@@ -634,13 +634,13 @@ describe('a body inside of another', () => {
     expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
   })
 
-  test('what counts tokens tells its places, too', () => {
+  test('a request for token counts reports its paths, too', () => {
     const { notes } = translateRequest({ generateContentRequest: inner }, { from: 'generate-content', to: 'chat-completions' })
     expect(notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)).toContain('/generateContentRequest/generation_config/top_k')
   })
 })
 
-describe('thoughts that the signature of a call carries', () => {
+describe('reasoning that the signature of a call carries', () => {
   const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content' }, attach: 'reasoning' })
   const history = (thoughtSignature: string) => ({
     contents: [
@@ -651,7 +651,7 @@ describe('thoughts that the signature of a call carries', () => {
   })
   const thought = (after: number, text: string) => [after, { segments: [{ kind: 'raw', text }] }]
 
-  test('stand again where they stood in the text', () => {
+  test('are restored at their position in the text', () => {
     const value = JSON.stringify({ reasoning: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
     const [, response] = generateContent.decodeRequest(history(carrying(value))).value.messages
     const message = response?.parts.map(part =>
@@ -666,7 +666,7 @@ describe('thoughts that the signature of a call carries', () => {
     expect(read.messages[1]?.parts[1]).not.toHaveProperty('signature')
   })
 
-  test('leave a stand-in for servers that want every call signed, as the client would have', () => {
+  test('leave a placeholder for servers that require every call signed, as the client would have', () => {
     const { body } = translateRequest(history(carrying(JSON.stringify({ reasoning: [thought(0, 'x')] }))), {
       from: 'generate-content',
       to: 'generate-content',

@@ -25,7 +25,7 @@ const responses = (message: object) => ({
   choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
 })
 
-describe('media of an answer (2.3)', () => {
+describe('media of a response (2.3)', () => {
   test.each<Row>([
     [
       'sound is told without its type',
@@ -69,7 +69,7 @@ describe('media of an answer (2.3)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('how a reply ended (2.17)', () => {
+describe('the finish reason of a response (2.17)', () => {
   test.each<Row>([
     [
       'SAFETY without content is a refusal',
@@ -110,7 +110,7 @@ describe('how a reply ended (2.17)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('odds and counts', () => {
+describe('logprobs and counts', () => {
   const logprobs = (one: object) => ({
     ...says({ text: 'a' }),
     candidates: [
@@ -157,7 +157,7 @@ describe('odds and counts', () => {
   ])('%s', (...row) => holds(row))
 })
 
-test('what a result cites has no place, wherever it stands, and is no source of the answer', () => {
+test('citations of a result have no place, at any path, and are no source of the response', () => {
   const cited = { type: 'output_text', text: 'hello', annotations: [{ type: 'url_citation', url: 'https://a.test', title: 'a', start_index: 0, end_index: 2 }] }
   const body = { id: 'r', object: 'response', status: 'completed', model: 'm', output: [{ type: 'function_call_output', call_id: 'c', output: [cited] }] }
   const { written, notes } = reported('responses → generate-content', body)

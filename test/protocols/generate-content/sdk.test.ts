@@ -40,13 +40,13 @@ async function kept(text: string): Promise<object[]> {
 const textOf = (all: GenerateContentResponse[]) => all.map(({ text }) => text ?? '').join('')
 
 describe("Google's client", () => {
-  test.each(Object.values(FinishReason))('hears of %s with the last event', async finishReason => {
+  test.each(Object.values(FinishReason))('receives %s with the last event', async finishReason => {
     const all = await chunks(wireOf([{ text: 'yes' }], { finishReason }))
     expect(all.map(({ candidates }) => candidates?.[0]?.finishReason)).toEqual([undefined, finishReason])
     expect(textOf(all)).toBe('yes')
   })
 
-  test('keeps an answer of several texts and thoughts, and sends it back with nothing lost', async () => {
+  test('keeps a response of several texts and reasoning, and sends it back complete', async () => {
     const parts: Part[] = [
       { type: 'reasoning', segments: ['a', 'b'].map(text => ({ kind: 'summary', text })) },
       { type: 'text', text: 'c' },
@@ -75,7 +75,7 @@ describe("Google's client", () => {
     expect(sent.flatMap(({ signature }) => (signature ? [signature.value] : []))).toEqual(['QUJD', 'REVG'])
   })
 
-  test('hears arguments whole that its server tells in pieces', async () => {
+  test('receives complete arguments when the server sends them in chunks', async () => {
     const call = (functionCall: object, more: object = {}) => ({ candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, ...more }] })
     const wires = [
       call({ name: 'look', id: 'x1', willContinue: true }),
@@ -89,7 +89,7 @@ describe("Google's client", () => {
     expect((await chunks(text)).flatMap(({ functionCalls = [] }) => functionCalls)).toEqual([{ id: 'x1', name: 'look', args: { q: 'one' } }])
   })
 
-  test('hears that a prompt was blocked', async () => {
+  test('receives that a prompt was blocked', async () => {
     const { value } = decodeResponse({ promptFeedback: { blockReason: 'SAFETY' }, modelVersion: 'm', responseId: 'r1' })
     const all = await chunks(encodeStream(generateContent, explode(value)).text)
     expect(all.map(({ promptFeedback }) => promptFeedback?.blockReason)).toEqual(['SAFETY'])

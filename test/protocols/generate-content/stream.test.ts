@@ -28,11 +28,11 @@ function read(...wires: unknown[]) {
 }
 
 describe('a stream is read', () => {
-  test('text goes on where it stopped', () => {
+  test('text continues where it stopped', () => {
     expect(read(event([{ text: 'He' }]), event([{ text: 'llo' }], stop)).parts).toEqual([{ type: 'text', text: 'Hello' }])
   })
 
-  test('thoughts and texts are parts of their own', () => {
+  test('reasoning and texts are parts of their own', () => {
     const { parts } = read(event([{ text: 'hm', thought: true }]), event([{ text: 'm', thought: true }]), event([{ text: 'yes' }], stop))
     expect(parts).toEqual([
       { type: 'reasoning', segments: [{ kind: 'summary', text: 'hmm' }] },
@@ -40,17 +40,17 @@ describe('a stream is read', () => {
     ])
   })
 
-  test('a proof on an empty text belongs to the text before it', () => {
+  test('a signature on an empty text belongs to the text before it', () => {
     const { parts } = read(event([{ text: 'yes' }]), event([{ text: '', thoughtSignature: 'QUJD' }], stop))
     expect(parts).toEqual([{ type: 'text', text: 'yes', signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought', model: 'm' } }])
   })
 
-  test('nothing goes on behind a proof', () => {
+  test('nothing continues after a signature', () => {
     const { parts } = read(event([{ text: 'a', thoughtSignature: 'QUJD' }]), event([{ text: 'b' }], stop))
     expect(parts.map(part => (part.type === 'text' ? part.text : part))).toEqual(['a', 'b'])
   })
 
-  test('a call comes whole, and the reply stops for it', () => {
+  test('a call comes as a whole, and the response stops for it', () => {
     const { parts, response } = read(event([{ functionCall: { name: 'look', args: { a: 1 }, id: 'x1' } }]), event([{ text: '' }], stop))
     expect(parts).toMatchObject([{ type: 'tool-call', id: 'x1', name: 'look', input: '{"a":1}' }])
     expect(response.candidates[0]?.finish?.reason).toBe('tool_calls')
@@ -63,7 +63,7 @@ describe('a stream is read', () => {
     expect(two()).toEqual(two())
   })
 
-  test('arguments in pieces are one object in the end', () => {
+  test('arguments in chunks are one object in the end', () => {
     const chunk = (jsonPath: string, value: object) => event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
     const { parts, notes } = read(
       event([{ functionCall: { name: 'write', willContinue: true }, thoughtSignature: 'QUJD' }]),
@@ -81,7 +81,7 @@ describe('a stream is read', () => {
     expect(notes).toEqual([])
   })
 
-  test('a call in pieces ends with the reply where its end is missing, and a cut leaves it open', () => {
+  test('a call in chunks ends with the response where its end is missing, and a cut leaves it open', () => {
     const begun = [
       event([{ functionCall: { name: 'look', willContinue: true } }]),
       event([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'b' }], willContinue: true } }]),
@@ -136,7 +136,7 @@ describe('a stream is read', () => {
     expect(clean).toBe(false)
   })
 
-  test('several answers are told apart by their index', () => {
+  test('several candidates are distinguished by their index', () => {
     const { response } = read({
       candidates: [
         { index: 0, content: { parts: [{ text: 'a' }] }, ...stop },
@@ -159,7 +159,7 @@ describe('a stream is read', () => {
     expect([clean, response.model, response.usage?.input]).toEqual([true, 'm', 3])
   })
 
-  test('counts are told at the beginning and in the end', () => {
+  test('counts are sent at the beginning and in the end', () => {
     const counts = (candidatesTokenCount: number) => ({ usageMetadata: { promptTokenCount: 3, candidatesTokenCount } })
     const { events, response } = read(event([{ text: 'a' }], {}, counts(1)), event([{ text: 'b' }], {}, counts(2)), event([{ text: 'c' }], stop, counts(5)))
     expect(events.filter(({ type }) => type === 'usage').length).toBe(2)
@@ -182,23 +182,23 @@ describe('what servers make of it', () => {
     ])
   })
 
-  test('the other spelling is known however deep it stands', () => {
+  test('the other spelling is recognized at any depth', () => {
     const { response } = read({ ...event([{ text: 'a' }], stop), usageMetadata: { prompt_token_count: 3, candidates_token_count: 2 } })
     expect(response.usage).toMatchObject({ input: 3, output: 2 })
   })
 
-  test('events inside of another object are read where that is asked for', () => {
+  test('events inside of another object are read on request', () => {
     const wires = [{ response: event([{ text: 'He' }]), traceId: 't1' }, { response: event([{ text: 'llo' }], stop) }]
     const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, { options: { wrapper: 'unwrap' } as object })
     const { response, clean } = collect(out)
     expect(clean).toBe(true)
     expect(response).toMatchObject({ id: 'r1', candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }] })
-    // As of a complete response: it stands beside the reply.
+    // As of a complete response: it is next to the response.
     expect(response.ext?.['generate-content']?.fields).toEqual({ '../traceId': 't1' })
     expect(read(...wires).clean).toBe(false)
   })
 
-  test('a block in the middle of an answer is its end', () => {
+  test('a block in the middle of a response is its end', () => {
     const { response, clean, parts } = read(event([{ text: 'a' }]), { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'no' } })
     expect({ clean, parts, finish: response.candidates[0]?.finish?.reason, blocked: response.promptBlocked?.message }).toEqual({
       clean: true,
@@ -231,7 +231,7 @@ describe('what servers make of it', () => {
     expect(response.error).toMatchObject(error)
   })
 
-  test('an answer may be told in no content at all, in one without parts, and be whole', () => {
+  test('a response may be in no content at all, in one without parts, and be complete', () => {
     expect(read({ candidates: [{ finishReason: 'SAFETY' }] })).toMatchObject({ clean: true, parts: [] })
     expect(read({ candidates: null }, { candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toMatchObject({ clean: true, parts: [] })
   })
@@ -245,7 +245,7 @@ describe('what servers make of it', () => {
     expect(response.candidates[0]).toMatchObject({ finish: { reason: 'pause' }, ext: { 'generate-content': { fields: { continuationToken: 'dG9s' } } } })
   })
 
-  test('answers without an index are told apart by their place', () => {
+  test('candidates without an index are distinguished by their position', () => {
     const two = (...more: object[]) => ({ candidates: more })
     const { response } = read(
       two({ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'b' }] } }),
@@ -289,7 +289,7 @@ describe('a stream is written', () => {
     })
   })
 
-  test('a call is written whole, with its proof', () => {
+  test('a call is written whole, with its signature', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
     expect(partsOf(write([{ type: 'tool-call', id: 'x1', name: 'look', kind: 'function', input: '{"a":1}', signature }]))).toEqual([
       [{ functionCall: { name: 'look', args: { a: 1 }, id: 'x1' }, thoughtSignature: 'QUJD' }],
@@ -297,7 +297,7 @@ describe('a stream is written', () => {
     ])
   })
 
-  test('a proof of a text stands on the part that ends the reply', () => {
+  test('a signature of a text is on the part that ends the response', () => {
     expect(partsOf(write([{ type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content' } }]))).toEqual([
       [{ text: 'a' }],
       [{ text: '', thoughtSignature: 'QUJD' }],
@@ -347,7 +347,7 @@ describe('a stream is written', () => {
     ])
   })
 
-  test('what is cited stands behind a refusal, which is text here', () => {
+  test('citations come after a refusal, which is text here', () => {
     const citations: Citation[] = [{ kind: 'url', url: 'https://example.org', start: 0, end: 1, protocol: 'messages', raw: {} }]
     const { wires } = write([
       { type: 'refusal', text: 'no' },
@@ -358,7 +358,7 @@ describe('a stream is written', () => {
     ])
   })
 
-  test('all answers end at once, so that a cut is seen', () => {
+  test('all candidates end at once, so that a cut is seen', () => {
     const one = (index: number) => ({
       index,
       messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [] }],
@@ -413,13 +413,13 @@ const grounded = {
   responseId: 'r1',
 }
 
-test('a complete response, streamed and gathered, is the same reply', async () => {
+test('a complete response, streamed and collected, is the same response', async () => {
   const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {}).text], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])
 })
 
-/** What a reply of this protocol cites, sent as a stream and gathered again. */
+/** Citations of a response of this protocol, sent as a stream and collected again. */
 describe('sources go out with the text that they are of, each once', () => {
   const web = (uri: string) => ({ web: { uri, title: uri } })
   const support = (partIndex: number, chunk: number) => ({ segment: { partIndex, endIndex: 1, text: 'a' }, groundingChunkIndices: [chunk] })
@@ -454,7 +454,7 @@ describe('sources go out with the text that they are of, each once', () => {
   })
 })
 
-describe('texts and thoughts in a row stay apart', () => {
+describe('texts and reasoning in a row stay apart', () => {
   const written = (parts: Part[]) =>
     encodeStream(
       generateContent,
@@ -490,7 +490,7 @@ describe('texts and thoughts in a row stay apart', () => {
   })
 })
 
-test('a type of media that is made up is noted where it stands in its event', () => {
+test('a synthesized media type is noted at its path in its event', () => {
   const parts: Part[] = [{ type: 'media', kind: 'audio', source: { type: 'base64', data: 'AAAA' } }]
   const { wires, notes } = encodeStream(
     generateContent,
@@ -500,7 +500,7 @@ test('a type of media that is made up is noted where it stands in its event', ()
   expect(notes.map(({ code, path }) => [code, path])).toEqual([['media.mime', '/candidates/0/content/parts/0/inlineData/mimeType']])
 })
 
-test('every event tells the same model, even if another is told later', () => {
+test('every event has the same model, even if another one comes later', () => {
   const events: CanonicalEvent[] = [
     { type: 'start', id: 'r1' },
     { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
@@ -569,7 +569,7 @@ test('notes on what a folded stream loses lead to the names that this protocol h
 })
 
 test.each(['chat-completions', 'messages', 'responses'] as const)(
-  'the only answer that was asked for is the first one that a stream tells, whatever its index, for %s',
+  'the only requested candidate is the first one in a stream, whatever its index, for %s',
   to => {
     const chunk = (index: number, text: string, more = {}) => ({ candidates: [{ index, content: { role: 'model', parts: [{ text }] }, ...more }] })
     const received = (candidateCount?: number) => {

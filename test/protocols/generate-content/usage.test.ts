@@ -10,7 +10,7 @@ const written = (usage: object, serviceTier?: string) => {
   return { counts: (wire as { usageMetadata?: unknown }).usageMetadata, notes: notes.map(({ code }) => code) }
 }
 
-test('all tokens are the sum of their kinds, also where a part is told to be larger than the whole', () => {
+test('all tokens are the sum of their kinds, also where a part is larger than the whole', () => {
   expect(written({ input: 20, output: 1, reasoning: 3 })).toEqual({
     counts: { promptTokenCount: 20, candidatesTokenCount: 0, thoughtsTokenCount: 3, totalTokenCount: 23 },
     notes: ['usage.overlap'],
@@ -97,11 +97,11 @@ test('counts are written with their parts apart, and a total', () => {
   })
 })
 
-test('writes to the cache are not told apart, which is noted once', () => {
+test('writes to the cache are not distinguished, which is noted once', () => {
   expect(written({ input: 5, output: 1, cacheWrite: 3, cacheWriteByTtl: { '5m': 3 } }).notes).toEqual(['usage.merged'])
 })
 
-test('the tier of a reply stands among the counts', () => {
+test('the tier of a response is among the counts', () => {
   expect(read({ promptTokenCount: 1, serviceTier: 'standard' }).serviceTier).toBe('default')
   expect(written({ input: 1, output: 1 }, 'default').counts).toMatchObject({ serviceTier: 'standard' })
 })

@@ -66,7 +66,7 @@ describe('an edited request', () => {
     expect(generateContent.encodeRequest({ ...value, model: 'b' }, received).wire).toEqual({ ...body, model: 'b' })
   })
 
-  test('keeps an answer in the frames of a stream when a message is added', () => {
+  test('keeps a response in the frames of a stream when a message is added', () => {
     const contents = [user({ text: 'x' }), model({ text: 'He' }), model({ text: 'llo' })]
     const { value } = generateContent.decodeRequest({ contents })
     value.messages.push({ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'more' }] })
@@ -74,7 +74,7 @@ describe('an edited request', () => {
   })
 })
 
-describe('a reply is written anew', () => {
+describe('a response is written anew', () => {
   const response = (candidate: Body) => ({
     candidates: [{ index: 0, content: model({ text: 'x' }), finishReason: 'STOP', ...candidate }],
     modelVersion: 'm',

@@ -20,7 +20,7 @@ describe('address', () => {
     expect(address.match(path)?.operation).toBe(operation)
   })
 
-  test('upstream headers keep what a client of this protocol said', () => {
+  test('upstream headers keep the headers of a client of this protocol', () => {
     expect(address.upstreamHeaders('k', undefined)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
     expect(address.upstreamHeaders('k', { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'x-api-key': 'client', cookie: 'c' })).toEqual({
       'x-api-key': 'k',
@@ -68,7 +68,7 @@ describe('what a body says of itself', () => {
     expect(withModel(event, 'b')).toBe(event)
   })
 
-  test('streaming is asked for in the body', () => {
+  test('streaming is requested in the body', () => {
     expect([wantsStream({ stream: true }), wantsStream({ stream: false }), wantsStream({}), wantsStream(3)]).toEqual([true, false, undefined, undefined])
   })
 })
@@ -119,6 +119,6 @@ test.each<[string, boolean, boolean, boolean]>([
   ['claude-newest', true, false, false],
   ['m-1', false, false, false],
   ['deepseek-v4', false, false, false],
-])('what the name %s tells', (model, system, manual, always) => {
+])('what the name %s implies', (model, system, manual, always) => {
   expect([takesMidSystem(model), onlyManualThinking(model), alwaysThinks(model)]).toEqual([system, manual, always])
 })

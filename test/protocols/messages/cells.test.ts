@@ -24,7 +24,7 @@ const cross = (to: 'chat-completions' | 'responses', more: object) => {
   return { body, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
 
-describe('how a reply ends is told to others', () => {
+describe('the finish reason of a response reaches others', () => {
   test.each<[word: string, finish: string, status: string, reason: string | null, exact: boolean]>([
     ['end_turn', 'stop', 'completed', null, true],
     ['stop_sequence', 'stop', 'completed', null, false],
@@ -43,7 +43,7 @@ describe('how a reply ends is told to others', () => {
     for (const { notes } of [chat, items]) expect(notes.some(note => note.startsWith('finish.approximated'))).toBe(!exact)
   })
 
-  test('a refusal without a word says why', () => {
+  test('a refusal without text has a reason', () => {
     const more = { content: [], stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
     expect(cross('chat-completions', more).body).toMatchObject({ choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'No.' } }] })
     expect(cross('responses', more).body).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] })

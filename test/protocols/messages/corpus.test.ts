@@ -10,7 +10,7 @@ import { checkWire, decodeStream, encodeStream, readFrames } from './run.ts'
 /** Recorded bodies; without the folder there is nothing to run on. */
 const shared = process.env['WIREGLOT_SHARED']
 
-/** Recorded files that are told apart by name, each with the reason. */
+/** Recorded files that differ by name, each with the reason. */
 const exceptions: Record<string, string> = {
   'vercel-ai__anthropic.spliced-message-start.sse': 'two replies in one stream, of which the first is cut off',
 }

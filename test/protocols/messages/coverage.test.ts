@@ -36,7 +36,7 @@ function textOf(body: unknown): string {
     .join('\n')
 }
 
-/** What is no base64 stands as it is. */
+/** Invalid base64 is kept unchanged. */
 const bytesOf = (data: string) => (/^[A-Za-z0-9+/]*=*$/.test(data) ? atob(data) : data)
 
 const covers = (notes: readonly Note[], path: string) =>
@@ -60,17 +60,17 @@ function withKey(body: unknown, keys: readonly string[]): unknown {
   return copy
 }
 
-/** Sums of counts are told as other numbers. */
+/** Sums of counts are reported as other numbers. */
 const isSum = (path: string) => /^\/usage\/input_tokens$/.test(path)
 
 describe.each(kinds)('a %s with everything in it', kind => {
-  test('is written back as it stood, without a note', () => {
+  test('is written back unchanged, without a note', () => {
     const { wire, notes } = cross(kind, bodies[kind], messages)
     expect(wire).toEqual(bodies[kind])
     expect(notes).toEqual([])
   })
 
-  test('is written back as it stood with a key that nobody knows, in whatever object it stands', () => {
+  test('is written back unchanged with an unknown key in any object', () => {
     const changed = objectsOf(bodies[kind]).filter(({ keys }) => {
       const body = withKey(bodies[kind], keys)
       const { wire, notes } = cross(kind, body, messages)
@@ -89,7 +89,7 @@ describe.each(kinds)('a %s with everything in it', kind => {
     expect(silent).toEqual([])
   })
 
-  test.each(targets)('loses no key that nobody knows on its way to $name without a note', to => {
+  test.each(targets)('drops no unknown key on its way to $name without a note', to => {
     const silent = objectsOf(bodies[kind]).filter(({ path, keys }) => {
       const { wire, notes } = cross(kind, withKey(bodies[kind], keys), to)
       return !textOf(wire).includes('999999') && !covers(notes, `${path}/x_vendor`)
@@ -126,7 +126,7 @@ describe('a stream with everything in it', () => {
     return path.replace(/^\/(message|delta(?=$|\/container))/, '')
   }
 
-  test.each(targets)('loses no key that nobody knows on its way to $name without a note', ({ name }) => {
+  test.each(targets)('drops no unknown key on its way to $name without a note', ({ name }) => {
     const silent = everyEvent.flatMap((event, place) =>
       objectsOf(event)
         .filter(({ path, keys }) => {

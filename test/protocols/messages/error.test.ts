@@ -31,7 +31,7 @@ describe('reading', () => {
     },
   )
 
-  test.each(['chat-completions', 'responses'] as const)('a broken proof, known by its words, has its code for clients of %s', to => {
+  test.each(['chat-completions', 'responses'] as const)('a broken signature, recognized by its text, has its code for clients of %s', to => {
     const body = { type: 'error', error: { type: 'invalid_request_error', message: 'messages.1.content.0: Invalid `signature` in `thinking` block' } }
     const { body: message, notes } = translateError({ status: 400, body }, { from: 'messages', to })
     expect(message).toEqual({ error: { type: 'invalid_request_error', message: body.error.message, param: null, code: 'invalid_encrypted_content' } })
@@ -64,7 +64,7 @@ describe('reading', () => {
     expect(read(502, body)).toMatchObject({ status: 502, kind: 'internal' })
   })
 
-  test('inside a stream the type tells the status', () => {
+  test('inside a stream the type implies the status', () => {
     expect(read(0, { type: 'error', error: { type: 'overloaded_error', message: 'm' } }).status).toBe(529)
     expect(read(200, { error: { message: 'm' } }).status).toBe(500)
   })
@@ -107,7 +107,7 @@ describe('writing', () => {
       '190000 + 32000 > 200000',
       'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again',
     ],
-  ])('%s are told with a full context', (_, message, reported) => {
+  ])('%s are reported with a full context', (_, message, reported) => {
     expect(write('context_length', 400, { message }).wire.body).toMatchObject({ error: { message: reported } })
   })
 
@@ -118,7 +118,7 @@ describe('writing', () => {
     expect(write('context_length', 400, { message: 'prompt is too long: 3 > 2' }).wire.body).toMatchObject({ error: { message: 'prompt is too long: 3 > 2' } })
   })
 
-  test('a refused thread is told by its code, so that the field needs no note', () => {
+  test('a refused thread has its code, so that the field needs no note', () => {
     const { wire, notes } = write('unsupported', 400, { param: 'thread' })
     expect(wire.body).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
     expect(notes).toEqual([])
@@ -153,13 +153,13 @@ describe('writing', () => {
   })
 })
 
-test.each(['chat-completions', 'responses', 'generate-content'] as const)('the word for what was wrong is noted where it stood, toward %s', to => {
+test.each(['chat-completions', 'responses', 'generate-content'] as const)('the type of the fault is noted at its path, for %s', to => {
   const body = { type: 'error', error: { type: 'rate_limit_error', message: 'm', details: { error_code: 'odd' } } }
   const { notes } = translateError({ status: 429, body }, { from: 'messages', to })
   expect(notes.map(({ path }) => path)).toEqual(['/error/details', '/error/details/error_code'])
 })
 
-describe.each(['chat-completions', 'responses', 'generate-content'] as const)('a type that no kind of error stands for is noted, toward %s', to => {
+describe.each(['chat-completions', 'responses', 'generate-content'] as const)('a type that belongs to no kind of error is noted, for %s', to => {
   test.each<[string, unknown, string]>([
     ['of a new error', { type: 'error', error: { type: 'newest_error', message: 'm' } }, '/error/type'],
     ['that is no word', { type: 'error', error: { type: ['api_error'], message: 'm' } }, '/error/type'],

@@ -162,7 +162,7 @@ export const everyRequest = {
     },
   ],
 }
-/** A reply with every kind of block. */
+/** A response with every kind of block. */
 export const everyResponse = {
   id: 'msg_100100',
   type: 'message',

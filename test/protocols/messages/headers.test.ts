@@ -29,7 +29,7 @@ describe('what a body relies on beside itself', () => {
     expect(JSON.parse(JSON.stringify(context))).toEqual(context)
   })
 
-  test('what is said of the caller beside the body of this protocol is noted elsewhere when it stands in it', () => {
+  test('fields of the caller next to the body of this protocol are noted elsewhere when they are in it', () => {
     const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], user_profile_id: 'p', workspace_id: 'w', betas: ['b'] }
     const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(

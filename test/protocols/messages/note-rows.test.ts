@@ -26,7 +26,7 @@ describe('media', () => {
     messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'a' }, document] }],
   }
 
-  test('media.mime: a document of no told type is a PDF', () => {
+  test('media.mime: a document of unknown type is a PDF', () => {
     const { wire, notes } = messages.encodeRequest(request)
     const block = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }
     expect(wire).toMatchObject({ messages: [{ content: [{ type: 'text', text: 'a' }, block] }] })
@@ -71,12 +71,12 @@ describe('media', () => {
       [],
     ],
     ['is left out where nobody converts', 'data:image/bmp;base64,Qk0=', undefined, undefined, ['media.unsupported /messages/0/content/0']],
-  ])('convertMedia: a picture %s', (_, url, convertMedia, written, noted) => {
+  ])('convertMedia: an image %s', (_, url, convertMedia, written, noted) => {
     expect(source(image(url), convertMedia)).toEqual({ source: written, notes: noted })
   })
 })
 
-describe('citation.span: a citation of no told span covers the text', () => {
+describe('citation.span: a citation of unknown span covers the text', () => {
   const annotation = (start_index: number, end_index: number) => ({
     type: 'url_citation',
     url_citation: { url: 'https://u', title: 't', start_index, end_index },
@@ -149,7 +149,7 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
-  test('nor are the signatures of two calls one, where they stand in front together', () => {
+  test('nor are the signatures of two calls one, where they are at the front together', () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
     const content = [carrier('next'), carrier('next', 'two'), yes, call, { ...call, id: 'toolu_2' }]
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
@@ -205,7 +205,7 @@ describe('what does not fit a stream is left out of it', () => {
     expect(report(notes, code)).toEqual(noted.map(place => `dropped ${place}`))
   })
 
-  test('stream.final-differs: what was streamed stands', () => {
+  test('stream.final-differs: streamed text stays', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }
     const { said: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
     expect(message).toBe('ja')

@@ -38,17 +38,17 @@ describe('the billing line of a client', () => {
       ['Be terse.'],
       '/system/1',
     ],
-  ])('is left out and told: %s', (_, system, texts, path) => {
+  ])('is left out with a note: %s', (_, system, texts, path) => {
     expect(read(system)).toEqual({ texts, notes: [`system.billing-line ${path}`] })
   })
 
-  test('stays unless that is asked for, and where another text speaks of it', () => {
+  test('stays unless requested otherwise, and where another text mentions it', () => {
     expect(read(line, {})).toEqual({ texts: [line], notes: [] })
     expect(read(`Be terse.\n${line}`)).toEqual({ texts: [`Be terse.\n${line}`], notes: [] })
   })
 })
 
-describe('what an option or a rule of this wire changes is told', () => {
+describe('changes by an option or a rule of this wire are noted', () => {
   test.each<[string, object, object, string]>([
     ['JSON asked for in words', ask({ response_format: { type: 'json_object' } }), { jsonMode: 'instruct' }, 'output.json-instructed'],
     ['a cache mark that nobody set', ask(), { autoCache: true }, 'cache.auto'],

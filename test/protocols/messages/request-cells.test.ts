@@ -176,7 +176,7 @@ describe('output formats, toward messages (2.9)', () => {
     expect(notes).toEqual(['schema.keywords /response_format/json_schema/schema'])
   })
 
-  test('leaves a tool unstrict whose request said nothing of it, when its schema has refused keywords', () => {
+  test('leaves a tool unstrict when its request did not set it, and its schema has refused keywords', () => {
     const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'], additionalProperties: false }
     const ask = (strict?: boolean) => ({
       model: 'm',
@@ -250,7 +250,7 @@ describe('output formats, toward messages (2.9)', () => {
     expect(() => from('chat-completions', chat(format({ schema, strict: true })))).not.toThrow()
   })
 
-  test('within the protocol a schema is as it came', () => {
+  test('within the protocol a schema is unchanged', () => {
     const open = { output_config: { format: { type: 'json_schema', schema: point } } }
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...open }
     const { messages } = protocols

@@ -38,7 +38,7 @@ const thrown = (act: () => unknown) => {
   return 'nothing'
 }
 
-describe('what was read is written back as it stood', () => {
+describe('a decoded request is written back unchanged', () => {
   const base = { model: 'claude-sonnet-5', max_tokens: 10 }
   test.each<[string, object]>([
     ['content as a string', { messages: [{ role: 'user', content: 'hi' }] }],
@@ -173,7 +173,7 @@ describe('what was read is written back as it stood', () => {
   })
 })
 
-describe('what nobody knows of a known object is kept where every other protocol notes it', () => {
+describe('unknown fields of a known object are kept, and every other protocol notes them', () => {
   const part = (cache_control: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', cache_control }] }] })
   const ofPart = ({ messages: [first] }: CanonicalRequest) => first?.parts[0]?.ext?.['messages']?.fields
   const ofRequest = ({ ext }: CanonicalRequest) => ext?.['messages']?.fields
@@ -229,7 +229,7 @@ describe('what cannot be read is refused with its path', () => {
 })
 
 describe('instructions', () => {
-  test('those before the conversation stand in the field', () => {
+  test('those before the conversation are in the field', () => {
     const { wire, codes } = write({ messages: [message('system', text('S')), message('developer', text('D')), user('x')] })
     expect(wire['system']).toEqual([block('text', { text: 'S' }), block('text', { text: 'D' })])
     expect(wire.messages).toEqual([{ role: 'user', content: 'x' }])
@@ -268,12 +268,12 @@ describe('instructions', () => {
     expect(codes).toContain('system.hoisted')
   })
 
-  test('one after an assistant stands at the head of the next user message', () => {
+  test('one after an assistant is at the head of the next user message', () => {
     const { wire } = write({ messages: [user('a'), assistant(text('b')), message('system', text('S')), user('c')] })
     expect(wire.messages[2]).toEqual({ role: 'user', content: [block('text', { text: '<system>S</system>' }), block('text', { text: 'c' })] })
   })
 
-  test('one between a call and its result stands after the result', () => {
+  test('one between a call and its result is after the result', () => {
     const { wire } = write({ model: 'm-1', messages: [user('a'), assistant(call('c1')), message('system', text('S')), result('c1', 'r')] })
     expect(wire.messages).toHaveLength(3)
     expect(typesIn(wire, 2)).toEqual(['tool_result', 'text'])
@@ -281,7 +281,7 @@ describe('instructions', () => {
 })
 
 describe('turns', () => {
-  test('all results stand in one message, in the order of the calls, before the rest', () => {
+  test('all results are in one message, in the order of the calls, before the rest', () => {
     const { wire, codes } = write({
       messages: [
         user('weather?'),
@@ -312,7 +312,7 @@ describe('turns', () => {
   test.each([
     ['inside a result', [assistant(call('c1'))]],
     ['inside a result without its call', []],
-  ])('only the model thinks, whoever signed it: %s', (_, before) => {
+  ])('only the model thinks, whatever role signed it: %s', (_, before) => {
     const thought: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 't' }], signature: { issuer: 'messages', value: 'cw==' } }
     const reported = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
     const { wire, codes } = write({ messages: [user('q'), ...before, reported] })
@@ -320,7 +320,7 @@ describe('turns', () => {
     expect(codes).toContain('part.unsupported')
   })
 
-  test('a result without a call stands before what else the user says', () => {
+  test('a result without a call is before the other content of the user', () => {
     const search: Part = { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'generate-content', raw: {} }
     const lonely = message('user', search, { type: 'tool-result', callId: 'c9', kind: 'function', content: [text('r')] })
     expect(typesIn(write({ messages: [lonely] }, { serverToolHistory: 'text' }).wire, 0)).toEqual(['tool_result', 'text'])
@@ -361,7 +361,7 @@ describe('turns', () => {
     expect(again).toBe(id)
   })
 
-  test('a call without result is left alone', () => {
+  test('a call without result is left unchanged', () => {
     const { wire, codes } = write({ messages: [user('a'), assistant(text('b'), call('c')), user('d')] })
     expect(wire.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(codes).toEqual([])
@@ -434,14 +434,14 @@ describe('content', () => {
     ],
     ['something unknown', { type: 'opaque', protocol: 'responses', raw: {} }, [], ['part.unknown']],
   ])('%s', (_, part, blocks, expected) => {
-    // Only users show pictures here.
+    // Only users show images here.
     const role = part.type === 'media' ? 'user' : 'assistant'
     const { wire, codes } = write({ messages: [message(role, part, text('z', { cache: {} }))] })
     expect(blocksOf(wire, 0).slice(0, -1)).toMatchObject(blocks)
     expect(codes).toEqual(expected)
   })
 
-  test('a picture that the model made has no place in a history', () => {
+  test('an image of the model has no place in a history', () => {
     const image: Part = { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }
     const { wire, codes } = write({ messages: [message('assistant', image, text('z', { cache: {} }))] })
     expect(blocksOf(wire, 0)).toMatchObject([{ type: 'text', text: 'z' }])
@@ -528,7 +528,7 @@ describe('tools', () => {
     expect(thrown(() => write({ tools: [tool('a', { parameters: { type: 'string' } })] }))).toMatch(/^inexpressible/)
   })
 
-  test('names that do not fit are replaced, and the answer can be given its own back', () => {
+  test('names that do not fit are replaced, and restored in the response', () => {
     const { wire, context, codes } = write({
       tools: [tool('a.b'), tool('run', { namespace: 'ns' })],
       toolChoice: { mode: 'tool', kind: 'function', name: 'a.b' },
@@ -698,7 +698,7 @@ describe('reasoning', () => {
     ['claude-opus-4-7', { temperature: 0.5, topP: 0.9, topK: 3 }, {}, ['temperature', 'topP', 'topK'].map(key => `sampling.model /sampling/${key}`)],
     ['claude-sonnet-5', { temperature: 1, topP: 0.99, topK: 0 }, {}, []],
     ['claude-sonnet-5', { temperature: 1.7 }, {}, ['sampling.model /sampling/temperature']],
-  ])('%s is told the sampling that it takes: %j', (model, sampling, reported, noted) => {
+  ])('%s gets the sampling that it accepts: %j', (model, sampling, reported, noted) => {
     const { wire, notes } = messages.encodeRequest({ model, maxOutputTokens: 9, messages: [user('a')], sampling })
     const { temperature, top_p, top_k } = wire as Record<string, unknown>
     expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(reported)

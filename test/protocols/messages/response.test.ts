@@ -12,7 +12,7 @@ type Wire = { [key: string]: unknown; content: { [key: string]: unknown; type: s
 const text: Part = { type: 'text', text: 'a' }
 const call: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"q":1}' }
 
-/** A reply of another protocol, as this one writes it. */
+/** A response of another protocol, as this one writes it. */
 function write(parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}) {
   const { wire, notes } = messages.encodeResponse({
     id: 'r1',
@@ -26,7 +26,7 @@ function write(parts: Part[], reason: FinishReason = 'stop', more: Partial<Canon
 
 const response = (more: object) => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', ...more })
 
-describe('what was read is written back as it stood', () => {
+describe('a decoded response is written back unchanged', () => {
   test.each<[string, object]>([
     ['text', { content: [{ type: 'text', text: 'a', citations: null }], stop_sequence: null, usage: { input_tokens: 1, output_tokens: 2 } }],
     ['a stop sequence', { stop_reason: 'stop_sequence', stop_sequence: 'END' }],
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect(messages.decodeResponse(response({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
   })
 
-  test('a count that is not told is absent', () => {
+  test('an unknown count is absent', () => {
     expect(messages.decodeResponse(response({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
   })
 
@@ -115,7 +115,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('a reply is whole', () => {
+  test('a response is complete', () => {
     expect(write([text]).wire).toEqual({
       id: 'r1',
       type: 'message',
@@ -163,14 +163,14 @@ describe('writing', () => {
     expect(codes).toEqual(expected)
   })
 
-  test('a reply with calls stops for them', () => {
+  test('a response with calls stops for them', () => {
     expect(write([text, call])).toMatchObject({
       wire: { stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } }] },
       codes: ['finish.tool-use'],
     })
   })
 
-  test('what a tool gave has no place in a reply, whole or streamed', () => {
+  test('the result of a tool has no place in a response, complete or streamed', () => {
     const result: Part = { type: 'tool-result', callId: 'c', kind: 'function', content: [text], at: '/output/1' }
     const { wire, codes } = write([call, result, text], 'tool_calls')
     expect(wire.content.map(({ type }) => type)).toEqual(['tool_use', 'text'])
@@ -188,7 +188,7 @@ describe('writing', () => {
     expect(notes.filter(({ code }) => code === 'part.unsupported')).toMatchObject([{ path: '/output/1' }])
   })
 
-  test('a refusal tells why', () => {
+  test('a refusal has its reason', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({
       wire: { content: [{ type: 'text', text: 'no' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'no' } },
       codes: ['refusal.as-text', 'finish.refusal'],
@@ -200,20 +200,20 @@ describe('writing', () => {
     expect(wire).toMatchObject({ content: [], stop_reason: 'refusal', stop_details: { explanation: 'Prompt blocked: SAFETY' } })
   })
 
-  test('a reply that does not say how it ended is no reply', () => {
+  test('a response without a finish reason is refused', () => {
     const cut: CanonicalResponse = { candidates: [{ index: 0, messages: [] }] }
     expect(() => messages.encodeResponse(cut)).toThrow(expect.objectContaining({ code: 'truncated' }))
     expect(messages.encodeResponse(cut, { truncated: 'length' }).wire).toMatchObject({ stop_reason: 'max_tokens' })
   })
 
-  test('a reply that failed is an error body', () => {
+  test('a response that failed is an error body', () => {
     expect(messages.encodeResponse({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } }).wire).toEqual({
       type: 'error',
       error: { type: 'api_error', message: 'x' },
     })
   })
 
-  test('usage that nobody told is zero, and noted', () => {
+  test('unknown usage is zero, and noted', () => {
     const { wire, notes } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] })
     expect(wire).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
     expect(notes.map(({ code }) => code)).toEqual(['usage.missing'])
@@ -236,7 +236,7 @@ describe('writing', () => {
     })
   })
 
-  test('more than one answer is noted', () => {
+  test('more than one candidate is noted', () => {
     const candidates = [0, 1].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
     expect(write([text], 'stop', { candidates }).codes).toEqual(['candidates.first-only'])
   })

@@ -30,7 +30,7 @@ const text = { type: 'text', text: '' }
 const says = { type: 'text_delta', text: 'yes' }
 const location = { type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }
 
-/** What nobody modelled, and where in the events it stands. */
+/** Unknown keys, and their places in the events. */
 type Case = [string, object[], (event: Record<string, Record<string, unknown> | undefined>) => unknown, string]
 const cases: Case[] = [
   ['a text', [start, ...block(text, { ...says, odd: 1 }), ...ending({})], event => event['delta']?.['odd'], '/content/0/odd'],
@@ -78,7 +78,7 @@ const cases: Case[] = [
   ['what stands beside that', [start, ...block(text, says), ...ending({}, { odd: 1 })], event => event['odd'], '/odd'],
 ]
 
-describe('keys that nobody knows, in the events of a stream', () => {
+describe('unknown keys in the events of a stream', () => {
   test.each(cases)('of %s are written again', (_, events, oddOf) => {
     const { out, notes } = run(messages.streamDecoder, events)
     const { wires, notes: written } = encodeStream(messages, out)

@@ -162,7 +162,7 @@ describe('writing a stream', () => {
   })
 
   test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])(
-    'nor does one behind `%s`, which is told as the usual end',
+    'nor does one after `%s`, which is reported as the default end',
     reason => {
       const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish(reason), usage, clean])
       expect(types(wires).at(-1)).toBe('error')
@@ -185,7 +185,7 @@ describe('writing a stream', () => {
     expect(types(encodeStream([...start, begin(0, call('c')), input(0, '{'), cutOff], { truncated: 'length' }).wires).at(-1)).toBe('error')
   })
 
-  test('an error at once stands alone', () => {
+  test('an error at once is alone', () => {
     const error: CanonicalEvent = { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }
     expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([
       { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
@@ -198,7 +198,7 @@ describe('writing a stream', () => {
     ])
   })
 
-  test('usage that is known early stands in the start', () => {
+  test('usage that is known early is in the start', () => {
     const { wires, notes } = encodeStream([
       start[0] as CanonicalEvent,
       usage,
@@ -293,7 +293,7 @@ describe('writing a stream', () => {
     ])
   })
 
-  test('a signature of a text without a word is a block of its own, and a text again', () => {
+  test('a signature of a text without content is a block of its own, and a text again', () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, call('c')),
@@ -316,7 +316,7 @@ describe('writing a stream', () => {
     expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([whole])
   })
 
-  test('a tool that takes text is answered with one string', async () => {
+  test('a tool that takes text gets one string', async () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, { ...call('c'), kind: 'freeform' } as Part),
@@ -357,7 +357,7 @@ describe('writing a stream', () => {
     expect(await readWithSdk(blocked.wires)).toMatchObject({ content: [], stop_reason: 'refusal' })
   })
 
-  test('only the first answer is written', () => {
+  test('only the first candidate is written', () => {
     const other = { candidate: 1 } as const
     const { wires, notes } = encodeStream([
       ...start,
@@ -375,7 +375,7 @@ describe('writing a stream', () => {
     expect(codes(notes)).toContain('candidates.first-only')
   })
 
-  test('pings are kept, except before anything is said', () => {
+  test('pings are kept, except before any output', () => {
     expect(types(encodeStream([{ type: 'start' }, { type: 'ping' }]).wires)).toEqual(['error'])
     expect(types(encodeStream([...start, { type: 'ping' }]).wires)).toEqual(['message_start', 'ping', 'error'])
   })
@@ -486,7 +486,7 @@ describe('reading a stream', () => {
     stop,
   ]
 
-  test('everything that is said', () => {
+  test('all content', () => {
     const events = decodeStream(session)
     expect(checkGrammar(events)).toEqual([])
     const { response, clean: whole } = collect(events)
@@ -513,7 +513,7 @@ describe('reading a stream', () => {
     })
   })
 
-  test('cut after any event it is legal, and not clean before it has said why it stopped', () => {
+  test('cut after any event it is legal, and not clean before its stop reason', () => {
     for (let cut = 0; cut < session.length; cut++) {
       const events = decodeStream(session.slice(0, cut))
       expect(checkGrammar(events)).toEqual([])
@@ -617,7 +617,7 @@ describe('reading a stream', () => {
     expect(checkWire(encodeStream(events).wires)).toEqual([])
   })
 
-  test('an event that nobody knows does not stand for the start behind it, and is noted', () => {
+  test('an unknown event does not replace the start after it, and is noted', () => {
     const state = messages.streamDecoder.initial()
     const events: CanonicalEvent[] = []
     for (const wire of [{ type: 'vendor_hello' }, opening, blockStart(0, { type: 'text', text: 'a' }), stop])
@@ -626,7 +626,7 @@ describe('reading a stream', () => {
     expect(codes(state.notes)).toEqual(['event.unknown'])
   })
 
-  test('an event that nobody knows is noted once, also where the stream becomes one reply', async () => {
+  test('an unknown event is noted once, also where the stream becomes one response', async () => {
     const wires = [
       opening,
       { type: 'vendor_news' },
@@ -713,7 +713,7 @@ describe('reading a stream', () => {
   })
 })
 
-test('a complete response, streamed and read again, is the same reply', () => {
+test('a complete response, streamed and read again, is the same response', () => {
   const { value } = messages.decodeResponse({
     id: 'msg_1',
     type: 'message',
@@ -759,7 +759,7 @@ describe('a stream and a complete response say the same of what this protocol al
     expect(notes).toEqual([])
   })
 
-  test('where the reply is told as a stream', async () => {
+  test('where the response is a stream', async () => {
     const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true }).text], messages, {})
     expect(body).toMatchObject(reported)
     expect(notes).toEqual([])

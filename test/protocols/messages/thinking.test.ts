@@ -45,7 +45,7 @@ describe('a signature', () => {
   test.each([
     ['whole', whole],
     ['streamed', streamed],
-  ])('of a %s reply tells its model to whoever keeps it', (_, text) => {
+  ])('of a %s response names its model for callers that store it', (_, text) => {
     expect(sealed(text())).toEqual(
       expect.arrayContaining([
         { value: 'S1', issuer: 'messages', model: 'claude-opus-5-5', form: 'thinking' },
@@ -78,7 +78,7 @@ describe('what the provider did to the thinking of the request', () => {
   const reported = (notes: readonly { code: string; path: string }[]) =>
     notes.map(({ code, path }) => `${code} ${path}`).filter(note => note.includes('transformations'))
 
-  test('is told in notes of a complete response', () => {
+  test('is in the notes of a complete response', () => {
     const body = response({ input_transformations: transformations })
     expect(reported(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes)).toEqual(expected)
     expect(messages.encodeResponse(messages.decodeResponse(body).value).wire).toEqual(body)
@@ -87,7 +87,7 @@ describe('what the provider did to the thinking of the request', () => {
   test.each<[string, (events: Record<string, unknown>[]) => void]>([
     ['start', events => Object.assign(events[0]?.['message'] as object, { input_transformations: transformations })],
     ['end', events => Object.assign(events.at(-2) as object, { input_transformations: transformations })],
-  ])('is told in notes of a stream that tells it at its %s', (_, add) => {
+  ])('is in the notes of a stream that sends it at its %s', (_, add) => {
     const events = structuredClone(asEvents(response())) as Record<string, unknown>[]
     add(events)
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
@@ -95,7 +95,7 @@ describe('what the provider did to the thinking of the request', () => {
     expect(reported(translator.notes)).toEqual(expected)
   })
 
-  test('is still there when a reply becomes a stream, and a reply again', async () => {
+  test('is still there when a response becomes a stream, and a response again', async () => {
     const stream = explodeResponse(response({ input_transformations: transformations }), { protocol: 'messages' })
     const { body, notes } = await collectStream([stream], { protocol: 'messages' })
     expect(reported(notes)).toEqual(expected)
@@ -113,7 +113,7 @@ describe('what the provider did to the thinking of the request', () => {
   })
 })
 
-describe('a reply of today', () => {
+describe('a response of today', () => {
   test('makes no note of keys that say nothing', () => {
     const nothing = { container: null, diagnostics: null, context_management: null, input_transformations: null }
     const usage = { input_tokens: 1, output_tokens: 1, inference_geo: null, speed: null, iterations: null, fallback_credit: null }
@@ -123,7 +123,7 @@ describe('a reply of today', () => {
   })
 })
 
-describe('how thinking is asked for', () => {
+describe('how thinking is requested', () => {
   const ask = (thinking: object, options: object = {}) => {
     const body = { model: 'claude-opus-5-5', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking }
     const { value } = messages.decodeRequest(body)
@@ -148,7 +148,7 @@ describe('how thinking is asked for', () => {
     expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2048, block_binding: dropBlock } })
   })
 
-  test('a way to show it that nobody knows is kept, and noted elsewhere', () => {
+  test('an unknown way to display it is kept, and noted elsewhere', () => {
     const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'tomorrow' } }
     expect(ask(body.thinking).thinking).toEqual(body.thinking)
     const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })

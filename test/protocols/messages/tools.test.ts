@@ -69,7 +69,7 @@ describe('tools that another provider runs', () => {
     expect(notes).toEqual(['tool.server-mapped /tools/0', 'tool.server-mapped /tools/1'])
   })
 
-  test('one of this provider that is forced is told from a function', () => {
+  test('a forced one of this provider is distinguished from a function', () => {
     const body = { model: 'm', messages: [], tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'tool', name: 'web_search' } }
     const { value } = messages.decodeRequest(body)
     expect(value.toolChoice).toMatchObject({ mode: 'tool', kind: 'server', name: 'web_search' })
@@ -83,7 +83,7 @@ describe('tools that another provider runs', () => {
     { role: 'user', content: 'r' },
   ]
 
-  test('past uses are left out, or told in text', () => {
+  test('past uses are left out, or written as text', () => {
     expect(write({ input: past })).toMatchObject({
       wire: { messages: [{ content: 'q' }, { role: 'assistant', content: 'sun' }, { content: 'r' }] },
       notes: ['server-tool.dropped /input/1'],
@@ -126,7 +126,7 @@ describe('tools that join in mid-conversation', () => {
     expect(notes).toContain('tool.added-late /input/1')
   })
 
-  test('stand where they stood, if the caller says so', () => {
+  test('stay in their position on request', () => {
     const { wire, notes } = write({ input, tools: [named('w')] }, { messages: { toolAddition: 'block' } })
     expect(wire['tools']).toMatchObject([{ name: 'w' }])
     expect(wire.messages[1]).toMatchObject({
@@ -234,7 +234,7 @@ describe('servers of tools that the provider asks', () => {
     expect(notes.filter(note => /tool|mcp/.test(note))).toEqual(['tool.server-mapped /tools/0', ...left])
   })
 
-  test.each(['responses', 'chat-completions'] as const)('of this protocol are told of when %s is not to have them', to => {
+  test.each(['responses', 'chat-completions'] as const)('of this protocol are noted when %s does not get them', to => {
     const { notes } = back(
       {
         ...own,
@@ -253,7 +253,7 @@ describe('servers of tools that the provider asks', () => {
     ['with their tools in the older way', { mcp_servers: [{ ...servers[0], tool_configuration: { enabled: true } }] }],
     ['without any toolset', {}],
     ['that are no list', { mcp_servers: null }],
-  ])('are written back as they stood: %s', (_, more) => {
+  ])('are written back unchanged: %s', (_, more) => {
     const body = { ...own, ...more }
     expect(messages.encodeRequest(messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
   })
@@ -280,7 +280,7 @@ describe('an effort that changes in mid-conversation', () => {
     ['unless the caller says so', { input: input(update({ effort: 'low' })) }, {}],
     ['to a model without such messages', { model: 'claude-opus-4-5', input: input(update({ effort: 'low' })) }, option],
     ['before the first message', { input: [update({ effort: 'low' }), { role: 'user', content: 'q' }] }, option],
-  ])('is not said %s', (_, body, options) => {
+  ])('is not sent %s', (_, body, options) => {
     const { wire, notes } = write(body, options)
     expect(JSON.stringify(wire)).not.toContain('output_config')
     expect(notes.filter(note => note.startsWith('part.unsupported'))).toHaveLength(1)
@@ -313,7 +313,7 @@ describe('an effort that changes in mid-conversation', () => {
     ['of nothing', { content: 'x', output_config: {} }],
     ['that is null', { content: 'x', output_config: { effort: null } }],
     ['with what nobody knows', { content: 'x', output_config: { effort: 'low', more: 1 } }],
-  ])('is written back as it stood: %s', (_, message) => {
+  ])('is written back unchanged: %s', (_, message) => {
     expect(messages.encodeRequest(messages.decodeRequest(own(message)).value)).toMatchObject({ wire: own(message), notes: [] })
   })
 })

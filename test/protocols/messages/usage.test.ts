@@ -36,7 +36,7 @@ describe('counts that are none', () => {
     ['a fraction of what the cache held', { input_tokens: 5, cache_read_input_tokens: 0.5, output_tokens: 7 }, { input: 5, output: 7 }],
     ['a fraction of thinking', { input_tokens: 5, output_tokens: 7, output_tokens_details: { thinking_tokens: 0.1 } }, { input: 5, output: 7 }],
     ['calls below zero', { input_tokens: 5, output_tokens: 7, server_tool_use: { web_search_requests: -2 } }, { input: 5, output: 7, serverTools: {} }],
-  ])('%s is not counted, but kept as it came', (_, wire, known) => {
+  ])('%s is not counted, but kept unchanged', (_, wire, known) => {
     const { value, notes } = messages.decodeResponse(response(wire))
     const { ext, ...counts } = value.usage ?? {}
     expect(counts).toEqual(known)
@@ -63,7 +63,7 @@ describe('counts that are none', () => {
     expect(decodeStream(stream(usage)).at(-1)).toEqual({ type: 'end', clean: true })
   })
 
-  test('towards other protocols each is noted', () => {
+  test('each is noted for other protocols', () => {
     const { notes } = translateResponse(response({ input_tokens: 5, output_tokens: 1.5 }), { from: 'messages', to: 'responses', now: 1 })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /usage/output_tokens')
   })

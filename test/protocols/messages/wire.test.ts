@@ -106,7 +106,7 @@ describe('a conversation that an assistant begins', () => {
   })
 })
 
-describe('what stands on a message beside its blocks', () => {
+describe('fields of a message next to its blocks', () => {
   const responded = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id })
   test.each<[string, unknown[]]>([
     ['one result', [responded('a')]],
@@ -120,7 +120,7 @@ describe('what stands on a message beside its blocks', () => {
         { type: 'text', text: 'x' },
       ],
     ],
-  ])('with %s is noted once, by whoever writes it', (_, content) => {
+  ])('with %s is noted once, by its encoder', (_, content) => {
     const body = { model: 'm', max_tokens: 50, messages: [{ role: 'user', x_vendor: 1, content }] }
     for (const to of ['chat-completions', 'responses'] as const) {
       const { notes } = translateRequest(body, { from: 'messages', to })
@@ -129,7 +129,7 @@ describe('what stands on a message beside its blocks', () => {
   })
 })
 
-test('a mark on instructions that are hoisted stands in the order of the field', () => {
+test('a mark on instructions that are hoisted is in the order of the field', () => {
   const text = (of: string, ttl: string) => [{ type: 'text', text: of, cache_control: { type: 'ephemeral', ttl } }]
   const received = {
     messages: [
@@ -166,7 +166,7 @@ describe('calls that share an id', () => {
     ])
   })
 
-  test('of two turns, of which the first was never answered', () => {
+  test('of two turns, of which the first never got a response', () => {
     const { wire } = write({ messages: [user, calls(['c', '{}']), user, calls(['c', '{"a":1}']), result('c', 'r2')] })
     expect(wire.messages.at(-1)).toMatchObject({ content: [{ tool_use_id: 'c_2', content: 'r2' }] })
   })
@@ -206,7 +206,7 @@ describe('what a careless client writes', () => {
     expect(notes.filter(note => note.includes('/system'))).toEqual(['part.unknown /system/0', 'part.unknown /system/2'])
   })
 
-  test('instructions that are no text are written back as they stood', () => {
+  test('instructions that are no text are written back unchanged', () => {
     expect(messages.encodeRequest(messages.decodeRequest(ask({ system })).value)).toMatchObject({ wire: ask({ system }), notes: [] })
   })
 })

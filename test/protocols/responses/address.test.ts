@@ -46,7 +46,7 @@ test('only the model name changes', () => {
   expect(withModel('[DONE]', 'b')).toBe('[DONE]')
 })
 
-test('whether a stream is wanted is known when it is said', () => {
+test('whether a stream is wanted is known when the field is there', () => {
   expect([{ stream: true }, { stream: false }, { stream: null }, {}, 7].map(wantsStream)).toEqual([true, false, undefined, undefined, undefined])
 })
 

@@ -51,7 +51,7 @@ test.each<[string, Record<string, unknown>[], unknown, number]>([
   ['with nothing before it', [carrier('prev'), call()], [[['tool-call', undefined]]], 1],
   ['with nothing after it', [text, carrier('next')], [[['text', undefined]]], 1],
   ['before a thought, which has its own', [carrier('next'), thought], [[['reasoning', 'OWN']]], 1],
-])('a carried signature %s is read alike from a stream and from a whole answer', (_name, output, expected, orphans) => {
+])('a carried signature %s is read alike from a stream and from a complete response', (_name, output, expected, orphans) => {
   const whole = responses.decodeResponse({ id: 'resp_1', model: 'm', status: 'completed', output })
   const { out, notes } = decode(streamOf(output))
   expect(checkGrammar(out)).toEqual([])
@@ -80,7 +80,7 @@ test('a stream that is cut behind a carrier has nothing of it', () => {
   expect(decode(wire.slice(0, 4)).out.map(({ type }) => type)).toEqual(['start', 'ping', 'end'])
 })
 
-test('reasoning without words is told when it ends', () => {
+test('reasoning without text is emitted when it ends', () => {
   const { out } = decode(streamOf([{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'OWN' }, text]))
   expect(collect(out).response.candidates[0]?.messages).toMatchObject([{ parts: [{ type: 'reasoning', id: 'rs_1', redacted: true }] }, { id: 'msg_1' }])
 })

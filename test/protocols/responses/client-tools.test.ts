@@ -235,7 +235,7 @@ test.each(['chat-completions', 'messages', 'generate-content'] as const)('remove
   expect(notes).toContainEqual(expect.objectContaining({ code: 'tool.annotation', path: '/tools/0/parameters' }))
 })
 
-describe('`encrypted` annotations in the schema of an answer', () => {
+describe('`encrypted` annotations in the schema of a response', () => {
   const format = (more: object) => ({
     type: 'json_schema',
     name: 'n',

@@ -39,7 +39,7 @@ test.each<[string, number, ErrorKind]>([
   ['misalignment_policy_violation', 400, 'content_policy'],
   ['server_error', 500, 'internal'],
   ['moon', 500, 'internal'],
-])('an answer that failed with %s is as a body with status %i', (code, status, kind) => {
+])('a response that failed with %s is as a body with status %i', (code, status, kind) => {
   const { value } = responses.decodeResponse({ id: 'resp_1', status: 'failed', output: [], error: { code, message: 'm', param: 'p' } })
   expect(value.error).toMatchObject({ status, kind, code, param: 'p', message: 'm' })
 })
@@ -55,7 +55,7 @@ test('status, retry hints and request id are kept', () => {
   expect(read(429, {}, { 'retry-after': '3', 'retry-after-ms': '2500' }).retryAfterMs).toBe(2500)
 })
 
-test('its own error is written as it came', () => {
+test('its own error is written unchanged', () => {
   const body = { error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } } }
   expect(responses.encodeError(read(418, body)).wire).toMatchObject({ status: 418, body })
 })
@@ -73,7 +73,7 @@ test.each<[string, object, object]>([
   expect(body).toMatchObject({ error: { message: 'm', ...message } })
 })
 
-test('a failed answer is written again as it failed', () => {
+test('a failed response is written again unchanged', () => {
   const failed = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'failed', output: [], error: { code: 'odd', message: 'm', odd: 1 } }
   const { wire, notes } = responses.encodeResponse(responses.decodeResponse(failed).value)
   expect([wire, notes]).toEqual([expect.objectContaining(failed), []])

@@ -5,7 +5,7 @@ import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 type Body = Record<string, unknown>
 type More = Partial<TranslateOptions>
 
-/** What every request without a word about storage gets. */
+/** What every request without a storage field gets. */
 const always = new Set(['store.default', 'reasoning.include-encrypted'])
 
 function cross(from: ProtocolName, body: Body, more: More = {}) {
@@ -211,7 +211,7 @@ describe('tools of the messages protocol', () => {
   })
 })
 
-test('a cache mark on a whole result stands on its last part', () => {
+test('a cache mark on a whole result is put on its last part', () => {
   const marked = { type: 'tool_result', tool_use_id: 't', content: 'done', cache_control: { type: 'ephemeral', ttl: '1h' } }
   const { messages } = result('')
   const { wire, notes } = cross('messages', { max_tokens: 99, messages: [...messages.slice(0, 2), { role: 'user', content: [marked] }] })
@@ -227,7 +227,7 @@ test('where it is wished, a request goes without the tools that only another pro
   expect(notes).toEqual(['tool.server /tools/0', 'tool-choice.without-tools /tool_choice/type'])
 })
 
-test('a choice without tools is noted where it stands', () => {
+test('a choice without tools is noted at its path', () => {
   const { wire, notes } = cross('generate-content', {
     contents: [{ parts: [{ text: 'hi' }] }],
     toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } },
@@ -253,7 +253,7 @@ test('the second try goes without reasoning', () => {
   expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
 })
 
-test('a proof that a client of generate-content has put on several parts is one item of reasoning', () => {
+test('a signature that a client of generate-content has put on several parts is one item of reasoning', () => {
   const thoughtSignature = wrapSignatureInBase64({ signature: { value: 'SEAL', issuer: 'responses', form: 'encrypted' }, id: 'rs_1', lengths: [2] })
   const parts = [{ text: 'Hm', thoughtSignature }, { text: 'One moment.', thoughtSignature }, { functionCall: { id: 'c1', name: 'f', args: {} } }]
   const results = [{ functionResponse: { id: 'c1', name: 'f', response: { output: 'done' } } }]

@@ -9,7 +9,7 @@ import { decode, encode, lastResponse } from './support.ts'
 
 const done = { status: 'completed' }
 
-/** Every kind of item that the reference lists, and one that it does not, as it stands in the output of an answer. */
+/** Every kind of item that the reference lists, and one that it does not, in the output of a response. */
 const items: [string, JsonObject][] = [
   ['a search of files', { type: 'file_search_call', id: 'x', queries: ['q'], results: null, ...done }],
   ['a search of the web', { type: 'web_search_call', id: 'x', action: { type: 'search', queries: ['q'], sources: [] }, ...done }],
@@ -121,7 +121,7 @@ describe.each(items)('%s', (_name, item) => {
     expect(notes).toEqual([])
   })
 
-  test('in an answer is written as it was read', () => {
+  test('in a response is written unchanged', () => {
     const wire = { ...response, output: [item] }
     const { wire: written, notes } = responses.encodeResponse(responses.decodeResponse(wire).value)
     expect(written).toEqual(wire)

@@ -8,7 +8,7 @@ const options = (to: ProtocolName) => ({ from: 'responses', to, now: 0, newId: (
 const report = (notes: { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const tool = { type: 'function', name: 'find', parameters: null, strict: true }
 
-describe('what a request loses on its way is told where it stood', () => {
+describe('drops of a request are noted at their path', () => {
   test.each<Case>([
     [
       'the seal of thoughts without words',
@@ -129,14 +129,14 @@ describe('what a request loses on its way is told where it stood', () => {
     expect(report(notes)).toContain(note)
   })
 
-  test('a namespaced call is told of once, where its tool is defined', () => {
+  test('a namespaced call is noted once, where its tool is defined', () => {
     const input = [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }]
     const { notes } = translateRequest({ model: 'm', input, tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, options('chat-completions'))
     expect(report(notes).filter(note => note.startsWith('tool.namespace'))).toEqual(['tool.namespace /tools/0/name'])
   })
 })
 
-describe('what an answer loses on its way is told where it stood', () => {
+describe('drops of a response are noted at their path', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' }
   const cited = (annotation: object) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', annotations: [annotation] }] })
   test.each<Case>([
@@ -248,7 +248,7 @@ test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('o
   expect(reported.sort()).toEqual(to === 'messages' ? ['field.unsupported /include/1', lost] : [lost])
 })
 
-test.each<ProtocolName>(['chat-completions', 'messages'])('a previous answer that is none is nothing to look up, toward %s', to => {
+test.each<ProtocolName>(['chat-completions', 'messages'])('an invalid previous response is not looked up, for %s', to => {
   const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, previous_response_id: '' }, options(to))
   expect(notes).toEqual([])
 })
@@ -270,7 +270,7 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a namespace is noted 
   expect(report(notes)).toEqual(['tool.namespace /tools/1/name'])
 })
 
-describe.each<ProtocolName>(['chat-completions', 'messages'])('an ending without an exact word is noted once, where it was said, toward %s', to => {
+describe.each<ProtocolName>(['chat-completions', 'messages'])('a finish reason without an exact match is noted once, at its path, for %s', to => {
   test.each<[string, Record<string, unknown>, string[]]>([
     ['a reason that nobody knows', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
     ['an end without a reason', { status: 'incomplete', incomplete_details: null }, ['finish.approximated /status']],
@@ -316,7 +316,7 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a found tool that the
   expect(notes.map(({ code }) => code)).not.toContain('tool.added-late')
 })
 
-describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('what an error says in no known way is told, toward %s', to => {
+describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('unknown fields of an error are noted, for %s', to => {
   test.each<[string, object, string]>([
     ['a code that is no text, in a flat body', { message: 'm', code: { a: 1 } }, 'field.unknown /code'],
     ['a code that is no text, beside the error', { error: 'm', code: ['x'] }, 'field.unknown /code'],

@@ -50,7 +50,7 @@ test.each<[string, Part, object, string]>([
     { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'auto' },
     'image_url',
   ],
-])('media.mime: %s of no told type is given one', (_, part, written, key) => {
+])('media.mime: %s of unknown type gets one', (_, part, written, key) => {
   const { wire, told: reported } = write([hi, part])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
   expect(reported('media.mime')).toEqual([`synthesized /input/0/content/1/${key}`])

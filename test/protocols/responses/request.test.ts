@@ -284,7 +284,7 @@ describe('reading', () => {
   })
 })
 
-describe('writing what another protocol said', () => {
+describe('encoding what another protocol sent', () => {
   test('a history becomes items in order; ids of calls never become ids of items', () => {
     const call = (id: string, more = {}): Part => ({ type: 'tool-call', id, name: 'f', kind: 'function', input: '{}', ...more })
     const result = (callId: string, ...content: Part[]): Part => ({ type: 'tool-result', callId, kind: 'function', content })
@@ -335,7 +335,7 @@ describe('writing what another protocol said', () => {
     ])
   })
 
-  test('nothing is stored unless it was asked for, and reasoning can go on without a store', () => {
+  test('nothing is stored unless requested, and reasoning can continue without a store', () => {
     const { wire, notes } = write({ model: 'm', messages: [] })
     expect(wire).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
     expect(notes).toMatchObject([
@@ -383,7 +383,7 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['reasoning.loose', 'reasoning.loose'])
   })
 
-  describe('reasoning that a client tells again', () => {
+  describe('reasoning that a client sends again', () => {
     const thought = (value: string, id?: string, ...message: string[]): Part => ({
       type: 'reasoning',
       segments: message.map(segment => ({ kind: 'summary', text: segment })),
@@ -447,7 +447,7 @@ describe('writing what another protocol said', () => {
     })
   })
 
-  test('a picture that the model made is the result of an image generation call, with the same id in every request', () => {
+  test('an image of the model is the result of an image generation call, with the same id in every request', () => {
     const history = foreign([say('assistant', { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } })])
     const { wire, codes } = write(history)
     expect(wire['input']).toEqual([
@@ -465,7 +465,7 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['media.detail'])
   })
 
-  test('what media have and no field is for is told', () => {
+  test('fields of media without a match are noted', () => {
     const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
     expect(write(foreign([say('user', media('audio'))]), { inputAudio: true }).codes).toEqual(['field.unsupported', 'cache.unsupported'])
     expect(write(foreign([say('user', media('video'))]), { openResponses: true })).toMatchObject({
@@ -474,13 +474,13 @@ describe('writing what another protocol said', () => {
     })
   })
 
-  test('strict is written as false where it was not said', () => {
+  test('strict is written as false where it was absent', () => {
     const { wire, codes } = write(foreign([], { tools: [{ type: 'function', name: 'f' }] }))
     expect(wire['tools']).toEqual([{ type: 'function', name: 'f', parameters: null, strict: false }])
     expect(codes).toEqual([])
   })
 
-  test('names and ids that are not allowed here are changed alike everywhere, and told to the answer', () => {
+  test('names and ids that are not allowed here are changed alike everywhere, and restored in the response', () => {
     const long = 'x'.repeat(416)
     const { wire, codes, context } = write(
       foreign(
@@ -562,7 +562,7 @@ describe('writing what another protocol said', () => {
     expect(notes).toMatchObject([{ path: '/top_k' }])
   })
 
-  test('a failed tool keeps its text, with a prefix when one is asked for', () => {
+  test('a failed tool keeps its text, with a prefix on request', () => {
     const failed = foreign([say('tool', { type: 'tool-result', callId: 'c', kind: 'function', content: [text('bad')], isError: true })])
     expect(write(failed)).toMatchObject({ wire: { input: [{ output: 'bad' }] }, codes: ['tool-result.error-flag'] })
     expect(write(failed, { errorPrefix: 'Error: ' })).toMatchObject({ wire: { input: [{ output: 'Error: bad' }] } })
@@ -590,7 +590,7 @@ describe('writing what another protocol said', () => {
     const search = { type: 'server' as const, tool: 'web_search' as const, protocol: 'messages', raw: {}, common: { allowedDomains: ['a.org'] } }
     const own = { type: 'function' as const, name: 'f' }
 
-    test('are left out beside others, refused alone, and mapped when that is asked for', () => {
+    test('are left out next to others, refused alone, and mapped on request', () => {
       expect(write(foreign([], { tools: [own, search] })).codes).toEqual(['tool.server'])
       expect(() => write(foreign([], { tools: [search] }))).toThrow(expect.objectContaining({ code: 'inexpressible' }))
       expect(write(foreign([], { tools: [search] }), { serverTools: 'map' })).toMatchObject({
@@ -621,7 +621,7 @@ describe('writing what another protocol said', () => {
     ['a thread', foreign([], { state: { thread: { type: 'continue' } } })],
     ['a file of another provider', foreign([say('user', { type: 'media', kind: 'image', source: { type: 'file-id', id: 'f', issuer: 'messages' } })])],
     ['history that only another provider can read', foreign([say('assistant', { type: 'control', control: 'compaction', protocol: 'messages', raw: {} })])],
-  ])('%s is refused, or noted when that is asked for', (_name, value) => {
+  ])('%s is refused, or noted on request', (_name, value) => {
     expect(() => write(value)).toThrow(expect.objectContaining({ code: 'inexpressible' }))
     expect(write(value, { onUnresolvable: 'note' }).notes).toContainEqual(expect.objectContaining({ kind: 'dropped' }))
   })
@@ -661,7 +661,7 @@ test.each([
   }
 })
 
-test('reads reasoning text of the type output_text, as LiteLLM sends it, and writes it as it came', () => {
+test('reads reasoning text of the type output_text, as LiteLLM sends it, and writes it unchanged', () => {
   const content = [{ type: 'output_text', text: 'hm', annotations: [] }]
   const item = { type: 'reasoning', id: 'rs_1', summary: [], content, encrypted_content: 'QUJD' }
   const input = [{ role: 'user', content: 'hi' }, item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] }]

@@ -11,7 +11,7 @@ import { type ResponsesOptions, responses } from '../../../src/protocols/respons
 import { encode, lastResponse, run } from './support.ts'
 
 const read = (wire: unknown) => responses.decodeResponse(wire).value
-/** Without the counts of 0 that a response gets when its source has none: no answer here has counts. */
+/** Without the counts of 0 that a response gets when its source has none: no response here has counts. */
 const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptions) => {
   const { wire, notes } = responses.encodeResponse(value, { missingUsage: 'null', ...options })
   return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }
@@ -144,7 +144,7 @@ describe('reading', () => {
     ])
   })
 
-  test('usage is inclusive, and what was not told is absent', () => {
+  test('usage is inclusive, and absent counts stay absent', () => {
     const { usage } = read(
       body({
         usage: {
@@ -186,8 +186,8 @@ describe('reading', () => {
   })
 })
 
-describe('writing what another protocol said', () => {
-  test('ids are its own, and the same for the same answer', () => {
+describe('encoding what another protocol sent', () => {
+  test('ids are its own, and the same for the same response', () => {
     const { wire } = write(
       response(
         [
@@ -218,8 +218,8 @@ describe('writing what another protocol said', () => {
     expect(write(response([{ type: 'text', text: 'a' }])).wire['output']).toMatchObject([{ id: (wire['output'] as JsonObject[])[0]?.['id'] }])
   })
 
-  // As the provider answers: see the captures of its replies that tell such a tool.
-  test('the echo of a server of tools does not tell what opens it', () => {
+  // As the provider responds: see the captures of its responses with such a tool.
+  test('the echo of a server of tools does not contain its secrets', () => {
     const tool = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
     const reported = { ...tool, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
     const request = responses.decodeRequest({ input: 'x', tools: [reported] }).value
@@ -227,7 +227,7 @@ describe('writing what another protocol said', () => {
     expect(wire['tools']).toEqual([{ ...tool, headers: { 'x-key': '<redacted>' } }])
   })
 
-  test('the echo has the defaults, or what the request said', () => {
+  test('the echo has the defaults, or the values of the request', () => {
     expect(write(response([])).wire).toMatchObject({
       temperature: 1,
       top_p: 1,
@@ -259,7 +259,7 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual([])
   })
 
-  test('every key that Open Responses demands is there, in whole answers and in all snapshots', () => {
+  test('every key that Open Responses requires is there, in complete responses and in all snapshots', () => {
     const demanded =
       'id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key'.split(
         ' ',
@@ -281,7 +281,7 @@ describe('writing what another protocol said', () => {
     }
   })
 
-  test('what nobody told is told to be made up', () => {
+  test('synthesized values are noted', () => {
     const bare: CanonicalResponse = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] }
     expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.created', 'response.model'] })
     expect(write(bare, { now: 9, newId: prefix => `${prefix}new` })).toMatchObject({ wire: { id: 'resp_new', created_at: 9 }, codes: ['response.model'] })
@@ -289,7 +289,7 @@ describe('writing what another protocol said', () => {
 
   test.each<[FinishReason, string, string | null, string[]]>([
     ['stop', 'completed', null, []],
-    // The reply of this table holds no call.
+    // The response of this table holds no call.
     ['tool_calls', 'completed', null, ['finish.approximated']],
     ['length', 'incomplete', 'max_output_tokens', []],
     ['content_filter', 'completed', null, ['finish.approximated', 'refusal.synthesized']],
@@ -321,7 +321,7 @@ describe('writing what another protocol said', () => {
     expect(wire['output']).toMatchObject([{ status: 'completed' }, { status: 'incomplete', arguments: '{' }])
   })
 
-  test('an answer that does not say how it ended is refused, or counts as cut off', () => {
+  test('a response without a finish reason is refused, or counts as cut off', () => {
     const open: CanonicalResponse = { id: 'x', model: 'm', createdAt: 1, candidates: [{ index: 0, messages: [] }] }
     expect(() => write(open)).toThrow(expect.objectContaining({ code: 'truncated' }))
     expect(write(open, { truncated: 'length' })).toMatchObject({ wire: { status: 'incomplete' }, codes: ['finish.truncated-as-length'] })
@@ -420,7 +420,7 @@ describe('writing what another protocol said', () => {
     expect(write(response([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
 
-  test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null when asked: %s', missingUsage => {
+  test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null on request: %s', missingUsage => {
     const options = missingUsage && { missingUsage }
     const whole = responses.encodeResponse(response([{ type: 'text', text: 'Hi' }]), options)
     const streamed = run(responses.streamEncoder, [...explode(response([{ type: 'text', text: 'Hi' }]))], options)
@@ -431,7 +431,7 @@ describe('writing what another protocol said', () => {
     for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(missingUsage === 'null' ? [] : ['usage.missing'])
   })
 
-  test('a picture is the result of an image generation call', () => {
+  test('an image is the result of an image generation call', () => {
     const { wire, codes } = write(
       response([
         { type: 'text', text: 'see' },
@@ -449,7 +449,7 @@ describe('writing what another protocol said', () => {
     ['priority', 'priority', []],
     ['batch', 'default', ['tier.nearest']],
     [undefined, 'default', []],
-  ])('a service tier of %s is told as %s', (serviceTier, tier, expected) => {
+  ])('a service tier of %s becomes %s', (serviceTier, tier, expected) => {
     const value = { ...response([{ type: 'text', text: 'a' }]), ...(serviceTier !== undefined && { serviceTier }) }
     const { wire, codes } = write(value)
     expect([wire['service_tier'], codes]).toEqual([tier, expected])
@@ -457,7 +457,7 @@ describe('writing what another protocol said', () => {
     expect([lastResponse(streamed.out)['service_tier'], streamed.notes.map(({ code }) => code)]).toEqual([tier, expected])
   })
 
-  test('a service tier that only the counts tell is told, whole and streamed; one that the answer tells goes before', () => {
+  test('a service tier that only the counts have is used, complete and streamed; the one of the response has priority', () => {
     const reported = (tiers: { serviceTier?: string }) => {
       const value = { ...response([{ type: 'text', text: 'a' }]), ...tiers, usage: { input: 1, output: 2, serviceTier: 'flex' } }
       return [write(value).wire['service_tier'], lastResponse(encode(explode(value), { now: 7 }).out)['service_tier']]
@@ -466,13 +466,13 @@ describe('writing what another protocol said', () => {
     expect(reported({ serviceTier: 'priority' })).toEqual(['priority', 'priority'])
   })
 
-  test('media that no answer holds here are left out', () => {
+  test('media that no response holds here are left out', () => {
     const { wire, codes } = write(response([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
     expect(wire['output']).toEqual([])
     expect(codes).toEqual(['media.unsupported'])
   })
 
-  test('citations keep what can be said', () => {
+  test('citations keep what can be expressed', () => {
     const citation = (more: object) => ({ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...more })
     const { wire, codes } = write(
       response([
@@ -509,26 +509,26 @@ describe('writing what another protocol said', () => {
     expect(write(response([{ type: 'text', text: 'né', citations }])).codes).toEqual(expected)
   })
 
-  test('answers beyond the first are left out with a note for each', () => {
+  test('candidates after the first are left out with a note for each', () => {
     const value = response([{ type: 'text', text: 'a' }])
     const others = [1, 2].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
     expect(write({ ...value, candidates: [...value.candidates, ...others] }).codes).toEqual(['candidates.first-only', 'candidates.first-only'])
   })
 
-  test('two calls with one id are told apart', () => {
+  test('two calls with one id are distinguished', () => {
     const twice: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }
     const { wire, codes } = write(response([twice, twice], 'tool_calls'))
     expect(wire['output']).toMatchObject([{ call_id: 'c' }, { call_id: 'c_2' }])
     expect(codes).toEqual(['tool-call.id-twice'])
   })
 
-  test('an error is a failed answer', () => {
+  test('an error is a failed response', () => {
     const { wire } = write({ ...response([]), error: { status: 529, kind: 'overloaded', message: 'Overloaded', protocol: 'messages' } })
     expect(wire).toMatchObject({ status: 'failed', error: { code: 'overloaded', message: 'Overloaded' } })
   })
 })
 
-test('a streamed answer ends in the same snapshot as the whole one', () => {
+test('a streamed response ends in the same snapshot as the complete one', () => {
   const message = (parts: Part[]): Message => ({ role: 'assistant', origin: 'message', parts })
   const value: CanonicalResponse = {
     id: 'x1',

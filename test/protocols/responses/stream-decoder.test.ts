@@ -30,7 +30,7 @@ const messageItem = (text: string) => ({
 })
 const callItem = (args: string, id = 'fc_1') => ({ type: 'function_call', id, call_id: 'call_1', name: 'f', arguments: args, status: 'completed' })
 
-/** Shortened forms of real streams, each told to its end. */
+/** Shortened forms of real streams, each to its end. */
 const streams: Record<string, unknown[]> = {
   'a text': [
     created,
@@ -155,7 +155,7 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
     expect(reported(withoutFinals)).toEqual(reported(out))
   })
 
-  test('written again it is the same answer', () => {
+  test('written again it is the same response', () => {
     const { out, notes } = encode(decode(wire).out)
     expect(notes).toEqual([])
     expect(partsOf(out)).toEqual(partsOf(wire))
@@ -187,7 +187,7 @@ test('the signature is the one of the done event', () => {
   })
 })
 
-test('arguments that only their own last event tells are read from it', () => {
+test('arguments that only their last event has are read from it', () => {
   expect(partsOf(streams['arguments that nothing repeats'] ?? [])).toMatchObject([{ type: 'tool-call', input: '{"q":1}' }])
 })
 
@@ -200,7 +200,7 @@ describe('what only the last event says of an item that has ended', () => {
   test.each<[string, JsonObject[], JsonObject[]]>([
     ['after its thoughts', [thought], [{ ...thought, encrypted_content: 'SEAL' }]],
     ['after what follows them', [thought, messageItem('Hi')], [{ ...thought, encrypted_content: 'SEAL' }, messageItem('Hi')]],
-  ])('a proof is told %s', (_, items, last) => {
+  ])('a signature is emitted %s', (_, items, last) => {
     const { out, notes } = reported(items, last)
     expect(notes).toEqual([])
     expect(checkGrammar(out)).toEqual([])
@@ -241,7 +241,7 @@ describe('what only the last event says of an item that has ended', () => {
   })
 })
 
-describe('an event that only this protocol knows, where a stream becomes one reply', () => {
+describe('an event that only this protocol has, where a stream becomes one response', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const collected = async (...events: object[]) => {
     const item = { type: 'response.output_item.done', output_index: 0, item: search }
@@ -254,7 +254,7 @@ describe('an event that only this protocol knows, where a stream becomes one rep
     expect(await collected(audio, audio)).toMatchObject([{ code: 'event.unknown', path: '' }])
   })
 
-  test('is nothing lost where it tells the progress of an item', async () => {
+  test('is not a loss if it reports the progress of an item', async () => {
     expect(await collected({ type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' })).toEqual([])
   })
 })
@@ -305,12 +305,12 @@ describe('errors', () => {
     expect(out.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
-  test('how long to wait is told inside of the error', () => {
+  test('the retry time is inside of the error', () => {
     const wire = { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'm', param: null, headers: { 'retry-after': 3 } } }
     expect(decode([wire]).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind: 'rate_limit', status: 429, retryAfterMs: 3000 }) })
   })
 
-  test('what a failed response counted is told before the error', () => {
+  test('the counts of a failed response come before the error', () => {
     expect(decode([created, nested, failed]).out.map(({ type }) => type)).toEqual(['start', 'update', 'usage', 'error', 'end'])
   })
 })
@@ -338,7 +338,7 @@ test('an annotation that is null, as the newest types allow, says nothing', () =
   expect(decode(events.toSpliced(4, 0, annotation))).toEqual(decode(events))
 })
 
-test('an event nobody knows is noted, also where nobody reads the events', () => {
+test('an unknown event is noted, also where no client reads the events', () => {
   const { out, notes } = decode([created, { type: 'response.telepathy', thought: 1 }, completed()])
   expect(out.map(({ type }) => type)).toEqual(['start', 'update', 'finish', 'end'])
   expect(notes).toMatchObject([{ code: 'event.unknown', kind: 'dropped' }])
@@ -399,7 +399,7 @@ test('any JSON is read, or refused as malformed; what was given obeys the gramma
   )
 })
 
-test('a reply that begins inside another fails the stream; the same start told twice does not', () => {
+test('a response that begins inside another fails the stream; the same start twice does not', () => {
   const other = { ...created, response: { ...created.response, id: 'resp_2' } }
   const state = responses.streamDecoder.initial({})
   const step = (event: unknown) => responses.streamDecoder.step(state, event, () => {})

@@ -184,7 +184,7 @@ describe('the recipe of a stream', () => {
     expect(lastResponse(out)['output']).toMatchObject([{ content: [{ annotations: [{ type: 'url_citation', start_index: 0, end_index: 2 }] }] }])
   })
 
-  test('the first events come at once when that is asked for', () => {
+  test('the first events come at once on request', () => {
     const start: CanonicalEvent = { type: 'start', id: 'x', model: 'm' }
     expect(typesOf(encode([start, { type: 'ping' }], { now: 1, deferStart: false }).out).slice(0, 2)).toEqual(['response.created', 'response.in_progress'])
   })
@@ -194,7 +194,7 @@ describe('the recipe of a stream', () => {
     expect(typesOf(out)).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed', '[DONE]'])
   })
 
-  test('answers beyond the first are left out with one note each', () => {
+  test('candidates after the first are left out with one note each', () => {
     const second = { type: 'message.start', candidate: 1, message: 0, role: 'assistant' } as const
     const { out, notes } = encode([start, message(), second, { type: 'message.end', candidate: 1, message: 0 }, messageEnd(), finish('stop'), end()])
     expect(faultsOf(out)).toEqual([])
@@ -293,7 +293,7 @@ describe('how a stream ends', () => {
     expect(decode(out.filter(isObject)).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind }) })
   })
 
-  test('a cut-off is a failure, whether its end is told or not', async () => {
+  test('a cut-off is a failure, with or without an end event', async () => {
     const events = [start, message(), begin(0, { type: 'text', text: '' }), give(0, { kind: 'text', text: 'par' })]
     for (const cut of [events, [...events, end(false)]]) {
       const { out } = encode(cut)
@@ -307,7 +307,7 @@ describe('how a stream ends', () => {
     }
   })
 
-  test('a cut-off counts as the length limit when that is asked for, but a call without its end is never done', async () => {
+  test('a cut-off counts as the length limit on request, but a call without its end is never done', async () => {
     const events = [
       start,
       message(),
@@ -334,7 +334,7 @@ describe('how a stream ends', () => {
     expect(faultsOf(out)).toEqual([])
   })
 
-  test('the explanation of a refusal is told where nothing else was said', () => {
+  test('the explanation of a refusal is emitted if there was no other text', () => {
     const refused: CanonicalEvent = { type: 'finish', candidate: 0, finish: { reason: 'refusal', message: 'No.' } }
     const { out } = encode([start, message(), messageEnd(), refused, end()])
     expect(lastResponse(out)['output']).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
@@ -483,7 +483,7 @@ describe('any stream that obeys the grammar', () => {
   })
 })
 
-describe('calls and reasoning whose pieces are odd', () => {
+describe('calls and reasoning whose chunks are odd', () => {
   const stream = (head: Part, deltas: Delta[]) =>
     encodeStream(responses, [start, message(), begin(0, head), ...deltas.map(delta => give(0, delta)), ...over]).wires
   const over: CanonicalEvent[] = [
@@ -499,7 +499,7 @@ describe('calls and reasoning whose pieces are odd', () => {
     expect(wires).toContainEqual(expect.objectContaining({ type: 'response.function_call_arguments.done', arguments: ' {}' }))
   })
 
-  test('thought that comes late of a segment which has ended goes on with the last one', () => {
+  test('late reasoning of an ended segment continues with the last one', () => {
     const wires = stream({ type: 'reasoning', segments: [] }, [
       { kind: 'reasoning', segment: 1, of: 'summary', text: 'so' },
       { kind: 'reasoning', segment: 0, of: 'summary', text: 'hm' },
@@ -513,7 +513,7 @@ test.each<[string, object]>([
   ['a status of one server', { status: 'complete' }],
   ['a reason of one server', { status: 'incomplete', incomplete_details: { reason: 'odd', more: 1 } }],
   ['a pause for new input', { status: 'incomplete', incomplete_details: { reason: 'steered' } }],
-])('a reply of this protocol ends in the same words as a stream: %s', (_, ending) => {
+])('a response of this protocol ends in the same words as a stream: %s', (_, ending) => {
   const { value } = responses.decodeResponse({ id: 'r', object: 'response', created_at: 1, model: 'm', output: [], ...ending })
   const { out, notes } = encode(explode(value))
   expect(lastResponse(out)).toMatchObject({ id: 'r', ...ending })

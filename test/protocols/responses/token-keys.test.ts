@@ -17,7 +17,7 @@ const whole = {
   output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }],
 }
 
-describe('keys of a token that nobody modelled', () => {
+describe('unknown keys of a token', () => {
   test('come back in their own protocol, and again when the text beside them was changed', () => {
     const { value } = responses.decodeResponse(whole)
     expect(responses.encodeResponse(value)).toMatchObject({ wire: whole, notes: [] })
@@ -34,7 +34,7 @@ describe('keys of a token that nobody modelled', () => {
   })
 })
 
-test('a reply that ends in calls and made a picture alone has a call, whole and streamed', () => {
+test('a response that ends in calls and has only an image has a call, complete and streamed', () => {
   const output = [{ type: 'image_generation_call', id: 'ig_1', result: 'aGk=', status: 'completed' }]
   const { value } = responses.decodeResponse({ ...whole, output })
   const [candidate] = value.candidates
@@ -43,7 +43,7 @@ test('a reply that ends in calls and made a picture alone has a call, whole and 
   expect(encodeStream(responses, explode(calls)).notes.map(({ code }) => code)).toEqual(reported)
 })
 
-test.each([chat, messages, generate])('the reply that a cache is compared with is a loss for $name', ({ encodeRequest }) => {
+test.each([chat, messages, generate])('the response that a cache is compared with is dropped for $name', ({ encodeRequest }) => {
   const wire = { model: 'm', input: 'hi', prompt_cache_options: { mode: 'implicit', comparison_response_id: 'resp_1' } }
   const { value } = responses.decodeRequest(wire)
   expect(responses.encodeRequest(value)).toMatchObject({ wire, notes: [] })

@@ -25,7 +25,7 @@ const eventsOf = (items: typeof output) => [
 ]
 const decoded = (items = output) => decodeStream(responses, eventsOf(items))
 
-describe('messages of a reply that are not the model speaking', () => {
+describe('messages of a response by other speakers than the model', () => {
   test('come out of a stream as they went in: who speaks, and what', () => {
     const { wires: out, notes } = encodeStream(responses, decoded())
     expect(notes).toEqual([])
@@ -40,7 +40,7 @@ describe('messages of a reply that are not the model speaking', () => {
     expect(await accumulate(wires)).toMatchObject({ output: lists })
   })
 
-  test('their parts are read as those of whoever speaks, announced one by one or whole', () => {
+  test('their parts are read as those of their speaker, announced one by one or complete', () => {
     const part = { type: 'input_text', text: 'Are you there?' }
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
     const out = decodeStream(responses, [
@@ -56,7 +56,7 @@ describe('messages of a reply that are not the model speaking', () => {
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
-    'are told as words of the model to %s, with a note, in a stream as in a complete response',
+    'become text of the model for %s, with a note, in a stream as in a complete response',
     to => {
       const whole = protocols[to].encodeResponse(responses.decodeResponse(response).value, { fieldNames: responses.fieldNames })
       const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
@@ -65,7 +65,7 @@ describe('messages of a reply that are not the model speaking', () => {
     },
   )
 
-  test('one that was cut off is told as far as it came, where a cut is told as the length limit', () => {
+  test('a truncated one is emitted as far as it came, where a cut becomes the length limit', () => {
     const cut = decoded().slice(0, 3)
     const { wires: out } = encodeStream(responses, cut, { truncated: 'length' })
     expect(faultsOf(out)).toEqual([])

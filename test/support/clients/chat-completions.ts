@@ -3,7 +3,7 @@ import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resource
 import { parse, responding, retryAfter } from '../answering.ts'
 import type { Body, Client, Received } from './index.ts'
 
-/** What servers tell beside the official fields. */
+/** What servers send besides the official fields. */
 type Reported = { reasoning_content?: string; reasoning_details?: { text?: string; summary?: string }[] }
 
 function received({ choices: [choice], usage }: ChatCompletion, streamed = false): Received {
@@ -20,7 +20,7 @@ function received({ choices: [choice], usage }: ChatCompletion, streamed = false
     stop,
     refused: Boolean(message?.refusal) || stop === 'content_filter',
     refusal: message?.refusal ?? '',
-    // Of keys it does not know the accumulator keeps what came last: only what comes in one piece is whole.
+    // For unknown keys the accumulator keeps the last value: only what comes in one chunk is complete.
     reasoning: details ? details.map(({ text = '', summary = '' }) => text + summary).join('') : streamed && thought ? undefined : thought,
     cited: (message?.annotations ?? []).map(({ url_citation: { url } }) => url),
     counts: {
@@ -84,7 +84,7 @@ export const client: Client = {
     const message = received as ChatCompletion['choices'][0]['message']
     const calls = message.tool_calls ?? []
     const { reasoning_content } = message as Reported
-    // The AI SDK keeps plain reasoning, and the proofs of calls.
+    // The AI SDK keeps plain reasoning, and the signatures of calls.
     const isThoughtless = echo === 'thoughtless'
     const signatureOf = (call: object) => (isThoughtless && 'extra_content' in call ? { extra_content: call.extra_content } : {})
     const known = {

@@ -11,7 +11,7 @@ import type { Body, Client, Received } from './index.ts'
 
 const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATION']
 
-/** A reply, or the pieces of a streamed one. */
+/** A response, or the chunks of a streamed one. */
 function received(chunks: GenerateContentResponse[]): Received {
   let text = ''
   let reasoning = ''
@@ -61,7 +61,7 @@ async function all(stream: AsyncIterable<GenerateContentResponse>): Promise<Gene
   return chunks
 }
 
-/** Parts go on where the one before stopped, unless a signature stands between. */
+/** Parts continue where the one before stopped, unless a signature is between them. */
 function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
@@ -73,7 +73,7 @@ function joined(parts: Part[]): Part[] {
   return out
 }
 
-/** What Gemini CLI keeps of an answer: no thoughts, no pieces that hold an empty text, and texts in one. */
+/** What Gemini CLI keeps of a response: no reasoning, no chunks with an empty text, and texts in one. */
 function thoughtless(message: Content[]): Content[] {
   const isEmpty = ({ text, thought, thoughtSignature }: Part) => text === '' && !thought && thoughtSignature === undefined
   const kept = message.filter(({ parts = [] }) => !parts.some(isEmpty)).flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
@@ -86,7 +86,7 @@ function thoughtless(message: Content[]): Content[] {
   return [{ role: 'model', parts }]
 }
 
-/** There is no official accumulator but the history of a chat, which keeps every piece as a content of its own. */
+/** There is no official accumulator but the history of a chat, which keeps every chunk as a content of its own. */
 async function foldStream(text: string): Promise<unknown> {
   const ai = connect('http://test', responding(text, 'text/event-stream'))
   const chunks = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))

@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs'
 
-/** What a person or a program gets from an official client, in nobody's dialect. */
+/** What a person or a program gets from an official client, independent of the client's dialect. */
 export type Received = {
   text: string
   calls: { id: string; name: string; input: unknown }[]
   stop: string | undefined
   refused: boolean
-  /** The words of a refusal, where they do not stand in the text. */
+  /** The text of a refusal, if it is not in the text. */
   refusal: string
-  /** Undefined: the accumulator keeps the last piece of it only. */
+  /** Undefined: the accumulator keeps only its last chunk. */
   reasoning: string | undefined
   /** Where it was found. */
   cited: string[]
   counts: Counts
 }
-/** Inclusive, as far as the client was told. */
+/** Inclusive, as far as the client received it. */
 type Counts = { input?: number | undefined; output?: number | undefined; cacheRead?: number | undefined; reasoning?: number | undefined }
 
 /** What a client sends back after running the calls: the results by call id. */
@@ -27,13 +27,13 @@ export type Question = {
 }
 
 export type Client = {
-  /** Asks; when calls come and `runTool` is given, answers them and asks again until there are none. */
+  /** Sends a request; with `runTool`, responds to calls and repeats until there are none. */
   converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Received & { rounds: number }>
   /** What the official accumulator makes of a stream's text; rejects when it does not like it. */
   readStream(text: string): Promise<Received>
-  /** The reply that the official accumulator makes of a stream's text, in its own protocol. */
+  /** The response that the official accumulator makes of a stream's text, in its own protocol. */
   foldStream(text: string): Promise<unknown>
-  /** After how many seconds the client is to ask again, as the error tells it. */
+  /** The retry time of the client in seconds, as in the error. */
   retryAfterOf(error: unknown): string | null | undefined
   /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
   refusalsAreText?: true
@@ -42,7 +42,7 @@ export type Client = {
 
   /** The first request of a conversation. */
   open(question: Omit<Question, 'stream' | 'schema'>): Body
-  /** The reply as a program holds it: the object that the official client gives for a body, or for the text of a stream. */
+  /** The response as a program holds it: the object that the official client returns for a body, or for the text of a stream. */
   receive(response: WireResponse): Promise<unknown>
   /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
   goOn(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
@@ -51,8 +51,8 @@ export type Client = {
 export type Body = Record<string, unknown>
 export type WireResponse = { body: unknown } | { text: string }
 /**
- * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets thoughts, and what it
- * takes for empty; where it is used to proofs, only thoughts without one. Not every wire has such programs.
+ * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets reasoning, and what it takes for
+ * empty; where it is used to signatures, only reasoning without one. Not every wire has such programs.
  */
 export type Echo = 'received' | 'rebuilt' | 'thoughtless'
 

@@ -72,7 +72,7 @@ export const client: Client = {
   },
   async readStream(text) {
     const last = await foldStream(text)
-    // Items, parts and the reply are told again at their ends: what came piece by piece has to say the same.
+    // Items, parts and the response are repeated at their ends: the chunks must have the same content.
     const { output } = await foldChunks(text)
     return received({ ...last, output })
   },

@@ -11,9 +11,9 @@ const blocksResponse = response('messages')
 const itemsResponse = response('responses')
 const elsewhere = makers('messages')
 
-/** Replies of messages tell no time. */
+/** Responses of messages have no time. */
 const timeless = ['response.created']
-/** Streams that tell no counts. */
+/** Streams without counts. */
 const countless = ['usage.late', 'usage.missing']
 const thought = { type: 'thinking', thinking: 'hm', signature: seal }
 const says = (...content: object[]) => blocks.says({ role: 'user', content })
@@ -22,7 +22,7 @@ const responses = (...parts: object[]) => ({ role: 'user', content: parts })
 const text = { type: 'text', text: 'yes' }
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
-/** The order of the parts, as this protocol's replies tell it to the next request. */
+/** The order of the parts, as this protocol's responses send it to the next request. */
 const layout = { signature: { value: '["x4","r0"]', issuer: 'chat-completions', form: 'layout' as Signature['form'] & string } }
 
 /** From a client of this protocol to a vendor of it. */

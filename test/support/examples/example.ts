@@ -17,14 +17,14 @@ export type Example = {
   /** `canonical`: no protocol of the registry says it, but the model can hold it. */
   from: ProtocolName | 'canonical'
   to: ProtocolName
-  /** Of a stream: its wire events; text stands for a frame that is no event. */
+  /** Of a stream: its wire events; text is a frame that is no event. */
   body: unknown
   options?: Options
   /** Other codes that no smaller input avoids. */
   also?: string[]
   /** Where the input and the output show it best, JSON pointers (of a stream: into the list of its events); the note's own path if absent. */
   shows?: { source?: string; target?: string }
-  /** The note is of what nobody said: its path leads to where it would stand. */
+  /** The note is about an absent field: its path leads to where it would be. */
   unreported?: true
 }
 
@@ -88,7 +88,7 @@ function bodiesOf({ kind, from }: Example, whole: unknown): [place: string, body
   return [['', whole], ...events, ...held, ['', from === 'canonical' ? undefined : gathered(protocols[from], whole as unknown[])]]
 }
 
-/** The reply that a stream of this protocol adds up to; undefined when it is none. */
+/** The response that a stream of this protocol adds up to; undefined when it is none. */
 function gathered({ streamDecoder, encodeResponse }: Protocol, events: unknown[]): unknown {
   const into = startCollecting()
   const state = streamDecoder.initial()

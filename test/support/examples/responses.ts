@@ -10,9 +10,9 @@ const chatResponse = response('chat-completions')
 const blocksResponse = response('messages')
 const elsewhere = makers('messages')
 
-/** Nobody else stores replies unless asked. */
+/** Others store responses only on request. */
 const stateless = ['store.default', 'reasoning.include-encrypted']
-/** Replies of messages tell no time. */
+/** Responses of messages have no time. */
 const timeless = ['response.created']
 const text = { type: 'text', text: 'yes' }
 const encrypted = { type: 'reasoning.encrypted', data: wrapSignature({ signature: { value: seal, issuer: 'responses' } }), format: 'xs1', index: 0 }

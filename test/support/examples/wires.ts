@@ -80,7 +80,7 @@ export const blocks = {
     usage: { input_tokens: 5, output_tokens: 2 },
     ...body,
   }),
-  /** The events of a stream: `inside` stands between the start of the message and its end. */
+  /** The events of a stream: `inside` is between the start of the message and its end. */
   stream: (inside: unknown[], stop: object = {}, message: object = {}) => [
     { type: 'message_start', message: { ...blocks.reply([]), stop_reason: null, ...message } },
     ...inside,

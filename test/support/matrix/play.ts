@@ -132,7 +132,7 @@ function forgotten(
     .flatMap(nth => (returned.includes(`Thought ${nth}`) ? [] : [`thought ${nth} did not come back`]))
 }
 
-/** A vendor without tools answers at once. */
+/** A vendor without tools responds at once. */
 const callsTools = new Set<VendorName>(ways.map(({ vendor }) => vendor).filter(vendor => vendor !== 'perplexity'))
 
 /** Does this endpoint return no reasoning for this request? */

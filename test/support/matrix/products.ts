@@ -42,7 +42,7 @@ export async function measure(agents: readonly Agent[], onFault: (fault: string)
   return passed
 }
 
-/** Vendors that answer without tools. */
+/** Vendors that respond without tools. */
 const withoutTools: ReadonlySet<VendorName> = new Set(['perplexity'])
 
 /** The head and the rows of the table in the README. */

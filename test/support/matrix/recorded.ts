@@ -3,7 +3,7 @@ import type { Echo } from '../clients/index.ts'
 import { isJson } from '../vendors/base/turn.ts'
 import type { Agent } from './agents.ts'
 
-/** How each recorded program keeps a reply, by the recordings of its second request. */
+/** How each recorded program keeps a response, by the recordings of its second request. */
 const habits: Record<string, { echo: Echo; keepsReasoning: boolean }> = {
   'ai-sdk-anthropic': { echo: 'thoughtless', keepsReasoning: true },
   'ai-sdk-compatible': { echo: 'thoughtless', keepsReasoning: true },
@@ -32,7 +32,7 @@ const habits: Record<string, { echo: Echo; keepsReasoning: boolean }> = {
   'opencode-responses': { echo: 'thoughtless', keepsReasoning: true },
 }
 
-/** Sessions whose first request with tools begins the loop. A session that goes on at a server by an id is none. */
+/** Sessions whose first request with tools begins the loop. A session that continues at a server by an id is none. */
 const begin = /\/(03-agent-multi|0\d-reasoning-tools-stream|0\d-tool-unthreaded)$/
 
 /** Every recorded program, from its first request with tools. */

@@ -26,10 +26,10 @@ const shape = (name: string, message: (turn: number) => Omit<Message, 'role'>, m
   },
 })
 
-/** What it thinks stands in a plain field, and all proofs come at the end, as a gateway like this one has it. */
+/** Its reasoning is in a plain field, and all signatures come at the end, as in a gateway like this one. */
 const late = 'thinker/late'
 
-/** Text comes in pieces, a proof in an entry of its own. */
+/** Text comes in chunks, a signature in an entry of its own. */
 function detailDeltas(detail: Detail): Detail[] {
   const { text, signature, ...rest } = detail
   if (typeof text !== 'string') return [detail]
@@ -38,7 +38,7 @@ function detailDeltas(detail: Detail): Detail[] {
 
 const messageOf = (response: unknown) => (response as { choices: { message: Message }[] }).choices[0]?.message as Message
 
-/** How a server reads it: what was thought, said and called. */
+/** How a server reads it: reasoning, text and calls. */
 function bare({ content, reasoning_details, reasoning_content, tool_calls = [] }: Message): unknown {
   return {
     content: content || null,

@@ -21,14 +21,14 @@ const shape = (name: string, parts: (turn: number) => Part[]): Shape => ({
 
 type ModelResponse = { candidates: { content: Content; finishReason: string }[] }
 
-/** A part in pieces; what is signed comes behind its text, as servers have it. */
+/** A part in chunks; a signature comes after its text, as servers send it. */
 function inChunks(part: Part): Part[] {
   const { text: message, thoughtSignature, ...rest } = part
   if (message === undefined) return [part]
   return [...chunks(message).map(chunk => ({ ...rest, text: chunk })), ...(thoughtSignature === undefined ? [] : [{ ...rest, text: '', thoughtSignature }])]
 }
 
-/** Contents of one side in a row are one turn; where one text or thought without a proof ends and the next begins means nothing. */
+/** Contents of one side in a row are one turn; where one unsigned text or thought ends and the next begins means nothing. */
 function bare(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {

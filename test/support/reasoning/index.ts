@@ -1,22 +1,22 @@
 import { readdirSync } from 'node:fs'
 
-/** One reply of an upstream that thinks: by name, the same in every turn but for its texts, ids and proofs. */
+/** One response of an upstream that thinks: by name, the same in every turn but for its texts, ids and signatures. */
 export type Shape = { name: string; response(turn: number): unknown }
 
 /** How the upstreams of one protocol think; written by hand, for the library must not be its own judge. */
 export type Thinker = {
   shapes: Shape[]
-  /** The same reply as frames of a stream, as servers cut it. */
+  /** The same response as frames of a stream, as servers cut it. */
   stream(response: unknown): string
-  /** What a server checks of a reply when it comes back: content in order, proofs, calls; without ids that may change. */
+  /** What a server checks of a response when it comes back: content in order, signatures, calls; without ids that may change. */
   essence(result: unknown): unknown
-  /** The replies that a request holds, as `essence` shows them. */
+  /** The responses that a request holds, as `essence` shows them. */
   echoed(request: unknown): unknown[]
-  /** Its servers prove nothing of what they think, so no proof of theirs can be lost. */
+  /** Its servers sign no reasoning, so no signature of theirs can be dropped. */
   unproven?: true
-  /** Every opaque proof in a request. */
+  /** Every opaque signature in a request. */
   signatures(request: unknown): string[]
-  /** Of content: does the server want it back? Clients that know nothing of thoughts have no place for others. Absent: all of it. */
+  /** Of content: does the server need it back? Clients without support for reasoning have no place for others. Absent: all of it. */
   wants?(part: unknown): boolean
 }
 
@@ -34,5 +34,5 @@ export function thinkerOf(protocol: string): Thinker {
   return known
 }
 
-/** Proofs look alike everywhere: base64 of bytes that mean nothing. */
+/** Signatures look alike everywhere: base64 of random bytes. */
 export const signature = (what: string, turn: number) => btoa(`${what} of turn ${turn} +/ \u00ff`)

@@ -3,38 +3,38 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
-/** What an upstream is going to say, in nobody's dialect. */
+/** What an upstream is going to send, independent of a client's dialect. */
 export type Script = {
   text?: string
   reasoning?: string
   /** `freeform`: of a tool that takes text, where the wire has such. */
   calls?: { id: string; name: string; args: string; freeform?: boolean }[]
   ending: 'stop' | 'length' | 'refusal'
-  /** Which answer this is, for ids that must not come twice. */
+  /** Which response this is, for ids that must not repeat. */
   turn?: number
-  /** After half of the answer: an error in the stream, or a closed connection. Only where a stream was asked for. */
+  /** After half of the response: an error in the stream, or a closed connection. Only in a stream. */
   breaks?: 'error' | 'cut'
 }
 
-/** A tool as an upstream was told of it. `field`: the first of the function's parameters. */
+/** A tool as the upstream received it. `field`: the first of the function's parameters. */
 export type Reported = { name: string; freeform: boolean; field: string }
 
 export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
 /** How one protocol writes a script; written by hand, for the library must not be its own judge. */
 export type Wire = {
-  /** Where it is served; where the path tells more: undefined for no such path, and whether a stream is asked for. */
+  /** Its path; where the path has more: undefined for no such path, and whether a stream is requested. */
   path: string | ((url: string) => { stream: boolean } | undefined)
-  /** `asked`: the body of the request, which some responses repeat. */
+  /** `requested`: the body of the request, which some responses repeat. */
   response(script: Script, received?: unknown): unknown
   /** Frames of the stream. */
   stream(script: Script, requested?: unknown): string[]
   failure(failure: Failure): unknown
   /** The tools of a request. */
   toolsOf(body: unknown): Reported[]
-  /** What its replies prove their reasoning with; absent: nothing does. */
+  /** How its responses sign their reasoning; absent: not at all. */
   signature?: string
-  /** Keys of a reply whose values a client sends back without knowing what they mean. */
+  /** Keys of a response whose values a client sends back without interpreting them. */
   echoed: readonly string[]
 }
 
@@ -57,7 +57,7 @@ const two = [
   { id: 'call_2', name: 'lookup', args: '{"q":"two"}' },
 ]
 
-/** What a conversation gets as its next answer: decided by the scenario that its text names and the results it holds. */
+/** The next response of a conversation: decided by the scenario that its text names and the results it holds. */
 function byScenario(received: unknown): Script | Failure {
   const body = JSON.stringify(received)
   const scenario = /scenario:(\w+)/.exec(body)?.[1]
@@ -95,7 +95,7 @@ function byScenario(received: unknown): Script | Failure {
 
 export type Upstream = { url: string; requests: unknown[]; close(): Promise<void> }
 
-/** A server of this protocol that refuses every request that is not legal in it, and answers by script. `play`: what to say to a request's body. */
+/** A server of this protocol that refuses every illegal request, and responds by script. `play`: what to send for a request's body. */
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
   const { path, response, stream, failure } = wireOf(protocol)
   const strict = strictOf(protocol)
@@ -124,7 +124,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
     return res.end()
   }
-  // A fault in a script is told as an answer, or whoever waits for one would wait for ever.
+  // A fault in a script becomes a response, since a test that waits for one would wait for ever.
   const server = createServer((req, res) =>
     serve(req, res).catch(error =>
       res.headersSent ? res.destroy() : res.writeHead(500, { 'content-type': 'text/plain' }).end(`The script is wrong: ${error}`),

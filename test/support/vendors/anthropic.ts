@@ -2,7 +2,7 @@ import { chatServer, schemaHas } from './base/chat.ts'
 import { blocksOf, messagesServer } from './base/messages.ts'
 import { isJson, type Json, listOf, type Simulator } from './base/turn.ts'
 
-/** By line of models: how thinking is asked for, whether sampling is taken, and where system messages may stand. */
+/** By line of models: how thinking is requested, whether sampling is accepted, and where system messages may be. */
 const lines: { models: RegExp; thinking: string[]; efforts: string[]; sampling: boolean; midSystem: boolean; forced: boolean }[] = [
   { models: /opus-4-5/, thinking: ['enabled', 'disabled'], efforts: ['low', 'medium', 'high'], sampling: true, midSystem: false, forced: true },
   { models: /-4-6/, thinking: ['adaptive', 'enabled', 'disabled'], efforts: ['low', 'medium', 'high', 'max'], sampling: true, midSystem: false, forced: true },

@@ -22,7 +22,7 @@ export type ChatServer = {
   reason?: (text: string, isDelta: boolean, model: string) => Json
   /** Reads it from a message of the history. */
   reasonOf?: (message: Json) => string | undefined
-  /** Models that tell no reasoning. */
+  /** Models that send no reasoning. */
   silent?: (model: string) => boolean
   usage?: (body: Json, model: string) => Json
   /** Where a stream tells it. `asked`: in a chunk of its own, and only with `include_usage`. */
@@ -120,14 +120,14 @@ export function chatServer(server: ChatServer): Endpoint {
   }
 }
 
-/** Text that begins inside tags comes as text; else each piece in the field. */
+/** Text that begins inside tags comes as text; else each chunk in the field. */
 function reasonDeltas(text: string, reason: NonNullable<ChatServer['reason']>, model: string): Json[] {
   const whole: Json = reason(text, true, model)
   if (typeof whole['content'] === 'string') return chunks(whole['content']).map(content => ({ content }))
   return chunks(text).map(chunk => reason(chunk, true, model))
 }
 
-/** Each call is announced, then its arguments come in pieces. */
+/** Each call is announced, then its arguments come in chunks. */
 export function callChunks({ calls }: Turn, frame: (delta: Json) => string): string[] {
   return calls.flatMap(({ id, name, args, text }, index) => [
     frame({
@@ -162,7 +162,7 @@ export function offered(body: Json): Offered[] {
   })
 }
 
-/** `{x}` stands for what the user fills in. */
+/** `{x}` is a value that the user fills in. */
 export function matching(url: string): RegExp {
   return new RegExp(`^${url.replaceAll(/[.*+?^$()[\]|\\]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }

@@ -101,7 +101,7 @@ function offered(body: Json): Offered[] {
     .map(({ name, parameters, parametersJsonSchema: schema }) => ({ name: String(name), schema: schema ?? parameters }))
 }
 
-/** Recorded clients write levels in lower case, and are answered. */
+/** Recorded clients write levels in lower case, and get a response. */
 const isMeant = (fault: string) => !fault.includes('/thinkingLevel')
 
 /** In the current turn the first call of each step needs its signature. A placeholder is accepted where there is none. */

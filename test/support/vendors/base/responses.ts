@@ -77,7 +77,7 @@ export function responsesServer(server: ResponsesServer): Endpoint {
     authorize: keyed[server.auth ?? 'bearer'],
     failure: openaiFailure,
     refuse(body, model) {
-      // Recorded clients send it to this endpoint, and are answered.
+      // Recorded clients send it to this endpoint, and get a response.
       const isMeant = (fault: string) => !fault.includes('internal_chat_message_metadata_passthrough')
       const legal = server.isStrict ? strictOf('responses').checkRequest(body).find(isMeant) : undefined
       const found = firstOf(legal, shape(body, server), seals && badSeal(body), server.refuse?.(body, model))

@@ -3,7 +3,7 @@ export type Offered = { name: string; namespace?: string; schema?: unknown; text
 
 export type Call = { id: string; name: string; namespace?: string; args: string; text?: boolean }
 
-/** What a simulated model says next: two turns with tool calls, then an answer. */
+/** What a simulated model sends next: two turns with tool calls, then a response. */
 export type Turn = { nth: 1 | 2 | 3; reasoning: string; text: string; calls: Call[] }
 
 export const thoughtOf = (nth: number): string => `Thought ${nth}: the tool has to be asked.\nThen it is known.`
@@ -48,7 +48,7 @@ type Schema = {
   anyOf?: unknown[]
 }
 
-/** A text in pieces of a few characters, none empty. */
+/** A text in chunks of a few characters, none empty. */
 export const chunks = (text: string): string[] => text.match(/[\s\S]{1,12}/g) ?? []
 
 export type Json = Record<string, unknown>
