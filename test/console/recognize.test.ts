@@ -41,7 +41,7 @@ describe('what a pasted text is', () => {
 
   test('is read as the most common protocol when several can read it, and offers the others', async () => {
     const examined = await examine(says(requests['chat-completions']), { now })
-    expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it decides')] })
+    expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it identifies')] })
     expect(examined.fault).toBeUndefined()
     expect(examined.targets).toHaveLength(3)
     expect(examined.choices).toEqual([{ protocol: 'messages', kind: 'request' }])

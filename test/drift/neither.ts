@@ -5,7 +5,7 @@ const row = (protocol: string, kind: string, name: RegExp, reason: string): Neit
 
 const one = 'one voice speaks in a response, whatever the field says'
 const frame = 'only the frame of a stream: every stream has it, whatever it says'
-const again = 'repeats what earlier events of the stream have said'
+const again = 'repeats the content of earlier events of the stream'
 
 export const neither: readonly Neither[] = [
   row('chat-completions', 'request', /^Request\.tool_choice = \w+ \((function|custom)\)$/, 'both name a tool, and the list of tools says of which kind it is'),
@@ -15,7 +15,7 @@ export const neither: readonly Neither[] = [
   row('responses', 'request', /^Request\.tool_choice = \w+ \((function|custom)\)$/, 'both name a tool, and the list of tools says of which kind it is'),
   row('responses', 'request', /^\w+\.allowed_callers$/, 'the default: only the model calls it'),
   row('responses', 'request', /^Request\.input = (EasyInput)?Message \(message\)$/, 'two forms of one message'),
-  row('responses', 'request', /^FunctionCallOutput\.namespace$/, 'repeats the namespace of the call that it answers'),
+  row('responses', 'request', /^FunctionCallOutput\.namespace$/, 'repeats the namespace of its call'),
   row(
     'responses',
     'event',
@@ -26,7 +26,7 @@ export const neither: readonly Neither[] = [
   row('responses', 'event', /\((response\.(completed|in_progress|queued|reasoning_summary_part\.(added|done)))\)$/, frame),
   row('responses', 'event', /^(ReasoningText|Part)\.text$/, again),
   row('responses', 'event', /^(Top)?Logprob\.(token|logprob)$/, again),
-  row('messages', 'request', /^Request\.cache_control$/, 'these providers cache without being asked'),
+  row('messages', 'request', /^Request\.cache_control$/, 'these providers cache by default'),
   row('messages', 'event', /\((message_stop|content_block_stop)\)$/, frame),
   row('messages', 'event', /^BetaCompactionContentBlockDelta\./, 'belongs to a block that has a note of its own'),
   row('generate-content', 'request', /^Content\.role$/, 'a system instruction has one role'),

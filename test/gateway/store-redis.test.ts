@@ -62,6 +62,6 @@ describe.each(hosts)('while Redis cannot be reached, through %s', (_, start) => 
     expect((await ask(path, next(id))).status).toBe(503)
     expect((await ask(`${path}/${id}`)).status).toBe(503)
     expect((await ask(path, post(requests.responses))).status).toBe(200)
-    expect(JSON.stringify(logged)).toContain('store of replies cannot be reached')
+    expect(JSON.stringify(logged)).toContain('response store cannot be reached')
   })
 })

@@ -798,7 +798,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'one fact is noted as often as it is found',
     room: 'kit',
-    find: "if (path !== '' && this.#isTold(code, path) && isPlaced) return",
+    find: "if (path !== '' && this.#isReported(code, path) && isPlaced) return",
     replace: '// each time',
   },
   {

@@ -33,7 +33,7 @@ try {
     '',
     '`npm run drift` writes this page. It walks the type definitions of the official SDKs, puts each field, word and type into a minimal body, translates that body, and looks whether the value comes out, a note points at it, or neither. It fails where neither holds.',
     '',
-    'The tables list what is not mapped everywhere. A definition that appears in several places is checked where it appears first, and what stands inside of something noted as a whole is left out. Within its own protocol every field passes unchanged.',
+    'The tables list what is not mapped everywhere. A definition that appears in several places is checked where it appears first, and the contents of a part that is noted as a whole are left out. Within its own protocol every field passes unchanged.',
     '',
     ...results.flatMap(({ root, rows }) => sectionOf(root, versions.get(root.package) ?? '', rows)),
   ]

@@ -60,7 +60,7 @@ export const probes: Record<string, Partial<CanonicalRequest>> = {
   seed: { sampling: { seed: 7 } },
   'logit bias': { sampling: { logitBias: { '50256': -100 } } },
   'stop sequences': { stop: ['END'] },
-  'several answers': { candidateCount: 2 },
+  'several candidates': { candidateCount: 2 },
   'log probabilities': { logprobs: { enabled: true, top: 2 } },
   'prompt cache breakpoint': { messages: [user({ type: 'text', text: 'long', cache: {} }), user(text('hi'))] },
   'prompt cache key': { cache: { key: 'k' } },

@@ -189,7 +189,7 @@ describe('a server that', () => {
       'says nothing',
       onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: '', refusal: null }, finish_reason: 'stop', logprobs: null }] }),
       'complete response',
-      /loses the text/,
+      /drops the text/,
     ],
     ['does not count', onlyWhole({ ...whole, usage: undefined }), 'complete response: usage', /let the server count/],
     ['does not stream', onlyStream({ body: whole }), 'streamed response', /does not stream this model/],
@@ -197,13 +197,13 @@ describe('a server that', () => {
       'cuts its streams',
       onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join('') }),
       'streamed response',
-      /time limits and buffers/,
+      /timeouts and buffers/,
     ],
     [
       'breaks connections',
       onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join(''), cut: true }),
       'streamed response',
-      /time limits and buffers/,
+      /timeouts and buffers/,
     ],
     [
       'breaks its frames',
@@ -227,7 +227,7 @@ describe('a server that', () => {
       'tells errors as a page',
       ({ model }) => (model !== 'm' && model !== '' ? { status: 404, type: 'text/html', body: html } : undefined),
       'an error',
-      /words of the protocol/,
+      /form of the protocol/,
     ],
   ])('%s fails at its point, which says what to change', async (_, broken, name, mend) => {
     const result = await run(await provider(broken))
