@@ -28,7 +28,7 @@ export type UsageRecord = {
   group?: string
   requestedModel?: string
   modelServed?: string
-  /** Of a request that passed to another endpoint: the entry of `passThrough` that lists its path. `modelAsked` is the same where it names no model. */
+  /** Of a request that passed to another endpoint: the entry of `passThrough` that lists its path. `requestedModel` is the same where it names no model. */
   path?: string
   channel?: string
   /** The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown. */

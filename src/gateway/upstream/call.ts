@@ -125,7 +125,7 @@ async function send(
       return ask.passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
     }
     const result = await recognised(response, opened, ask.passing ? 'any' : prepared.stream)
-    // Nobody will read this answer, and an unread body would block its connection.
+    // The response is not used, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
   } catch (error) {

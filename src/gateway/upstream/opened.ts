@@ -11,7 +11,7 @@ export type Prepared = {
   /** The value of `bytes`, for the demo model. */
   body?: unknown
   bytes: string | Uint8Array<ArrayBuffer> | undefined
-  /** Is the upstream asked for a stream? */
+  /** Does the request ask the upstream for a stream? */
   stream: boolean
   notes: Note[]
   /** Settings for translating the response. */
