@@ -183,7 +183,7 @@ describe('a server that', () => {
       'forgets a field that clients rely on',
       onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] }),
       'complete response',
-      /as the protocol says|another protocol/,
+      /fix these fields|another protocol/,
     ],
     [
       'says nothing',
