@@ -113,7 +113,7 @@ function session(access: Access, { about }: ApiParts) {
   }
 }
 
-/** A client sees the requests of its key. @throws Refused 403 for a key without a name: records cannot tell such clients apart */
+/** A client sees the requests of its key. @throws Refused 403 for a key without a name: records cannot distinguish such clients */
 function visible(access: Access, filter: RecordFilter): RecordFilter {
   if (access.role === 'operator') return filter
   const { name } = access.identity

@@ -215,7 +215,7 @@ function attemptsOf({ attempts }: RecordDetail) {
         channel,
         cut(model),
         protocol,
-        chip(failure === undefined ? 'well' : 'dropped', failure === undefined ? 'answered' : `${status} ${failure}`),
+        chip(failure === undefined ? 'well' : 'dropped', failure === undefined ? 'done' : `${status} ${failure}`),
         ms,
         h('span', { className: 'wrap', textContent: upstreamMessage ?? message ?? '' }),
       ]),
