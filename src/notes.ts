@@ -1,4 +1,5 @@
 import type { Note as AnyNote, NoteKind } from './canonical/note.ts'
+import { advice as gatewayAdvice, gatewayNotes } from './kit/notes/gateway.ts'
 import { commonNotes, advice as sharedAdvice } from './kit/notes/shared.ts'
 import type { NoteTable } from './protocol.ts'
 import * as chatCompletions from './protocols/chat-completions/notes.ts'
@@ -14,6 +15,7 @@ const tables = {
   messages: messages.notes,
   'generate-content': generateContent.notes,
   translate: translateNotes,
+  gateway: gatewayNotes,
 } as const
 
 type Tables = typeof tables
@@ -27,7 +29,7 @@ export type Note = Omit<AnyNote, 'code'> & {
   code: NoteCode
 }
 
-/** `madeBy`: the protocols whose codecs make the note, or `translate`; empty: all of them. */
+/** `madeBy`: the protocols whose codecs make the note, `translate` or `gateway`; empty: all of them. */
 export type NoteEntry = { kind: NoteKind; meaning: string; advice: string; madeBy: readonly string[] }
 
 const advice: Record<NoteCode, string> = {
@@ -37,6 +39,7 @@ const advice: Record<NoteCode, string> = {
   ...messages.advice,
   ...generateContent.advice,
   ...translateAdvice,
+  ...gatewayAdvice,
 }
 
 function entries(): [NoteCode, NoteEntry][] {

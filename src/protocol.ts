@@ -85,6 +85,8 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
     signatureStorage?: SignatureStorage<Options>
     /** For protocols that require an output limit in each request. */
     outputLimit?: OutputLimit<Options>
+    /** Defaults for requests of agents that speak another protocol. An agent sends its growing conversation again with each request. */
+    agentDefaults?: Options
     /**
      * Usage and error of a complete response, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
      * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long strings

@@ -13,6 +13,6 @@ export type Note = {
   code: string
   /** One sentence without user data. */
   reason: string
-  /** The protocol whose encoder or decoder made the note; `translate` for notes made between the two. */
+  /** The protocol whose encoder or decoder made the note; `translate` for notes made between the two, `gateway` for those of the gateway. */
   target?: string
 }

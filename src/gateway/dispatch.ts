@@ -1,4 +1,3 @@
-import { isObject } from '../kit/json/json.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -16,6 +15,7 @@ import { passThrough } from './passing/pass.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from './request.ts'
 import type { Route } from './route.ts'
 import { handleStored } from './stored/calls.ts'
+import { hasTools } from './upstream/prepare.ts'
 import { conversationKey } from './upstream/sticky.ts'
 
 /** The response to a request whose route is known. @throws Refusal, TranslationError */
@@ -153,8 +153,4 @@ function learnedFor({ learned, catalog }: Service, identity: Identity): Record<s
     if (catalog.find(name, identity)) found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
   }
   return Object.fromEntries(found)
-}
-
-function hasTools(outline: unknown): boolean {
-  return isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
 }

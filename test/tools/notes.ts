@@ -1,4 +1,5 @@
 import type { Note } from '../../src/canonical/note.ts'
+import { gatewayNotes } from '../../src/kit/notes/gateway.ts'
 import { type NoteCode, noteCatalog } from '../../src/notes.ts'
 import { changed, changesOf, without } from '../../src/testing/change.ts'
 import { leaves } from '../../src/testing/json.ts'
@@ -8,7 +9,7 @@ import { noteGroups } from '../support/examples/index.ts'
 
 /** Every note with who makes it, its kind, what it means and a short example: rows of docs/notes.md. */
 export function noteRows(): string[][] {
-  return noteGroups.flatMap(({ name, notes, examples }) =>
+  const translated = noteGroups.flatMap(({ name, notes, examples }) =>
     Object.entries(notes).map(([code, { kind, meaning }]) => [
       name,
       `\`${code}\``,
@@ -18,6 +19,15 @@ export function noteRows(): string[][] {
       examples[code] ? shown(code, examples[code]) : '',
     ]),
   )
+  const ofGateway = Object.entries(gatewayNotes).map(([code, { kind, meaning }]) => [
+    'gateway',
+    `\`${code}\``,
+    kind,
+    meaning,
+    noteCatalog[code as NoteCode].advice,
+    '',
+  ])
+  return [...translated, ...ofGateway]
 }
 
 /** `source → target`, as short as it can be understood. */

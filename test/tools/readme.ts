@@ -72,7 +72,13 @@ function options(): string {
 }
 
 /** Of what belongs to no single protocol. */
-const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target protocol', tools: 'Tools', translate: 'The translation itself' }
+const titles: Record<string, string> = {
+  all: 'Every protocol',
+  any: 'Every target protocol',
+  tools: 'Tools',
+  translate: 'The translation itself',
+  gateway: 'The gateway',
+}
 
 /** A heading and a table for each name in the first cell of the rows, in the order in which they come. */
 function sections(head: string[], rows: string[][]): string {

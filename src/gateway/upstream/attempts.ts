@@ -1,3 +1,4 @@
+import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { failureKind, Refusal, reasonOf, refuse, tooManyAtOnce } from '../error.ts'
@@ -54,6 +55,8 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
       if (!('again' in result)) {
         holdUntilEnd(release, trace, signal)
         isHeld = true
+        if (candidate.fallback !== undefined) trace.notes.push(gatewayNote('gateway.fallback-model', ''))
+        else if (first || resting) trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
       if (result.again === 'never' || signal.aborted) throw result.refusal

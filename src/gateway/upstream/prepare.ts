@@ -78,7 +78,8 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(counted, to, upstreamStream) : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   const unset = withUsage(sent, ask, candidate, asking)
-  const whole = setsFields(ask, candidate) ? withSetFields(unset, candidate) : unset
+  const set = setsFields(ask, candidate) ? withSetFields(unset, candidate) : undefined
+  const whole = set ? set.body : unset
   // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor or the configuration wants something else.
   const isKept =
     whole === unset && to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value && !isDemanding(ask, candidate)
@@ -87,7 +88,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(channel.embedded && { body: whole }),
     bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
-    notes: [...adjusted.notes, ...notes],
+    notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
     settings: responseSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
 }
@@ -114,6 +115,7 @@ function requestSettings({ responseStore, config: { defaults } }: Service, ask: 
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
       groupOf(to, to.outputLimit?.defaults(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
+      isOfForeignAgent(ask, to) ? groupOf(to, to.agentDefaults) : undefined,
       vendorRules(channel, to, candidate.model).options,
       channel.options,
       entry.options,
@@ -123,6 +125,13 @@ function requestSettings({ responseStore, config: { defaults } }: Service, ask: 
     ...(keepsHere(ask, candidate) && { keepsResponse: true }),
   }
 }
+
+/** `outline`: of a request of any protocol. */
+export const hasTools = (outline: unknown): boolean => isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
+
+/** A request with tools is one of an agent. */
+const isOfForeignAgent = ({ operation, protocol, body: { outline } }: Ask, to: Protocol): boolean =>
+  operation === 'generate' && to !== protocol && hasTools(outline)
 
 /** Does the vendor want anything in the body to be different? A long body is parsed for that. */
 function isDemanding({ operation, body }: Ask, { protocol, channel, entry, model }: Candidate): boolean {

@@ -1,4 +1,7 @@
+import type { Note } from '../../canonical/note.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
+import { gatewayNote } from '../../kit/notes/gateway.ts'
+import { pointer } from '../../kit/notes/path.ts'
 import type { Ask } from '../ask.ts'
 import type { Candidate } from './catalog.ts'
 
@@ -8,8 +11,13 @@ type Fields = NonNullable<Candidate['channel']['set']>
 export const setsFields = ({ operation }: Pick<Ask, 'operation'>, { channel, entry, link }: Candidate): boolean =>
   operation === 'generate' && (channel.set ?? channel.setIfAbsent ?? entry.set ?? entry.setIfAbsent ?? link.set ?? link.setIfAbsent) !== undefined
 
-/** The request with the fields that the configuration sets; those of the model override those of the channel, and those of the model at this channel override both. The same value if nothing changes. */
-export function withSetFields(wire: unknown, { channel, entry, link }: Candidate): unknown {
+/**
+ * The request with the fields that the configuration sets; those of the model override those of the channel, and those of the model at this
+ * channel override both. The same body if nothing changes. Notes: a value of the request that is replaced.
+ */
+export function withSetFields(wire: unknown, { channel, entry, link }: Candidate): { body: unknown; notes: Note[] } {
+  const forced = { ...channel.set, ...entry.set, ...link.set }
+  const replaced = Object.keys(forced).filter(field => isReplaced(valueAt(wire, field), forced[field]))
   let body = wire
   const write = (fields: Fields | undefined, isForced: boolean) => {
     for (const [field, value] of Object.entries(fields ?? {})) body = written(body, field.split('.'), value, isForced)
@@ -20,7 +28,13 @@ export function withSetFields(wire: unknown, { channel, entry, link }: Candidate
   write(channel.set, true)
   write(entry.set, true)
   write(link.set, true)
-  return body
+  return { body, notes: replaced.map(field => gatewayNote('gateway.field-set', pointer(field.split('.')))) }
+}
+
+const isReplaced = (before: unknown, after: unknown) => before !== undefined && JSON.stringify(before) !== JSON.stringify(after)
+
+function valueAt(body: unknown, field: string): unknown {
+  return field.split('.').reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), body)
 }
 
 /** A copy with this value at these keys; an existing value stays unless `isForced`. */

@@ -22,6 +22,8 @@ export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
   outputLimit: { demanded: { requireMaxTokens: true }, defaults: tokens => ({ defaultMaxTokens: tokens }) },
+  // Other protocols cache by themselves, so their agents set no marks.
+  agentDefaults: { autoCache: true },
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { ...client, ...upstream }),
   outcome,
   errorJson: messagesError,

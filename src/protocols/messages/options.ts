@@ -55,7 +55,10 @@ export type MessagesOptions = {
    * that refuse it. `keep`: unchanged. `synthesize`: a user message that asks to continue follows.
    */
   trailingAssistant?: 'auto' | 'keep' | 'synthesize'
-  /** Marks the last cacheable block for the prompt cache, as providers with automatic caching do. Default false: cache writes cost extra. */
+  /**
+   * Marks the last cacheable block for the prompt cache, as providers with automatic caching do; requests with marks of their own stay as they
+   * are. Default false, because cache writes cost extra; in the gateway true for requests with tools of clients that speak another protocol.
+   */
   autoCache?: boolean
   /** JSON without a schema, which the protocol cannot require. `drop` (default). `instruct`: a line of the system prompt requests it. */
   jsonMode?: 'drop' | 'instruct'

@@ -177,7 +177,7 @@ export function encodeCaching(
   if (auto) {
     return { ...own, cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
   }
-  if (!native && options.autoCache && marks.length < 4) {
+  if (!native && options.autoCache && marks.length === 0) {
     report.add('cache.auto', '/cache_control')
     return { ...own, cache_control: { type: 'ephemeral' } }
   }

@@ -1,0 +1,22 @@
+import type { Note } from '../../canonical/note.ts'
+import type { NoteTable } from '../../protocol.ts'
+
+/** Notes that the gateway makes beside those of the translation. */
+export const gatewayNotes = {
+  'gateway.failed-over': { kind: 'approximated', meaning: 'A channel of the model could not serve the request; another one does.' },
+  'gateway.fallback-model': { kind: 'approximated', meaning: 'No channel of the requested model could serve the request; a fallback model does.' },
+  'gateway.field-set': { kind: 'approximated', meaning: 'The configuration of the gateway replaces the value of this field.' },
+} as const satisfies NoteTable
+
+/** By code: what the reader of a note can do. */
+export const advice: Record<keyof typeof gatewayNotes, string> = {
+  'gateway.failed-over': 'Nothing to do; the log names the channel and its error.',
+  'gateway.fallback-model': 'Nothing to do; the header wireglot-fallback names the model.',
+  'gateway.field-set': 'Ask the operator, who sets the field for the model or its channel.',
+}
+
+/** `path`: a JSON pointer into the request; of a set field into the request for the upstream. */
+export function gatewayNote(code: keyof typeof gatewayNotes, path: string): Note {
+  const { kind, meaning } = gatewayNotes[code]
+  return { kind, path, code, reason: meaning, target: 'gateway' }
+}
