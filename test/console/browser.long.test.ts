@@ -1,9 +1,13 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../src/cli/serve.ts'
 import { createConsole } from '../../src/console/index.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
-import { after, listen, replies, streams } from '../gateway/support.ts'
+import { after, listen, post, replies, streams } from '../gateway/support.ts'
 import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 
 const key = 'client-secret-a'
@@ -32,6 +36,38 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     const handler: ConnectGateway = gateway(settings, { ...page_.hooks, logger: false })
     after(() => handler.close(200))
     const url = await listen((asked, response) => void (page_.handle(asked, response) || handler(asked, response)))
+    return visit(url, tab, options)
+  }
+
+  /** The console of `wireglot serve` with records, as the operator. Two channels serve `sonnet`: the first one cannot be reached. */
+  async function openServed({ tab = '', used = true, ...options }: BrowserContextOptions & { tab?: string; used?: boolean } = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    const config = join(folder, 'config.json')
+    const settings: GatewayConfig = {
+      adminKey,
+      channels: [
+        { name: 'away', protocols: ['messages'], baseUrl: 'http://127.0.0.1:9' },
+        { name: 'demo', embedded: 'demo', protocols: ['messages'] },
+      ],
+      models: [{ id: 'sonnet', channels: [{ name: 'away' }, { name: 'demo', model: 'claude-sonnet', priority: 1 }] }],
+      records: { file: join(folder, 'records.db') },
+      prices: { 'claude-*': { input: 3, output: 15 } },
+      defaults: { retries: 0 },
+    }
+    await writeFile(config, JSON.stringify(settings))
+    const { url, close } = await serve({ host: '127.0.0.1', port: 0, config }, { out() {}, err() {}, environment: {} })
+    after(close)
+    const asOperator = { authorization: `Bearer ${adminKey}` }
+    if (used)
+      for (const model of ['sonnet', 'sonnet', hostile]) await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model }, asOperator))).text()
+    const opened = await visit(url, tab, options)
+    await opened.page.getByLabel('Admin key, or the key of a client').fill(adminKey)
+    await opened.page.keyboard.press('Enter')
+    await opened.page.locator('.who', { hasText: 'operator' }).waitFor()
+    return opened
+  }
+
+  async function visit(url: string, tab: string, options: BrowserContextOptions) {
     const context = await browser.newContext(options)
     const page = await context.newPage()
     const complaints: string[] = []
@@ -109,7 +145,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('textbox', { name: 'Request' }).fill(JSON.stringify({ model: hostile, messages: request.messages }))
       await page.getByRole('button', { name: 'Send' }).click()
       await page.locator('.chip', { hasText: '404' }).waitFor()
-      expect(await page.getByRole('region', { name: 'Response' }).last().textContent()).toContain('onerror')
+      await page.getByRole('region', { name: 'Response' }).last().filter({ hasText: 'onerror' }).waitFor()
       expect(await page.title()).toBe('Playground · wireglot console')
     })
   })
@@ -228,6 +264,133 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     })
   })
 
+  describe('the pages of a gateway with records', () => {
+    test('the overview plots requests, errors, tokens, cost and latency, and splits them', async () => {
+      const { page } = await openServed({ tab: '#overview' })
+      const total = (name: string) => page.locator('.total', { hasText: name }).locator('b').first()
+      await page.locator('.total b', { hasText: /^3$/ }).first().waitFor()
+      expect(await total('requests').textContent()).toBe('3')
+      expect(await total('failed (33.3 %)').textContent()).toBe('1')
+      expect(await total('cost').textContent()).toMatch(/^\$0\.0\d+$/)
+      for (const title of ['Requests', 'Errors', 'Tokens', 'Cost', 'Latency'])
+        expect(
+          await page
+            .getByRole('img', { name: `${title} over time` })
+            .locator('canvas')
+            .count(),
+        ).toBe(1)
+      await page.getByLabel('Lines').selectOption('channel')
+      await page.locator('.legend', { hasText: 'demo' }).first().waitFor()
+      await page.getByLabel('Lines').selectOption('model')
+      await page.locator('.legend', { hasText: 'sonnet' }).first().waitFor()
+      await page.getByLabel('Range').selectOption('Last 30 days')
+      await page.locator('.total b', { hasText: /^3$/ }).first().waitFor()
+      expect(await page.title()).toBe('Overview · wireglot console')
+    })
+
+    test('requests are listed, filtered and opened with their attempts and notes, and no HTML of theirs runs', async () => {
+      const { page } = await openServed({ tab: '#requests' })
+      const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
+      await rows.nth(2).waitFor()
+      expect(await rows.first().textContent()).toContain(hostile)
+      await page.getByLabel('Result').selectOption('failed')
+      await expect.poll(() => rows.count()).toBe(1)
+      await rows.first().getByRole('button').click()
+      await page.getByRole('heading', { name: /^Request req_/ }).waitFor()
+      expect(await page.locator('.facts').textContent()).toContain(`there is no model '${hostile}'`)
+      await page.getByLabel('Result').selectOption('all')
+      await page.getByLabel('Model').fill('sonnet')
+      await page.keyboard.press('Tab')
+      await expect.poll(() => rows.count()).toBe(2)
+      // The first one failed over, before the circuit breaker knew the channel.
+      await rows.last().getByRole('button').press('Enter')
+      const attempts = page.getByRole('region', { name: 'Attempts' }).locator('tbody tr')
+      await attempts.nth(1).waitFor()
+      expect(await attempts.allTextContents()).toEqual([
+        expect.stringMatching(/^away.*502 upstream_network.*could not be reached/),
+        expect.stringMatching(/^demo.*answered/),
+      ])
+      expect(await page.getByRole('region', { name: 'Notes' }).textContent()).toMatch(/dropped.*\/logit_bias/)
+      expect(await page.content()).not.toContain('logit_bias&quot;:')
+      await page.getByRole('button', { name: 'Close' }).press('Enter')
+      expect(await page.getByRole('heading', { name: /^Request req_/ }).count()).toBe(0)
+      expect(await page.title()).toBe('Requests · wireglot console')
+    })
+
+    test('requests appear while the page is open', async () => {
+      const { page, url } = await openServed({ tab: '#requests', used: false })
+      await page.getByText('There are no such requests.').waitFor()
+      await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${adminKey}` }))).text()
+      await page.getByRole('region', { name: 'Requests' }).locator('tbody tr', { hasText: 'sonnet' }).waitFor()
+    })
+
+    test('a key is created, shown once, used, changed, rotated, disabled and deleted, by keyboard', async () => {
+      const { page, url } = await openServed({ tab: '#keys', used: false })
+      page.on('dialog', dialog => void dialog.accept())
+      await page.getByText('There are no keys yet.').waitFor()
+      await page.getByLabel('Name').focus()
+      await page.keyboard.type('carol')
+      await page.getByLabel('Requests per minute').focus()
+      await page.keyboard.type('7')
+      await page.keyboard.press('Enter')
+      const secret = page.locator('.secret code')
+      await secret.waitFor()
+      const first = (await secret.textContent()) ?? ''
+      const used = async (one: string) => (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${one}` } })).status
+      expect(await used(first)).toBe(200)
+      const row = page.getByRole('region', { name: 'Keys' }).locator('tbody tr')
+      expect(await row.textContent()).toContain('7 requests per minute')
+      await page.getByRole('button', { name: 'Hide' }).press('Enter')
+      expect(await page.content()).not.toContain(first)
+      await page.getByRole('button', { name: 'Edit carol' }).press('Enter')
+      await page.getByLabel('Dollars per month').fill('2.5')
+      await page.getByRole('button', { name: 'Save' }).press('Enter')
+      await row.filter({ hasText: '2.5 dollars per month' }).waitFor()
+      await page.getByRole('button', { name: 'Rotate carol' }).press('Enter')
+      await secret.waitFor()
+      const second = (await secret.textContent()) ?? ''
+      expect([await used(first), await used(second)]).toEqual([401, 200])
+      await page.getByRole('button', { name: 'Disable carol' }).press('Enter')
+      await row.filter({ hasText: 'disabled' }).waitFor()
+      expect(await used(second)).toBe(401)
+      await page.getByRole('button', { name: 'Delete carol' }).press('Enter')
+      await page.getByText('There are no keys yet.').waitFor()
+    })
+
+    test('a client with a key of its own sees its own requests and models, and nothing of others', async () => {
+      const { page, url } = await openServed()
+      const { secret } = (await (await fetch(`${url}/admin/keys`, post({ name: 'dave' }, { authorization: `Bearer ${adminKey}` }))).json()) as {
+        secret: string
+      }
+      await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${secret}` }))).text()
+      await page.getByRole('button', { name: 'Forget key' }).click()
+      await page.getByLabel('Admin key, or the key of a client').fill(secret)
+      await page.keyboard.press('Enter')
+      await page.locator('.who', { hasText: 'dave' }).waitFor()
+      expect(await page.locator('nav a').allTextContents()).toEqual(['Playground', 'Translate', 'Overview', 'Requests', 'Models', 'Clients'])
+      await page.getByRole('link', { name: 'Requests' }).click()
+      const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
+      await rows.first().waitFor()
+      expect(await rows.count()).toBe(1)
+      await page.getByRole('link', { name: 'Models' }).click()
+      await page.getByRole('region', { name: 'Models' }).locator('tbody tr', { hasText: 'sonnet' }).waitFor()
+      expect(await page.content()).not.toMatch(/away|claude-sonnet/)
+    })
+
+    test('models and channels show the circuit breaker and its last error, and a channel is verified', async () => {
+      const { page } = await openServed({ tab: '#models' })
+      const away = page.getByRole('region', { name: 'Channels' }).locator('tbody tr', { hasText: 'away' })
+      await away.filter({ hasText: 'could not be reached' }).waitFor()
+      expect(await page.getByRole('region', { name: 'Models' }).locator('tbody tr').last().textContent()).toContain('3 in, 15 out')
+      await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).press('Enter')
+      await page.getByRole('region', { name: 'Check of demo' }).locator('tbody tr', { hasText: 'tool call' }).first().waitFor()
+      await page.getByRole('button', { name: 'Verify sonnet of away' }).press('Enter')
+      const failed = page.getByRole('region', { name: 'Check of away' }).locator('tbody tr', { hasText: 'failed' }).first()
+      await failed.waitFor()
+      expect(await failed.locator('.wrap').first().textContent()).not.toBe('')
+    })
+  })
+
   test('asks for a key where one is needed, keeps it in this tab, and forgets it', async () => {
     const { page, url } = await open({ keyed: true })
     const field = page.getByLabel('Admin key, or the key of a client')
@@ -285,7 +448,8 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
 
   describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {
     test.each([1200, 390])('%i pixels wide: everything is legible, and nothing is cut off', async width => {
-      const { page } = await open({ colorScheme, viewport: { width, height: 900 }, isDemo: true })
+      const { page } = await openServed({ colorScheme, viewport: { width, height: 900 } })
+      await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('tokens out').waitFor()
       for (const tab of tabs) {
         await page.goto(`${page.url().split('#')[0]}#${tab}`)
@@ -293,6 +457,9 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
           await translate(page, JSON.stringify({ ...request, messages: [{ role: 'user', content: 'x'.repeat(400) }] }))
           await notes(page).first().focus()
         }
+        if (tab === 'requests') await page.locator('[data-id]').nth(1).click()
+        if (tab === 'models') await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).click()
+        if (tab === 'models') await page.getByRole('region', { name: 'Check of demo' }).waitFor()
         await page.waitForLoadState('networkidle')
         const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
         const [red = 0] = (ground.match(/\d+/g) ?? []).map(Number)
@@ -309,7 +476,7 @@ const tabs = ['playground', 'translate', 'overview', 'requests', 'keys', 'models
 
 /** Panels whose head or fields stick out. Runs in the browser. */
 function overlapping(): string[] {
-  return [...document.querySelectorAll('.head, .fields, .actions, .chips, nav')]
+  return [...document.querySelectorAll('.head, .fields, .actions, .chips, nav, select')]
     .filter(element => element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 2)
     .map(({ className, textContent }) => `${className}: ${textContent?.slice(0, 40)}`)
 }

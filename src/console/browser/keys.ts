@@ -19,7 +19,7 @@ const limitNames = Object.keys(limits) as Limit[]
 export function keysTab(): Tab {
   const name = h('input', { type: 'text', autocomplete: 'off', required: true, maxLength: 100 })
   const group = h('input', { type: 'text', autocomplete: 'off' })
-  const models = h('input', { type: 'text', autocomplete: 'off', placeholder: 'all' })
+  const models = h('input', { type: 'text', autocomplete: 'off', placeholder: 'all, or a, b' })
   const expires = h('input', { type: 'datetime-local' })
   const numbers = Object.fromEntries(
     limitNames.map(limit => [limit, h('input', { type: 'number', min: '0', step: limit.startsWith('dollars') ? 'any' : '1', placeholder: 'no limit' })]),
@@ -36,7 +36,7 @@ export function keysTab(): Tab {
       { className: 'fields' },
       labeled('Name', name),
       labeled('Group', group),
-      labeled('Models, with commas between', models),
+      labeled('Models', models),
       limitNames.map(limit => labeled(limits[limit], numbers[limit])),
       labeled('Expires', expires),
     ),

@@ -138,10 +138,10 @@ const isMatch = (pattern: string, id: string) => (pattern.endsWith('*') ? id.sta
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
 function spokenWith(channel: ChannelEntry, caller: Protocol, requested: RequestTraits): Protocol {
-  const { protocols: spoken, embedded } = channel
+  const { protocols: spoken } = channel
   const chosen = chosenProtocol(channel, caller, requested)
   if (chosen) return protocols[chosen]
-  if (embedded || !spoken || spoken.some(name => name === caller.name)) return caller
+  if (!spoken || spoken.some(name => name === caller.name)) return caller
   const [first] = spoken
   return first ? protocols[first] : caller
 }
