@@ -130,6 +130,7 @@ const inAll = [
   'client.ts',
   'detect.ts',
   'errors.ts',
+  'event-schema.ts',
   'facts.ts',
   'index.ts',
   'notes.ts',

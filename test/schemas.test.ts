@@ -1,20 +1,55 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import * as mini from 'zod/mini'
+import type { Wire } from '../src/index.ts'
 import * as schemas from '../src/schemas.ts'
 
 const request: schemas.MessagesRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }], x_trace: 'kept' }
 
 describe('the exported schemas', () => {
-  test('are the ones of requests, responses, messages and tools', () => {
+  test('are those of requests, responses, messages, tools, stream events and errors', () => {
     expect(Object.keys(schemas).toSorted()).toEqual(
       [
-        ...['ChatCompletionsMessage', 'ChatCompletionsRequest', 'ChatCompletionsResponse', 'ChatCompletionsTool'],
-        ...['GeminiContent', 'GeminiRequest', 'GeminiResponse', 'GeminiTool'],
-        ...['MessagesMessage', 'MessagesRequest', 'MessagesResponse', 'MessagesTool'],
-        ...['ResponsesItem', 'ResponsesRequest', 'ResponsesResponse', 'ResponsesTool'],
+        ...['ChatCompletionsChunk', 'ChatCompletionsErrorResponse', 'ChatCompletionsMessage', 'ChatCompletionsRequest', 'ChatCompletionsResponse'],
+        ...['ChatCompletionsStreamEvent', 'ChatCompletionsTool'],
+        ...['GeminiContent', 'GeminiErrorResponse', 'GeminiRequest', 'GeminiResponse', 'GeminiStreamEvent', 'GeminiTool'],
+        ...['MessagesErrorResponse', 'MessagesMessage', 'MessagesRequest', 'MessagesResponse', 'MessagesStreamEvent', 'MessagesTool'],
+        ...['ResponsesErrorResponse', 'ResponsesItem', 'ResponsesRequest', 'ResponsesResponse', 'ResponsesStreamEvent', 'ResponsesTool'],
       ].toSorted(),
     )
+  })
+
+  test.each([
+    ['ChatCompletionsStreamEvent', schemas.ChatCompletionsStreamEvent, { choices: [{ index: 0, delta: { content: 5 } }] }],
+    ['ChatCompletionsErrorResponse', schemas.ChatCompletionsErrorResponse, { error: { type: 'server_error' } }],
+    ['ResponsesStreamEvent', schemas.ResponsesStreamEvent, { type: 'response.output_text.delta', delta: 5 }],
+    ['ResponsesErrorResponse', schemas.ResponsesErrorResponse, { message: 'Overloaded' }],
+    ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta' } }],
+    ['MessagesErrorResponse', schemas.MessagesErrorResponse, { type: 'error', error: { type: 'overloaded_error' } }],
+    ['GeminiStreamEvent', schemas.GeminiStreamEvent, { candidates: [{ content: { parts: [{ text: 5 }] } }] }],
+    ['GeminiStreamEvent', schemas.GeminiStreamEvent, { error: 'Overloaded' }],
+    ['GeminiErrorResponse', schemas.GeminiErrorResponse, { error: { code: '503' } }],
+  ] as const)('%s refuses a faulty value (%#)', (_, schema, event) => {
+    expect(schema.safeParse(event).success).toBe(false)
+  })
+
+  test.each([
+    ['ResponsesStreamEvent', schemas.ResponsesStreamEvent, { type: 'response.hologram.delta', x: 1 }],
+    ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'hologram', x: 1 }],
+    ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta' } }],
+  ] as const)('%s accepts an unknown kind (%#)', (_, schema, event) => {
+    expect(schema.parse(event)).toEqual(event)
+  })
+
+  test('have types that include what encoders write', () => {
+    expectTypeOf<Wire['chat-completions']['event']>().toExtend<schemas.ChatCompletionsStreamEvent>()
+    expectTypeOf<Wire['responses']['event']>().toExtend<schemas.ResponsesStreamEvent>()
+    expectTypeOf<Wire['messages']['event']>().toExtend<schemas.MessagesStreamEvent>()
+    expectTypeOf<Wire['generate-content']['event']>().toExtend<schemas.GeminiStreamEvent>()
+    expectTypeOf<Wire['chat-completions']['error']>().toExtend<schemas.ChatCompletionsErrorResponse>()
+    expectTypeOf<Wire['responses']['error']>().toExtend<schemas.ResponsesErrorResponse>()
+    expectTypeOf<Wire['messages']['error']>().toExtend<schemas.MessagesErrorResponse>()
+    expectTypeOf<Wire['generate-content']['error']>().toExtend<schemas.GeminiErrorResponse>()
   })
 
   test('work inside of the schemas of zod, with paths and types', () => {
