@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { idsIn } from '../src/address/listed.ts'
-import { type AddressUsage, addressFor, checkAddress, listingAddress } from '../src/index.ts'
+import { type AddressUsage, addressFor, checkAddress, listingAddress } from '../src/clients.ts'
 import { protocolNames, protocols } from '../src/protocols/index.ts'
 
 const chat: AddressUsage = { protocol: 'chat-completions', appends: 'endpoint' }

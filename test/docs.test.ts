@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ClientName, clientConfig } from '../src/clients.ts'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
-import { type ClientName, clientConfig, explodeResponse } from '../src/index.ts'
+import { explodeResponse } from '../src/index.ts'
 import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
@@ -59,6 +60,7 @@ let base = ''
 const doors: Record<string, string> = {
   wireglot: 'src/index.ts',
   'wireglot/between': 'src/between.ts',
+  'wireglot/clients': 'src/clients.ts',
   'wireglot/connect': 'src/hosts/connect.ts',
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',

@@ -12,13 +12,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What users import, by file. */
+/** What users import, by file. `src/protocols`: both the file and the folder. */
 const doors: Record<string, string> = {
   wireglot: 'src/index.ts',
   'wireglot/between': 'src/between.ts',
+  'wireglot/clients': 'src/clients.ts',
   'wireglot/connect': 'src/hosts/connect.ts',
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',
+  'wireglot/notes': 'src/notes.ts',
+  'wireglot/operations': 'src/operations/index.ts',
+  'wireglot/records': 'src/records/index.ts',
+  'wireglot/console': 'src/console/index.ts',
+  'wireglot/schemas': 'src/schemas.ts',
   'wireglot/protocols': 'src/protocols',
   'wireglot/testing': 'src/testing/index.ts',
   'wireglot/verify': 'src/verify/index.ts',
@@ -27,7 +33,7 @@ const doors: Record<string, string> = {
 type Found = { name: string; code: string | undefined }
 
 /** Every exported function of every door, once, with its example. */
-const entries = Object.values(doors).flatMap(file => (file.endsWith('.ts') ? [join(root, file)] : []))
+const entries = Object.values(doors).map(file => join(root, file.endsWith('.ts') ? file : `${file}.ts`))
 const modules = new Map<string, Record<string, unknown>>(await Promise.all(entries.map(async file => [file, await import(file)] as const)))
 const functions = functionsOf(entries)
 const examples = functions.flatMap(({ name, code }): [string, string][] => (code === undefined ? [] : [[name, code]]))

@@ -51,7 +51,7 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
  * endpoint, a query or slashes after it are ignored.
  * @throws RangeError when `base` is no URL
  * @example
- * import { addressFor } from 'wireglot'
+ * import { addressFor } from 'wireglot/clients'
  *
  * console.log(addressFor('https://api.example/v1', { protocol: 'messages', appends: 'version-and-endpoint' })) // https://api.example
  */
@@ -64,7 +64,7 @@ export function addressFor(base: string, usage: AddressUsage & { model?: string 
 /**
  * Where models are listed. @throws RangeError when `base` is no URL
  * @example
- * import { listingAddress } from 'wireglot'
+ * import { listingAddress } from 'wireglot/clients'
  *
  * console.log(listingAddress('https://api.example')) // https://api.example/v1/models
  */
@@ -77,7 +77,7 @@ const [firstName] = protocolNames as [ProtocolName]
 /**
  * The faults of a base address, and the right address for each usage. `usage`: only for this one.
  * @example
- * import { checkAddress } from 'wireglot'
+ * import { checkAddress } from 'wireglot/clients'
  *
  * console.log(JSON.stringify(checkAddress('https://api.example/v1/v1'))) // … https://api.example …
  */

@@ -82,7 +82,8 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
 /**
  * Events → the whole response. `clean` is false when the stream was cut off or failed.
  * @example
- * import { collect, explode, normalizeResponse, textOf } from 'wireglot'
+ * import { normalizeResponse, textOf } from 'wireglot'
+ * import { collect, explode } from 'wireglot/protocols'
  *
  * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
  * const events = explode(normalizeResponse(response, { protocol: 'messages' }))

@@ -6,7 +6,8 @@ import type { CanonicalResponse } from './response.ts'
  * A complete response → events, with one delta for each text, input or segment. `collect` turns them back into the response. With an
  * `error`, or a candidate without `finish`, the stream ends with `clean: false`.
  * @example
- * import { explode, normalizeResponse } from 'wireglot'
+ * import { normalizeResponse } from 'wireglot'
+ * import { explode } from 'wireglot/protocols'
  *
  * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
  * console.log(explode(normalizeResponse(response, { protocol: 'messages' })).map(({ type }) => type)) // … 'part.delta' …

@@ -3,7 +3,7 @@ import type { CanonicalEvent } from './event.ts'
 /**
  * Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal. Long because each kind of event has its case.
  * @example
- * import { checkGrammar } from 'wireglot'
+ * import { checkGrammar } from 'wireglot/testing'
  *
  * console.log(checkGrammar([{ type: 'start' }, { type: 'end', clean: true }]).length) // 0
  */

@@ -84,7 +84,7 @@ export type ClientConfig = {
  * Settings that point a client at a gateway, ready to paste.
  * @throws RangeError for an unknown client, a `base` that is not a URL, or an invalid name of an environment variable
  * @example
- * import { clientConfig } from 'wireglot'
+ * import { clientConfig } from 'wireglot/clients'
  *
  * const { snippets } = clientConfig('claude-code', { base: 'http://127.0.0.1:4000', model: 'demo' })
  * console.log(snippets[0]?.text) // … http://127.0.0.1:4000 …
@@ -103,7 +103,7 @@ export function clientConfig(
 /**
  * The settings as text.
  * @example
- * import { clientConfig, clientConfigText } from 'wireglot'
+ * import { clientConfig, clientConfigText } from 'wireglot/clients'
  *
  * console.log(clientConfigText(clientConfig('curl', { base: 'http://127.0.0.1:4000', model: 'demo' }))) // … curl …
  */

@@ -47,7 +47,17 @@ const messages = {
   invalid: () => 'expected up to 100 letters, digits, spaces and .@_- as the name',
 }
 
-/** The name is taken or invalid, or there is no such key. */
+/**
+ * Thrown by `keys.create` and the other changes of keys. `reason`: the name is taken or invalid, or there is no such key.
+ * @example
+ * import { KeyError, openRecords } from 'wireglot/records'
+ *
+ * const records = await openRecords({ file: ':memory:' })
+ * await records.keys.create('alice', {})
+ * const error: unknown = await records.keys.create('alice', {}).catch(error => error)
+ * if (error instanceof KeyError) console.log(error.reason) // taken
+ * await records.close()
+ */
 export class KeyError extends Error {
   override readonly name = 'KeyError'
   readonly reason: keyof typeof messages

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ClientName, clientConfig } from '../../src/clients.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { type ClientName, clientConfig } from '../../src/index.ts'
 import { listen, mounted } from '../gateway/support.ts'
 
 const run = promisify(execFile)

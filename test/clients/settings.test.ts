@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { checkAddress, clientConfig, clientConfigText, clientNames } from '../../src/index.ts'
+import { checkAddress, clientConfig, clientConfigText, clientNames } from '../../src/clients.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 
 const all = clientNames.flatMap(client =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { clientNames } from '../../src/clients.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { clientNames } from '../../src/index.ts'
 import { hosts } from './support.ts'
 
 const config: GatewayConfig = {

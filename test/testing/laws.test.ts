@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, protocols, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
+import { protocols } from '../../src/protocols.ts'
 import * as testing from '../../src/testing/index.ts'
 import { runs } from '../support/runs.ts'
 import { written } from '../support/written.ts'

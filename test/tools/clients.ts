@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type ClientName, clientConfig, clientNames, type Snippet } from '../../src/clients.ts'
 import { gateway } from '../../src/hosts/connect.ts'
-import { type ClientName, clientConfig, clientNames, type Snippet } from '../../src/index.ts'
 
 /**
  * Starts every client with its generated settings against the demo model, and checks the response. The clients are installed into a

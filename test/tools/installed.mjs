@@ -13,6 +13,8 @@ const run = (cwd, command, ...args) => execFileSync(command, args, { cwd, encodi
 const doors = {
   '': 'translateRequest',
   '/between': 'translateBetween',
+  '/clients': 'addressFor',
+  '/protocols': 'protocols.messages.decodeRequest',
   '/connect': 'gateway',
   '/fetch': 'fetchGateway',
   '/gateway': 'createGateway',

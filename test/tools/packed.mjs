@@ -17,16 +17,18 @@ const doors = [
   'wireglot/schemas',
   'wireglot/notes',
   'wireglot/between',
+  'wireglot/clients',
+  'wireglot/protocols',
   'wireglot/records',
   'wireglot/console',
   'wireglot/operations',
 ]
 
 for (const load of [name => import(name), async name => require(name)]) {
-  const [library, connect, fetchHost, gateway, verify, testing, schemas, , between] = await Promise.all(doors.map(load))
+  const [library, connect, fetchHost, gateway, verify, testing, schemas, , between, clients, registry] = await Promise.all(doors.map(load))
   const { body } = library.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }, { from: 'chat-completions', to: 'messages' })
   assert.equal(body.messages[0].content, 'hi')
-  for (const [name, protocol] of Object.entries(library.protocols)) {
+  for (const [name, protocol] of Object.entries(registry.protocols)) {
     const alone = await load(`wireglot/protocols/${name}`)
     assert.ok(
       Object.values(alone).some(exported => exported?.name === protocol.name),
@@ -37,6 +39,7 @@ for (const load of [name => import(name), async name => require(name)]) {
   const { messages } = await load('wireglot/protocols/messages/upstream')
   const pair = between.translateBetween(chatCompletions, messages)
   assert.deepEqual(pair.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }).body, body, 'one pair is the same as all')
+  assert.equal(clients.addressFor('https://api.example/v1', { protocol: 'messages', appends: 'version-and-endpoint' }), 'https://api.example')
   assert.equal(typeof connect.gateway, 'function')
   assert.equal(typeof fetchHost.fetchGateway, 'function')
   assert.equal(typeof gateway.createGateway, 'function')

@@ -6,6 +6,8 @@ import command from './tsup-cli.config.ts'
 const root = 'src/index.ts'
 const doors = [
   'src/between.ts',
+  'src/clients.ts',
+  'src/protocols.ts',
   'src/hosts/connect.ts',
   'src/hosts/fetch.ts',
   'src/gateway/gateway.ts',

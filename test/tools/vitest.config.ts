@@ -11,6 +11,8 @@ const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, i
 const alias = [
   { find: /^wireglot$/, replacement: source('index') },
   { find: /^wireglot\/between$/, replacement: source('between') },
+  { find: /^wireglot\/clients$/, replacement: source('clients') },
+  { find: /^wireglot\/protocols$/, replacement: source('protocols') },
   { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },
   { find: /^wireglot\/testing$/, replacement: source('testing/index') },
   { find: /^wireglot\/schemas$/, replacement: source('schemas') },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { explode } from '../../src/canonical/explode.ts'
-import { createStreamTranslator, type ProtocolName, protocols } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
+import { protocols } from '../../src/protocols.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
 import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 

@@ -6,7 +6,6 @@ import {
   createTransformStream,
   explodeResponse,
   type ProtocolName,
-  protocols,
   readStream,
   TranslationError,
   textOf,
@@ -15,6 +14,7 @@ import {
   translateResponse,
   translateStream,
 } from '../../src/index.ts'
+import { protocols } from '../../src/protocols.ts'
 
 const result = {
   id: 'msg_1',

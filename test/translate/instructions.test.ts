@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocols } from '../../src/index.ts'
+import type { ProtocolName } from '../../src/index.ts'
+import { protocols } from '../../src/protocols.ts'
 import { translateRequest } from '../support/untyped.ts'
 
 const targets = ['chat-completions', 'messages', 'generate-content'] as const satisfies readonly ProtocolName[]

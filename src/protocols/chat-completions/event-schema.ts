@@ -28,6 +28,7 @@ const delta = z.looseObject({
 
 const usage = z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 
+/** A chunk: the data of an event that is neither an error nor the end. */
 export const ChatChunk = z.looseObject({
   id: text,
   object: anything,

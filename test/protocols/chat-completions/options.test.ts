@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, protocols } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
+import { protocols } from '../../../src/protocols/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks, chat as bodies, png } from '../../support/examples/wires.ts'
 import { withPointers } from '../../support/pointers.ts'

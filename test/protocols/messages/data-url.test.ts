@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocols } from '../../../src/index.ts'
+import type { ProtocolName } from '../../../src/index.ts'
+import { protocols } from '../../../src/protocols.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 /** A URL of data where messages wants one to fetch: other protocols have such URLs, and some clients carry them over. */

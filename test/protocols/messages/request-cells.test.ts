@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { protocols } from '../../../src/index.ts'
+import { protocols } from '../../../src/protocols.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
