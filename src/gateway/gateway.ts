@@ -106,7 +106,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       }),
     }),
     identify: request => admission.identify(request, firstProtocol),
-    claims: (match, method, mounted) => isClaimed(match, method, { mounted }),
+    claims: (match, method, mounted) => isClaimed(match, method, { mounted, hints: settled.hints }),
     async handle(request, match = matched(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }

@@ -370,6 +370,11 @@ const Config = entry({
     .optional(),
   /** The proxy for calls to all channels without one of their own. Default: `env` for `wireglot serve`, else none. */
   proxy: proxyUrl.optional(),
+  /**
+   * In an application: also answer requests to paths that are nearly right, such as `/v1/v1/messages`, with a 404 that names the right URL.
+   * Default false: they belong to the application. Without an application behind the gateway they always get it.
+   */
+  hints: z.boolean().default(false),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {

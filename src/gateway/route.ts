@@ -52,9 +52,9 @@ export function matchPath(raw: string, passPaths: PassPaths = () => undefined): 
 
 /**
  * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/`, `/client-config` unless the gateway
- * has a path of its own, and paths that are only similar to an endpoint.
+ * has a path of its own, and, without `hints`, paths that are only similar to an endpoint.
  */
-export function isClaimed(match: PathMatch, method: string, { mounted }: { mounted: boolean }): boolean {
+export function isClaimed(match: PathMatch, method: string, { mounted, hints = false }: { mounted: boolean; hints?: boolean }): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
   switch (match.kind) {
     case 'settings':
@@ -66,12 +66,20 @@ export function isClaimed(match: PathMatch, method: string, { mounted }: { mount
     case 'listing':
       // The model id is one segment: clients encode a slash in it.
       return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(match.path) && !isForeignOperation(method, match.path)
-    case 'home':
     case 'none':
+      return hints && hasHint(match.path, method)
+    case 'home':
       return false
     default:
       return match satisfies never
   }
+}
+
+/** Is this path nearly right, with a method that the right one takes? `GET /messages` may be a page of the application. */
+function hasHint(path: string, method: string): boolean {
+  const fault = faultOf(path) ?? faultOfListing(path)
+  if (!fault) return false
+  return matchOf(fault.path) ? method === 'POST' : matchListing(fault.path) ? method === 'GET' : true
 }
 
 /** Is this an operation on a model that is not supported, and not a description of a model requested in a wrong way? */

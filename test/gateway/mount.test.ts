@@ -55,6 +55,30 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe('the application')
   })
 
+  test('with `hints`, paths that are nearly right get the right URL, and all others still go on', async () => {
+    const app = express()
+    app.use('/ai', mounted({ auth: 'none', hints: true, channels: [{ name: 'demo', embedded: 'demo' }] }))
+    app.use((_request, response) => {
+      response.status(418).send('the application')
+    })
+    const url = `${await listen(app)}/ai`
+    const hint = async (method: string, path: string) => {
+      const response = await fetch(url + path, method === 'POST' ? post(body) : { method })
+      return [response.status, (await response.text()).match(/The right URL is [^\s"]*/)?.[0]]
+    }
+    for (const path of ['/v1/v1/messages', '/messages', '/v1/messages/v1/messages'])
+      expect(await hint('POST', path)).toEqual([404, `The right URL is ${url}/v1/messages`])
+    expect(await hint('GET', '/models')).toEqual([404, `The right URL is ${url}/v1/models`])
+    for (const [method, path] of [
+      ['GET', '/messages'],
+      ['POST', '/models'],
+      ['GET', '/'],
+      ['GET', '/page'],
+      ['POST', '/v2/messages'],
+    ] as const)
+      expect([path, await hint(method, path)]).toEqual([path, [418, undefined]])
+  })
+
   test.each([
     ['json', express.json()],
     ['raw', express.raw({ type: '*/*' })],
