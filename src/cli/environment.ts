@@ -18,7 +18,12 @@ export function vendorsIn(environment: Environment): Vendor[] {
  * named one. `warn`: called for a vendor whose models cannot be listed; names that no client lists go to each vendor in turn.
  */
 export async function configFor(found: readonly Vendor[], warn: (message: string) => void, list: List = modelsOf): Promise<GatewayConfig> {
-  const channels = found.map(({ name, keyVariable }) => ({ name, vendor: name, apiKey: `env:${keyVariable}` })) as GatewayConfig['channels']
+  const channels = found.map(({ name, keyVariable, passThrough }) => ({
+    name,
+    vendor: name,
+    apiKey: `env:${keyVariable}`,
+    ...(passThrough && { passThrough: [...passThrough] }),
+  })) as GatewayConfig['channels']
   const names = found.map(({ name }) => name)
   const lists = await Promise.all(channels.map(channel => list(channel).catch((error: Error) => void warn(`${channel.name}: ${error.message}`))))
   const serving = new Map<string, string[]>()

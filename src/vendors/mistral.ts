@@ -6,6 +6,7 @@ export const mistral = {
   telemetryName: 'mistral_ai',
   keyVariable: 'MISTRAL_API_KEY',
   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.mistral.ai/v1', auth: 'bearer', sources: ['https://github.com/vercel/ai/tree/ed857f50f'] }],
+  passThrough: ['/v1/embeddings', '/v1/moderations'],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',

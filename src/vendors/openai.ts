@@ -69,6 +69,7 @@ export const openai = {
     { protocol: 'responses', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
     { protocol: 'chat-completions', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
   ],
+  passThrough: ['/v1/embeddings', '/v1/moderations', '/v1/images/*', '/v1/audio/*'],
   facts: [
     {
       fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',

@@ -29,6 +29,8 @@ export type Vendor = {
   keyVariable?: string
   /** The best protocol first: it is used for clients of a protocol that the vendor does not serve well. */
   endpoints: readonly [Endpoint, ...Endpoint[]]
+  /** Paths of further endpoints, for the `passThrough` of a channel: `wireglot serve` without a configuration serves them too. Absent: none. */
+  passThrough?: readonly string[]
   /** What differs from the published protocols. Later facts override earlier ones, so general facts come first. */
   facts: readonly Fact[]
 }

@@ -7,10 +7,11 @@ import { configFor, sharedIn, vendorsIn } from '../../src/cli/environment.ts'
 import { configText } from '../../src/cli/init.ts'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { settle } from '../../src/gateway/options.ts'
+import { createPassPaths } from '../../src/gateway/passing/paths.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { createOperations } from '../../src/operations/index.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
-import { vendors } from '../../src/vendors/index.ts'
+import { type Vendor, vendors } from '../../src/vendors/index.ts'
 import { after, listen, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
 import { freePort } from '../support/free-port.ts'
 
@@ -99,6 +100,24 @@ describe('vendors whose keys are in the environment', () => {
     expect(channelsOf('shared')?.sort()).toEqual(['deepseek', 'openai'])
     expect(models.find(({ id }) => id === 'openai/*')?.channels).toMatchObject([{ name: 'openai', model: '*' }])
     expect(channelsOf('*')).toHaveLength(2)
+  })
+
+  test('serve further endpoints of their vendors', async () => {
+    const environment = { OPENAI_API_KEY: 'key-a', DEEPSEEK_API_KEY: 'key-b' }
+    const config = await configFor(
+      vendorsIn(environment),
+      () => {},
+      async () => [],
+    )
+    const listed = createPassPaths(settle(config, environment).channels)
+    expect(['/v1/embeddings', '/v1/audio/speech', '/v1/images/generations', '/v1/rerank'].map(path => listed(path))).toEqual([
+      '/v1/embeddings',
+      '/v1/audio/*',
+      '/v1/images/*',
+      undefined,
+    ])
+    for (const { passThrough } of Object.values<Vendor>(vendors))
+      expect(() => settle({ channels: [{ name: 'c', embedded: 'demo', passThrough: [...(passThrough ?? [])] }] }, {})).not.toThrow()
   })
 
   test('share limits and responses in Redis, if there is one', () => {
