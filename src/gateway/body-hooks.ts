@@ -3,7 +3,7 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import type { CodecOptions, Protocol } from '../protocol.ts'
 import { isProtocolName } from '../protocols/index.ts'
 import type { Service, Trace } from './ask.ts'
-import { Refusal } from './error.ts'
+import { hookFailed, Refusal } from './error.ts'
 import type { BodyCall, BodyChange } from './hooks.ts'
 
 type Call = { protocol: Protocol; model: string; body: unknown; options?: CodecOptions }
@@ -51,7 +51,6 @@ async function changed<Canonical>(
     if (!change) return undefined
     return 'canonical' in change ? { body: encode(change.canonical) } : change
   } catch (thrown) {
-    if (thrown instanceof Refusal) throw thrown
-    throw new Refusal({ status: 500, kind: 'internal', message: `the hook ${name} failed` }, { cause: thrown, failure: 'gateway' })
+    throw thrown instanceof Refusal ? thrown : hookFailed(name, thrown)
   }
 }

@@ -60,6 +60,11 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
   return new Refusal({ status, kind, message, ...more })
 }
 
+/** A hook on bodies or streams threw something else than `refuse(…)`. */
+export function hookFailed(name: string, cause: unknown): Refusal {
+  return new Refusal({ status: 500, kind: 'internal', message: `the hook ${name} failed` }, { cause, failure: 'gateway' })
+}
+
 export function unknownModel(model: string): Refusal {
   return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
 }

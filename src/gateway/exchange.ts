@@ -21,6 +21,7 @@ import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
+import { changedStream, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
 import type { Candidate } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
@@ -41,6 +42,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   const call = openFirst(service, ask, trace)
   let headers = {}
   let served: Candidate | undefined
+  let hooked: Hooked | undefined
   const keeping = service.responseStore && keepingOf(service, ask, trace)
   const options: RelayOptions = {
     breaksOff: !asList && protocol.frames.breaksOff,
@@ -50,16 +52,12 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       const opened = await call.opened
       served = opened.candidate
       headers = headersOf(opened)
-      if (!service.hooks.onResponse) return sourceOf(opened, protocol, trace)
-      // A hook needs the complete response.
-      const read = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readResponse(opened)
-      const { body } = await translateResponse(service, { protocol, model }, trace, { opened, read })
-      const { text } = explodeResponse(body, protocol, opened.settings)
-      return { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
+      hooked = await hookedStream(service, { protocol, model }, trace, { opened, read: () => sourceOf(opened, protocol, trace), stop: call.stop })
+      return hooked?.source ?? sourceOf(opened, protocol, trace)
     },
     keeping: keeping && {
       sent: keeping.sent,
-      whole: async ({ signatures }) => served && keeping.whole(served, signatures),
+      whole: async ({ signatures }) => served && keeping.whole(served, hooked?.kept.signatures ?? signatures),
     },
     stop: call.stop,
     onEnd(failure, translator) {
@@ -82,6 +80,24 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     ),
     body: framing ? framesOfText(body, framing) : asList ? listOfFrames(body) : body,
   }
+}
+
+/** `kept.signatures`: those to store, which `source` does not contain. */
+type Hooked = { source: Source; kept: { signatures?: Signatures | undefined } }
+
+/** The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing was read. @throws Refusal, TranslationError */
+async function hookedStream(service: Service, ask: Pick<Ask, 'protocol' | 'model'>, trace: Trace, stream: Stream): Promise<Hooked | undefined> {
+  const { opened, stop } = stream
+  const { protocol } = ask
+  const changed = changedStream(service, ask, trace, stream)
+  if (changed) return { source: changed, kept: stream }
+  if (!service.hooks.onResponse) return undefined
+  // This hook needs the complete response.
+  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
+  const { body, signatures } = await translateResponse(service, ask, trace, { opened, read })
+  const { text } = explodeResponse(body, protocol, opened.settings)
+  const source = { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
+  return { source, kept: { signatures } }
 }
 
 /** Headers of the upstream that clients use, and the name of a fallback model. */

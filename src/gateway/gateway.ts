@@ -34,7 +34,7 @@ import { createLearned } from './upstream/learned.ts'
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
-export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
+export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, StreamCall, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
 
@@ -90,7 +90,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const matched = (path: string) => matchPath(path, passPaths)
   const telemetry = createTelemetry()
   const running = createRunning()
-  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.onAttempt, hooks.route].some(Boolean)
+  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onStream, hooks.onUsage, hooks.onNotes, hooks.onAttempt, hooks.route].some(Boolean)
 
   return {
     localOnly: admission.localOnly,

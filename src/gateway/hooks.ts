@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../canonical/error.ts'
+import type { CanonicalEvent } from '../canonical/event.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Note } from '../notes.ts'
@@ -127,6 +128,9 @@ export type BodyCall<Canonical, Raw = unknown> = {
 /** The body to use instead, in the client's protocol or in the canonical model. Undefined: the body stays. */
 export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | undefined
 
+/** The exchange of a stream for `onStream`. `protocol`: of the client. `model`: the name in the request. */
+export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>
+
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks<Raw = unknown> = {
   /**
@@ -147,10 +151,16 @@ export type Hooks<Raw = unknown> = {
    */
   onRequest?(call: BodyCall<CanonicalRequest, Raw>): BodyChange<CanonicalRequest> | undefined | Promise<BodyChange<CanonicalRequest> | undefined>
   /**
-   * The same for a complete response, before it is sent or stored. With this hook streams are collected first and sent at once at their
-   * end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
+   * The same for a complete response, before it is sent or stored. Streams that `onStream` does not take are collected first and sent at
+   * once at their end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
    */
   onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
+  /**
+   * Reads or replaces a stream while it is sent. Return the events to send, usually from an `async function*` that yields those of `events`:
+   * change, hold back or add text, or `throw refuse(…)` to end the stream with an error. Undefined: this stream is not changed, but goes
+   * to `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a refusal ends the stream with status 500.
+   */
+  onStream?(events: AsyncIterable<CanonicalEvent>, call: StreamCall<Raw>): AsyncIterable<CanonicalEvent> | undefined
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
   /** Gets each attempt at an upstream, when it began to respond or has failed. */

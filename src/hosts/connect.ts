@@ -28,6 +28,7 @@ export {
   type Refusal,
   refuse,
   type Store,
+  type StreamCall,
   type UsageRecord,
 } from '../gateway/gateway.ts'
 

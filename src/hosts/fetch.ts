@@ -21,6 +21,7 @@ export {
   type Refusal,
   refuse,
   type Store,
+  type StreamCall,
   type UsageRecord,
 } from '../gateway/gateway.ts'
 

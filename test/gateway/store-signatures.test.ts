@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Hooks } from '../../src/gateway/gateway.ts'
 import { dataOf, hosts, one, paths, post, replies, sendJson, sendStream, upstream } from './support.ts'
 
 type Json = Record<string, unknown>
@@ -38,9 +39,15 @@ const streamed = [
 describe.each(hosts)('through %s', (_, start) => {
   const signed = { store: { memory: true, signatures: true } } as const
 
-  test.each([false, true])('signed reasoning comes back for a chat client that forgets it, streamed: %s', async stream => {
+  test.each<[boolean, string, Hooks]>([
+    [false, 'no hook', {}],
+    [true, 'no hook', {}],
+    [false, 'onResponse', { onResponse: () => undefined }],
+    [true, 'onResponse', { onResponse: () => undefined }],
+    [true, 'onStream', { onStream: events => events }],
+  ])('signed reasoning comes back for a chat client that forgets it, streamed: %s, with %s', async (stream, _, hooks) => {
     const seen = await upstream(stream ? sendStream(streamed) : sendJson(200, wantsTool), sendJson(200, replies.messages))
-    const ask = await start(one(seen.url, 'messages', signed))
+    const ask = await start(one(seen.url, 'messages', signed), hooks)
     const text = await (await ask(path, post({ ...received, stream }))).text()
     expect(text).not.toContain('reasoning_details')
     if (stream) expect(dataOf(text).at(-1)).toBe('[DONE]')

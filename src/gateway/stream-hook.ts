@@ -1,0 +1,97 @@
+import type { CanonicalEvent } from '../canonical/event.ts'
+import type { Protocol, Signatures } from '../protocol.ts'
+import { isProtocolName } from '../protocols/index.ts'
+import { createByteTranslator } from '../translate/stream.ts'
+import { createStreamReader } from '../translate/stream-reader.ts'
+import { AfterFinish } from './after-finish.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import { hookFailed, Refusal, refuse } from './error.ts'
+import { drain, type RelayOptions, type Source } from './relay.ts'
+import type { Opened } from './upstream/opened.ts'
+
+/**
+ * `read`: begins to read the upstream's answer, as a stream in the client's protocol. `isRead`: to its end. `signatures`: those to store, which
+ * the events do not contain.
+ */
+export type Stream = { opened: Opened; read(): Promise<Source>; stop: RelayOptions['stop']; isRead?: boolean; signatures?: Signatures }
+
+/**
+ * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves this one alone, and nothing was read.
+ * @throws Refusal that the hook throws before it returns
+ */
+export function changedStream({ hooks }: Service, { protocol, model }: Pick<Ask, 'protocol' | 'model'>, trace: Trace, stream: Stream): Source | undefined {
+  const { onStream } = hooks
+  const { name } = protocol
+  if (!onStream || !isProtocolName(name)) return undefined
+  const { identity = {}, request } = trace
+  const changed = guarded(() => onStream(eventsOf(stream, protocol, trace), { protocol: name, model, identity, request }))
+  if (!changed) return undefined
+  const { now, newId } = stream.opened.settings
+  const taken: CanonicalEvent[] = []
+  const translator = createByteTranslator(readingFrom(taken, protocol), protocol, { now, newId })
+  return { translator, raw: false, idleMs: 0, body: framesOf(changed, taken, stream) }
+}
+
+/** A protocol whose streams contain, at each frame, the events that were taken until then. */
+function readingFrom(taken: CanonicalEvent[], { shortcut: _, ...protocol }: Protocol): Protocol {
+  const { framing: __, ...frames } = protocol.frames
+  const streamDecoder: Protocol['streamDecoder'] = {
+    initial: () => ({ notes: [] }),
+    step: (_state, _frame, emit) => taken.splice(0).forEach(emit),
+    end() {},
+  }
+  return { ...protocol, frames, streamDecoder }
+}
+
+/** A frame for each event. */
+async function* framesOf(events: AsyncIterable<CanonicalEvent>, taken: CanonicalEvent[], stream: Stream): AsyncGenerator<string, undefined> {
+  try {
+    for await (const event of events) {
+      taken.push(event)
+      yield 'data: {}\n\n'
+    }
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? thrown : hookFailed('onStream', thrown)
+  } finally {
+    if (!stream.isRead) stream.stop(refuse(502, 'internal', 'the hook onStream has ended the stream'))
+  }
+}
+
+function guarded<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? thrown : hookFailed('onStream', thrown)
+  }
+}
+
+/** The events of a stream. Ends the upstream call when they are no longer read. @throws Refusal when the connection breaks, or is silent for too long */
+async function* eventsOf(stream: Stream, protocol: Protocol, trace: Trace): AsyncGenerator<CanonicalEvent, undefined> {
+  const { read, opened, stop } = stream
+  const { translator, body, idleMs } = await read()
+  const pending: CanonicalEvent[] = []
+  const reader = createStreamReader(protocol, {}, event => {
+    // As the upstream reported it, not as the client's protocol does.
+    pending.push(event.type === 'error' && translator.error ? { ...event, error: translator.error } : event)
+  })
+  const afterFinish = new AfterFinish()
+  const chunks = opened.watched({ [Symbol.asyncIterator]: () => body }, () => afterFinish.idleMs(translator.finishes, idleMs))[Symbol.asyncIterator]()
+  try {
+    for (let next = await chunks.next(); !next.done && !afterFinish.isOver(); next = await chunks.next()) {
+      reader.push(translator.push(next.value))
+      if (reader.seen.ended) break
+      yield* pending.splice(0)
+    }
+    stream.isRead = true
+    reader.push(translator.end())
+    reader.end()
+  } finally {
+    if (translator.usage) trace.usage ??= translator.usage
+    trace.notes.push(...translator.notes)
+    stream.signatures = translator.signatures
+    if (stream.isRead && reader.seen.clean) drain(chunks, stop)
+    else chunks.return?.()?.catch(() => {})
+  }
+  yield* pending.splice(0)
+  return undefined
+}
