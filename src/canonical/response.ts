@@ -61,6 +61,8 @@ export type FinishReason =
 /** How a candidate ended. */
 export type Finish = {
   reason: FinishReason
+  /** `reason` is only the nearest to what `raw` means. Absent: it means the same. */
+  approximate?: true
   /** The finish reason as it was on the wire. */
   raw?: string
   /** The protocol of `raw`. */

@@ -35,7 +35,7 @@ const words: Record<string, readonly unknown[]> = {
   mode: ['auto', 'required', 'implicit', 'explicit'],
   syntax: ['lark', 'regex'],
   object: ['response', 'chat.completion'],
-  reason: ['max_output_tokens', 'content_filter'],
+  reason: ['max_output_tokens', 'content_filter', 'max_messages', 'steered'],
   finishReason: ['STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'BLOCKLIST', 'MALFORMED_FUNCTION_CALL', 'OTHER'],
   blockReason: ['SAFETY', 'OTHER'],
   mimeType: ['image/png', 'application/pdf', 'audio/wav', 'text/plain'],

@@ -60,3 +60,39 @@ describe.each(targets)('instructions toward %s', to => {
     expect(codes).toEqual(['system.hoisted'])
   })
 })
+
+test.each<[ProtocolName, object]>([
+  [
+    'chat-completions',
+    {
+      messages: [
+        { role: 'developer', content: [{ type: 'text', text: '', x_extra: 1 }] },
+        { role: 'user', content: 'a' },
+      ],
+    },
+  ],
+  [
+    'responses',
+    {
+      input: [
+        { role: 'developer', content: [{ type: 'input_text', text: '', x_extra: 1 }] },
+        { role: 'user', content: 'a' },
+      ],
+    },
+  ],
+  [
+    'messages',
+    {
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: '', x_extra: 1 }] },
+        { role: 'user', content: 'a' },
+      ],
+      max_tokens: 9,
+    },
+  ],
+])('an unknown field of an empty instruction of %s is noted', (from, body) => {
+  for (const to of (Object.keys(protocols) as ProtocolName[]).filter(name => name !== from)) {
+    const { notes } = translateRequest({ model: 'm', ...body }, { from, to })
+    expect(notes.map(({ path }) => path)).toContainEqual(expect.stringMatching(/^\/(messages|input)\/0\/content\/0\/x_extra$/))
+  }
+})

@@ -59,7 +59,10 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
 /** `service_tier`. */
 export const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
-/** `incomplete_details.reason` as it is read. `steered`: the turn stopped for new input, and can be continued. */
+/** Reasons that mean more than the canonical one: a limit of messages is no limit of tokens, and new input has ended a `steered` turn. */
+const approximateReasons: ReadonlySet<string> = new Set(['max_messages', 'steered'])
+
+/** `incomplete_details.reason` as it is read. `steered`: the turn can be continued. */
 const incompleteReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['max_output_tokens', 'length'],
   ['content_filter', 'content_filter'],
@@ -74,7 +77,12 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
     case 'completed':
       return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol: protocolName }
     case 'incomplete':
-      return { reason: (reason !== undefined && incompleteReasons.get(reason)) || 'other', raw: reason ?? status, protocol: protocolName }
+      return {
+        reason: (reason !== undefined && incompleteReasons.get(reason)) || 'other',
+        ...(reason !== undefined && approximateReasons.has(reason) && { approximate: true }),
+        raw: reason ?? status,
+        protocol: protocolName,
+      }
     case 'failed':
       return { reason: 'error', raw: status, protocol: protocolName }
     case 'cancelled':

@@ -110,6 +110,7 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
   const isSilent = joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache)
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
     report.ext(message.ext, at)
+    for (const part of parts) report.ext(part.ext, part.at)
     if (message.name !== undefined) report.add('message.name', at, 'name')
     return undefined
   }

@@ -178,7 +178,7 @@ describe('the finish reason of a response (2.17)', () => {
     ['cut by the limit', incomplete('max_output_tokens'), 'length', []],
     ['filtered', incomplete('content_filter'), 'content_filter', []],
     ['stopped by the caller', incomplete('steered'), 'stop', ['finish.approximated /incomplete_details/reason']],
-    ['with too many messages', incomplete('max_messages'), 'length', []],
+    ['with too many messages', incomplete('max_messages'), 'length', ['finish.approximated /incomplete_details/reason']],
     ['cancelled', { status: 'cancelled' }, 'stop', ['finish.approximated /status']],
   ])('of responses: %s', (_, more, finish_reason, notes) => {
     const reported = cross(items(more), 'responses', 'chat-completions')

@@ -270,30 +270,35 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a namespace is noted 
   expect(report(notes)).toEqual(['tool.namespace /tools/1/name'])
 })
 
-describe.each<ProtocolName>(['chat-completions', 'messages'])('a finish reason without an exact match is noted once, at its path, for %s', to => {
-  test.each<[string, Record<string, unknown>, string[]]>([
-    ['a reason that nobody knows', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
-    ['an end without a reason', { status: 'incomplete', incomplete_details: null }, ['finish.approximated /status']],
-    ['an end that was called off', { status: 'cancelled', incomplete_details: null }, ['finish.approximated /status']],
-    ['a reason beside an end that needs none', { status: 'completed', incomplete_details: { reason: 'moon' } }, ['field.unknown /incomplete_details/reason']],
-    [
-      'what else is said of a reason',
-      { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } },
-      ['field.unknown /incomplete_details/odd'],
-    ],
-  ])('%s', (_, ending, expected) => {
-    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
-    const output = [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'x', annotations: [] }] }]
-    const response = { id: 'resp_1', created_at: 1, model: 'm', output, usage, ...ending }
-    const isOfEnding = (note: string) => /finish|incomplete|status/.test(note)
-    expect(report(translateResponse(response, options(to)).notes).filter(isOfEnding)).toEqual(expected)
-    const translator = createStreamTranslator(options(to))
-    const type = ending['status'] === 'cancelled' ? 'response.cancelled' : 'response.incomplete'
-    translator.push(`data: ${JSON.stringify({ type, response })}\n\n`)
-    translator.end()
-    expect(report(translator.notes).filter(isOfEnding)).toEqual(expected)
-  })
-})
+describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
+  'a finish reason without an exact match is noted once, at its path, for %s',
+  to => {
+    test.each<[string, Record<string, unknown>, string[]]>([
+      ['a reason that nobody knows', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
+      ['a limit of messages', { status: 'incomplete', incomplete_details: { reason: 'max_messages' } }, ['finish.approximated /incomplete_details/reason']],
+      ['an end for new input', { status: 'incomplete', incomplete_details: { reason: 'steered' } }, ['finish.approximated /incomplete_details/reason']],
+      ['an end without a reason', { status: 'incomplete', incomplete_details: null }, ['finish.approximated /status']],
+      ['an end that was called off', { status: 'cancelled', incomplete_details: null }, ['finish.approximated /status']],
+      ['a reason beside an end that needs none', { status: 'completed', incomplete_details: { reason: 'moon' } }, ['field.unknown /incomplete_details/reason']],
+      [
+        'what else is said of a reason',
+        { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } },
+        ['field.unknown /incomplete_details/odd'],
+      ],
+    ])('%s', (_, ending, expected) => {
+      const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+      const output = [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'x', annotations: [] }] }]
+      const response = { id: 'resp_1', created_at: 1, model: 'm', output, usage, ...ending }
+      const isOfEnding = (note: string) => /finish|incomplete|status/.test(note)
+      expect(report(translateResponse(response, options(to)).notes).filter(isOfEnding)).toEqual(expected)
+      const translator = createStreamTranslator(options(to))
+      const type = ending['status'] === 'cancelled' ? 'response.cancelled' : 'response.incomplete'
+      translator.push(`data: ${JSON.stringify({ type, response })}\n\n`)
+      translator.end()
+      expect(report(translator.notes).filter(isOfEnding)).toEqual(expected)
+    })
+  },
+)
 
 test.each<ProtocolName>(['chat-completions', 'messages'])('tools that a search has found are tools of the request, toward %s', to => {
   const input = [

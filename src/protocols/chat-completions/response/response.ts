@@ -250,7 +250,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
 }
 
 export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: Place | undefined; report: ChatReport }): void {
-  if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
+  if (written && (!written.exact || finish.approximate)) report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
   // The message of a refusal is written as `refusal`, see `refuse`.
   if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')

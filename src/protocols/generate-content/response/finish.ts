@@ -51,7 +51,7 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
     report.add('finish.truncated-as-length', at, 'finish.reason')
     return { finishReason: 'MAX_TOKENS' }
   }
-  const { reason, raw, protocol, message, sequence, category, details } = finish
+  const { reason, approximate, raw, protocol, message, sequence, category, details } = finish
   if (
     protocol === protocolName &&
     raw !== undefined &&
@@ -60,7 +60,7 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
     return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
   const { word, exact } = finishWords[reason]
   const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : exact
-  if (!isExact) report.add('finish.approximated', at, 'finish.reason')
+  if (!isExact || approximate) report.add('finish.approximated', at, 'finish.reason')
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)

@@ -230,7 +230,7 @@ function refusedStop({ reason, message, category }: Finish, at: Place | undefine
 
 /** The stop fields for a finish of another protocol. Clients act on tool calls only when `stop_reason` is `tool_use`. */
 function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, report: MessagesReport): MessagesStop {
-  const { reason, sequence, details, message } = finish
+  const { reason, approximate, sequence, details, message } = finish
   if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
   if (reason === 'stop' && calls) {
     report.add('finish.tool-use', at, 'finish.reason')
@@ -241,7 +241,7 @@ function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, repo
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
   const exact = isExact({ reason, sequence })
-  if (!exact) report.add('finish.approximated', at, 'finish.reason')
+  if (!exact || approximate) report.add('finish.approximated', at, 'finish.reason')
   return { stop_reason: wordOf(finish), stop_sequence: exact ? (sequence ?? null) : null, stop_details: null }
 }
 
