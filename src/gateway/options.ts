@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isEndpoint, isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json/json.ts'
-import { similar } from '../kit/text/similar.ts'
+import { plain, similar } from '../kit/text/similar.ts'
 import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/check-options.ts'
 import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { vendorNames } from '../vendors/index.ts'
@@ -37,9 +37,41 @@ const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
   })
 }
 
+/** The keys that were meant: of this object, or else the paths of keys of the same name in others. */
 function suggestions(unknown: readonly string[], known: readonly string[]): string {
-  const meant = unknown.flatMap(key => similar(key, known) ?? [])
-  return meant.length > 0 ? `; did you mean ${meant.join(', ')}?` : ''
+  const meant = unknown.flatMap(key => similar(key, known) ?? pathsOf(key))
+  return meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''
+}
+
+/** Where a key of this name stands in the configuration, such as `defaults.retries`. */
+function pathsOf(key: string): string[] {
+  const found = new Set<string>()
+  const walk = (schema: z.core.$ZodType, path: string) => {
+    const {
+      shape,
+      element,
+      innerType,
+      valueType,
+      options,
+      in: source,
+    } = schema._zod.def as z.core.$ZodTypeDef & {
+      shape?: Record<string, z.core.$ZodType>
+      element?: z.core.$ZodType
+      innerType?: z.core.$ZodType
+      valueType?: z.core.$ZodType
+      options?: z.core.$ZodType[]
+      in?: z.core.$ZodType
+    }
+    if (element) walk(element, `${path}[]`)
+    for (const inner of [innerType, valueType, source, ...(options ?? [])]) if (inner) walk(inner, path)
+    for (const [name, field] of Object.entries(shape ?? {})) {
+      const at = path === '' ? name : `${path}.${name}`
+      if (plain(name) === plain(key) && !name.startsWith('$')) found.add(at)
+      walk(field, at)
+    }
+  }
+  walk(Config, '')
+  return [...found].slice(0, 3)
 }
 
 const Key = entry({

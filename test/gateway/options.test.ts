@@ -56,6 +56,17 @@ describe('an invalid configuration', () => {
     ])
   })
 
+  test.each([
+    [{ channels: [{ ...channel, retries: 2 }] }, 'channels[0]: unknown key retries', 'defaults.retries'],
+    [{ channels: [channel], connect_ms: 5 }, 'configuration: unknown key connect_ms', 'channels[].timeouts.connectMs'],
+    [{ channels: [channel], memory: true }, 'configuration: unknown key memory', 'store.memory'],
+  ])('suggests the place of a key that belongs elsewhere', (config, place, meant) => {
+    const [fault] = faultsOf(config)
+    expect(fault).toContain(place)
+    expect(fault).toMatch(/; did you mean .*\?$/)
+    expect(fault?.split('did you mean ')[1]).toContain(meant)
+  })
+
   test('suggests nothing when an unknown key is like no other', () => {
     expect(faultsOf({ channels: [{ ...channel, color: 'x' }] })).toEqual([expect.stringMatching(/unknown key color; there are [\w, ]+$/)])
   })

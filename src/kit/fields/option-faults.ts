@@ -1,5 +1,5 @@
 import type { OptionWords } from '../../protocol.ts'
-import { similar } from '../text/similar.ts'
+import { plain, similar } from '../text/similar.ts'
 
 /** `path`: such as `messages.thinking`. */
 export type OptionFault = { path: string; message: string }
@@ -21,13 +21,13 @@ export function optionFaults(options: object, ungrouped: Ungrouped, groups: Opti
     if (words !== undefined) {
       const message = typeof words === 'function' ? words(value) : valueFault(value, words)
       if (message) faults = [...(faults ?? []), { path: name, message }]
-    } else if (Object.hasOwn(groups, name)) faults = [...(faults ?? []), ...groupFaults(name, value, groups)]
+    } else if (Object.hasOwn(groups, name)) faults = [...(faults ?? []), ...groupFaults(name, value, { groups, ungrouped })]
     else faults = [...(faults ?? []), { path: name, message: `there is no such option${suggestion(name, groups, { ungrouped: Object.keys(ungrouped) })}` }]
   }
   return faults ?? []
 }
 
-function groupFaults(group: string, value: unknown, groups: OptionGroups): OptionFault[] {
+function groupFaults(group: string, value: unknown, { groups, ungrouped }: { groups: OptionGroups; ungrouped: Ungrouped }): OptionFault[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path: group, message: 'expected an object with options' }]
   const table = groups[group] ?? {}
   const faults: OptionFault[] = []
@@ -35,7 +35,8 @@ function groupFaults(group: string, value: unknown, groups: OptionGroups): Optio
     const option: unknown = value[name as keyof typeof value]
     if (option === undefined) continue
     const words = Object.hasOwn(table, name) ? table[name] : undefined
-    const message = words === undefined ? `there is no such option${suggestion(name, groups, { group })}` : valueFault(option, words)
+    const message =
+      words === undefined ? `there is no such option${suggestion(name, groups, { group, ungrouped: Object.keys(ungrouped) })}` : valueFault(option, words)
     if (message) faults.push({ path: `${group}.${name}`, message })
   }
   return faults
@@ -58,16 +59,38 @@ export function nameFault(name: unknown, known: readonly string[]): string | und
   return `expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
-/** The option that was meant: of the same group, or else of any. */
-function suggestion(name: string, tables: OptionGroups, { ungrouped = [], group }: { ungrouped?: readonly string[]; group?: string }): string {
-  const groups = Object.entries(tables)
-  const pathsIn = (of: readonly (readonly [string, Readonly<Record<string, OptionWords>>])[]) =>
-    of.flatMap(([key, table]) => {
-      const meant = similar(name, Object.keys(table))
-      return meant === undefined ? [] : `${key}.${meant}`
-    })
-  const own = pathsIn(groups.filter(([key]) => key === group))
-  const outside = similar(name, [...ungrouped, ...Object.keys(tables)]) ?? []
-  const paths = own.length > 0 ? own : pathsIn(groups).concat(outside)
-  return paths.length > 0 ? `; did you mean ${paths.join(' or ')}?` : ''
+type Table = OptionGroups[string]
+
+/** The option that was meant: of the same group, of a group that its name begins with, outside of groups, or else of any group. */
+function suggestion(name: string, groups: OptionGroups, { ungrouped, group }: { ungrouped: readonly string[]; group?: string }): string {
+  const inGroup = (key: string, table: Table, word: string) => {
+    const meant = similar(word, Object.keys(table))
+    return meant === undefined ? [] : [`${key}.${meant}`]
+  }
+  const all = Object.entries(groups)
+  const own = all.flatMap(([key, table]) => (key === group ? inGroup(key, table, name) : []))
+  const prefixed = all.flatMap(([key, table]) => restsOf(name, key).flatMap(rest => inGroup(key, table, rest)))
+  const outside = similar(name, [...ungrouped, ...(group === undefined ? Object.keys(groups) : [])])
+  const elsewhere = [...all.flatMap(([key, table]) => inGroup(key, table, name)), ...(outside === undefined ? [] : [outside])]
+  const ofMaker = group === undefined ? all.flatMap(([key]) => (makersOf(key).includes(plain(name)) ? [key] : [])) : []
+  const exact = elsewhere.filter(path => plain(path.slice(path.lastIndexOf('.') + 1)) === plain(name))
+  const [paths = []] = [own, exact, ofMaker, prefixed, elsewhere].filter(found => found.length > 0)
+  const isOutside = group !== undefined && paths.length === 1 && paths[0] === outside
+  return paths.length > 0 ? `; did you mean ${[...new Set(paths)].join(' or ')}${isOutside ? ', outside of groups' : ''}?` : ''
+}
+
+/** What is left of a name without the prefix of a group, such as `thinking` of `messagesThinking` or `messages.thinking`. Empty: it has none. */
+function restsOf(name: string, group: string): string[] {
+  const text = plain(name)
+  return [plain(group), ...makersOf(group)].flatMap(prefix => (text.startsWith(prefix) && text.length > prefix.length ? [text.slice(prefix.length)] : []))
+}
+
+/** Other names that people give to a group. */
+const makersOf = (group: string): readonly string[] => (Object.hasOwn(makers, group) ? (makers[group] ?? []) : [])
+const makers: Readonly<Record<string, readonly string[]>> = {
+  chatCompletions: ['chat', 'openai', 'completions'],
+  responses: ['openai', 'response'],
+  messages: ['anthropic', 'claude', 'message'],
+  generateContent: ['gemini', 'google', 'content'],
+  tools: ['tool'],
 }
