@@ -17,13 +17,13 @@ afterEach(() => {
 const good = sendJson(200, replies.messages)
 
 /** A proxy that tunnels. `targets`: where to; `open`: tunnels at this moment. */
-async function connectProxy(answer = 200) {
+async function connectProxy(status = 200) {
   const seen = { url: '', targets: [] as string[], authorization: [] as (string | undefined)[], open: 0 }
   const server = createServer((_request, response) => response.writeHead(501).end())
   server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     seen.targets.push(request.url ?? '')
     seen.authorization.push(request.headers['proxy-authorization'])
-    if (answer !== 200) return void socket.end(`HTTP/1.1 ${answer} No\r\n\r\n`)
+    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)
     const [host = '', port = ''] = (request.url ?? '').split(':')
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
     tunnel(socket, connectTo(Number(port), host), seen, head)
@@ -251,7 +251,7 @@ test('the fetch host refuses a proxy, unless its transport is of the application
   expect(() => fetchGateway(config)).toThrow(ConfigError)
   const [, fetched] = hosts
   const seen: unknown[] = []
-  const answer = await fetched?.[1](config, {
+  const response = await fetched?.[1](config, {
     transport: {
       async send({ proxy }) {
         seen.push(proxy)
@@ -259,7 +259,7 @@ test('the fetch host refuses a proxy, unless its transport is of the application
       },
     },
   })
-  expect((await answer?.(...asking('messages')))?.status).toBe(200)
+  expect((await response?.(...asking('messages')))?.status).toBe(200)
   expect(seen).toEqual(['http://127.0.0.1:1'])
 })
 
