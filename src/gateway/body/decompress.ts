@@ -62,7 +62,7 @@ function byNode(decompress: Decompress, bytes: Uint8Array, limit: number): Promi
   })
 }
 
-/** For runtimes without zstd. Takes about 30 ms for each megabyte, without a pause. */
+/** For runtimes without zstd. Takes some milliseconds for each megabyte of the result, without a pause. */
 export async function zstdByLibrary(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const decoder = await zstdDecoder().catch((cause: unknown) => {
     // Some runtimes forbid WebAssembly that is not part of the deployment.
