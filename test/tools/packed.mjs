@@ -43,8 +43,8 @@ for (const load of [name => import(name), async name => require(name)]) {
   assert.equal(typeof connect.gateway, 'function')
   assert.equal(typeof fetchHost.fetchGateway, 'function')
   assert.equal(typeof gateway.createGateway, 'function')
-  const shown = fetchHost.fetchGateway({ page: true, auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
-  assert.match(await (await shown(new Request('http://packed.test/', { headers: { accept: 'text/html' } }))).text(), /<title>wireglot playground/)
+  const demo = fetchHost.fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+  assert.equal((await demo(new Request('http://packed.test/v1/models'))).status, 200)
   assert.deepEqual(testing.strictOf('messages').checkRequest({ model: 'm' }).length > 0, true)
   const { z } = await load('zod')
   const Call = z.object({ tenant: z.string(), body: schemas.MessagesRequest })
@@ -102,6 +102,7 @@ try {
   }
   const { choices } = await (await fetch(`${address}/v1/chat/completions`, asked)).json()
   assert.ok(choices[0].message.content, 'what npm start starts answers')
+  assert.match(await (await fetch(`${address}/console`)).text(), /<title>wireglot console/)
 } finally {
   served.kill('SIGTERM')
 }

@@ -31,9 +31,10 @@ const shared = {
   platform: 'neutral',
   external: [/^node:/],
   esbuildPlugins: [bundleForBuild],
-  esbuildOptions(options) {
-    // Where a file is, in the two formats.
+  esbuildOptions(options, { format }) {
+    // Where a file is, in the two formats. Node refuses CommonJS with `import.meta` in it, even where it is never reached.
     options.logOverride = { 'empty-import-meta': 'silent' }
+    if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': 'undefined' }
   },
   noExternal: [
     // An ES module only: `require` of it fails in Jest and in Node without `require(esm)`.
