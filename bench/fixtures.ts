@@ -17,7 +17,7 @@ function prose(length: number): string {
 
 /** What an agent's model says in one turn: some reasoning, some text, two tool calls. */
 const agentResponse: CanonicalResponse = {
-  id: 'reply_0123456789',
+  id: 'response_0123456789',
   model: 'bench-model',
   createdAt: 1_750_000_000,
   candidates: [

@@ -19,7 +19,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
 type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded'
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
-/** `ratio`: to the row that the limits are told against. */
+/** ratio`: to the row that the limits compare with. */
 export type GatewayRow = { name: string; against: string; perSecond: number; ratio: number; cpuUs: number; cpuRatio: number }
 export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, number>; idle: { streams: number; mb: Record<string, number> } }
 
@@ -28,7 +28,10 @@ const stranger: ProtocolName = 'messages'
 const model = 'bench-model'
 /** The gateway's other name of the model. */
 const alias = 'bench-alias'
-/** What a request may ask of the upstream: a stream that stops after its start, one in large writes, or a short reply. Otherwise the reply has 12 KB. */
+/**
+ * What a request may get from the upstream: a stream that stops after its start, one in large writes, or a short response. Otherwise the
+ * response has 12 KB.
+ */
 const words = { idle: 'be idle', bundled: 'be bundled', brief: 'be brief' }
 const writes = 20
 
@@ -132,7 +135,7 @@ function serve(server: Server): void {
   server.listen({ port: 0, host: '127.0.0.1', backlog: 20_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
   process.on('disconnect', () => process.exit())
   process.on('message', received => {
-    // Not before time is told: the more a process holds the longer it takes.
+    // Not before the time is reported: the more a process holds the longer it takes.
     if (received === 'memory') globalThis.gc?.()
     process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss })
   })
@@ -180,7 +183,7 @@ function withHead(protocol: ProtocolName, body: string): Buffer {
   return Buffer.from(head + body)
 }
 
-/** One socket that asks again and again; a whole answer is told by its length, or by its last chunk. */
+/** One socket that sends requests one after another; a complete response is recognized by its length, or by its last chunk. */
 function ask(socket: Socket, bytes: Buffer): Promise<{ firstByteUs: number; length: number }> {
   return new Promise((resolve, reject) => {
     const since = process.hrtime.bigint()
@@ -261,8 +264,8 @@ async function throughput(entries: readonly Entry[], { atOnce, atLeast, rounds }
 const median = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
 /**
- * One request in flight, a thousand by each way in turn, the last of three turns counts: of a single one between others the
- * time would be that of a process that has to wake up. A long answer would take a core from those who pass its beginning on.
+ * One request in flight, a thousand by each way in turn; the last of three turns counts. A single one between others would measure the time
+ * that a process takes to wake up. A long response would take a core from those who pass its beginning on.
  */
 async function firstBytes(entries: readonly { name: string; served: Served; bytes: Buffer }[]): Promise<Record<string, number>> {
   const times = entries.map(({ name }) => ({ name, us: [] as number[] }))
@@ -321,7 +324,7 @@ const names: Record<Kind, string> = {
   stream: 'stream of 446 events',
   bundled: `stream of 446 events in ${writes} writes`,
   brief: 'request of 1 KB',
-  small: 'request of 1 KB, reply of 12 KB',
+  small: 'request of 1 KB, response of 12 KB',
   agent: 'request of 150 KB',
 }
 

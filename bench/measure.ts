@@ -3,7 +3,7 @@ import { Bench } from 'tinybench'
 /** Fewer only try whether all of it runs. */
 const defaultRounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
 
-/** `floor`: the task that this one is told as a multiple of. */
+/** floor`: the task that this one is a multiple of. */
 export type Task = { name: string; units: number; floor?: string; work: () => unknown }
 
 /** Microseconds of one unit, and how many times the floor that is. */

@@ -104,7 +104,7 @@ function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
   const direct = firstByteUs['direct'] ?? 0
   return `### Gateway
 
-Messages clients before a chat-completions upstream, 16 requests at once (32 for streams in few writes); one event of a stream is one chunk where no other number is given. Throughput beside what it is told against, and the processor time of the process in the middle.
+Messages clients before a chat-completions upstream, 16 requests at once (32 for streams in few writes); one event of a stream is one chunk where no other number is given. Throughput next to the row it compares with, and the processor time of the process in the middle.
 
 ${throughputTable(rows)}
 Time to the first byte of a stream with one request in flight, µs (median):
@@ -134,7 +134,7 @@ ${table(
 
 const peerWords = ['text stream', 'agent stream', 'request of 1 KB', 'request of 150 KB', 'response']
 
-/** A row for each contender and pair that it can anything of; what it cannot is said in a word. */
+/** A row for each contender and pair that it supports; "cannot" in the columns that it does not. */
 function peerTable(peers: readonly Peer[]): string {
   const versions = new Map(peers.map(({ name, version }) => [name, version]))
   const able = peers.filter(({ measures }) => measures.length > 0)
@@ -161,7 +161,7 @@ export function written({ pairs, memory, gateway, records, peers }: Results, mac
 
 Written by \`npm run bench\` on ${machine}.
 
-In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.stringify\` of the same text in the same run. Each pair ran in a process of its own; the best of four rounds' medians counts. Between equal protocols a request or a reply gets another model name; a stream passes and is watched.
+In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.stringify\` of the same text in the same run. Each pair ran in a process of its own; the best of four rounds' medians counts. Between equal protocols a request or a response gets another model name; a stream passes and is watched.
 
 ${pairs.length > 0 ? pairTables(pairs) : ''}
 ${memory ? memoryTables(memory) : ''}

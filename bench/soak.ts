@@ -9,13 +9,13 @@ import { chart } from './soak/chart.ts'
 import { type Counts, faults, isQuietLeaver, type Message, type Order, type Phase, phases, rampMs, type Window } from './soak/plan.ts'
 
 /**
- * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of
- * protocols in turn, whole replies among them; five of a hundred meet a failing upstream, five of a hundred clients leave;
- * every text is compared letter by letter. Then a hundred clients leave at once, in each phase.
+ * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of protocols in turn,
+ * complete responses among them; five of a hundred meet a failing upstream, five of a hundred clients leave; every text is compared letter
+ * by letter. Then a hundred clients leave at once, in each phase.
  *
- * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds out first. `--pause MS`
- * between two pieces of a stream, `--words N` of a stream. `--record NAME` writes the figures between the marks of this name in
- * docs/reliability.md, and draws bench/NAME.svg. Exit code 1: something was not as it should be.
+ * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds out first. `--pause MS` between two chunks
+ * of a stream, `--words N` of a stream. `--record NAME` writes the figures between the marks of this name in docs/reliability.md, and draws
+ * bench/NAME.svg. Exit code 1: something was not as it should be.
  */
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -78,7 +78,7 @@ async function soak(): Promise<Measured> {
   const served = start(join(built, 'served.mjs'), { SOAK_UPSTREAM: await port() }, ['--expose-gc'])
   const url = await port()
   const sample = () => {
-    served.send('tell')
+    served.send('report')
     return when(message => ('heap' in message ? samples.at(-1) : undefined))
   }
   const before = await sample()
@@ -108,7 +108,7 @@ async function soak(): Promise<Measured> {
   return { streams, samples: under, rest: { before, after }, windows: during, ended, open, counts }
 }
 
-/** More and more at once, until the gateway has hardly a moment to spare; or as many as were asked for. */
+/** More and more at once, until the gateway is nearly busy all the time; or as many as requested. */
 async function busy(order: (one: Order) => void, next: () => Promise<Sample>): Promise<number> {
   let streams = Number(given('streams') ?? 100)
   order({ atOnce: streams })
@@ -138,7 +138,7 @@ const quarters = <T>(list: readonly T[]): T[][] => [0, 1, 2, 3].map(i => list.sl
 const shown = (list: readonly number[], digits = 0) => list.map(value => value.toFixed(digits)).join(', ')
 const at = (list: readonly number[], share: number) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
 
-/** When a hundred clients leave at once, so long may the last of their upstream calls go on. */
+/** When a hundred clients leave at once, the longest time that the last of their upstream calls may continue. */
 const leftWithinMs = 100
 
 function report({ streams, samples, rest, windows, ended, open, counts }: Measured): number {

@@ -41,7 +41,7 @@ type TranslationErrorClass = {
 }
 
 /**
- * Thrown by all translating functions; tell faults apart by `code`. The message contains no user data.
+ * Thrown by all translating functions; `code` names the kind of fault. The message contains no user data.
  * @example
  * import { normalizeResponse, TranslationError } from 'wireglot'
  *

@@ -171,7 +171,7 @@ export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; is
 export type SignatureStorage<Options> = {
   /** The ids of the tool calls in a request; signatures are stored under them. */
   keysOf(request: unknown): string[]
-  /** Options for decoding a request. `signature`: looks up what was stored for a call. */
+  /** Options for decoding a request. `signatureOf`: looks up what was stored for a call. */
   reading(signatureOf: (callId: string) => string | undefined): Options
   /** Options for encoding a response, so that its signatures are returned as `Encoded.signatures`. */
   writing: Options
@@ -226,8 +226,8 @@ export type ToolNameDemands = {
 export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'keep'; joined?: boolean; developer?: boolean }
 
 /**
- * `demanded`: options for decoding, which refuse a request without a limit. `default`: options for encoding, with the limit for requests
- * that have none.
+ * `demanded`: options for decoding, which refuse a request without a limit. `defaults`: options for encoding, with the limit for
+ * requests that have none.
  */
 export type OutputLimit<Options> = {
   demanded: Options

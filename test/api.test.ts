@@ -262,7 +262,7 @@ describe.each(protocolNames)('an error of %s', from => {
     ['seconds', { 'Retry-After': '7' }, '7'],
     ['milliseconds', { 'Retry-After-Ms': '2500' }, '3'],
     ['a date', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, '30'],
-    ['a number of digits that nobody waits for', { 'retry-after': '9'.repeat(400) }, undefined],
+    ['a number of digits that is never complete', { 'retry-after': '9'.repeat(400) }, undefined],
   ])('says how long to wait in %s, however the header is spelled', (_, headers: Record<string, string>, expected) => {
     const { headers: written } = translateError({ status: 429, headers, body: { error: { message: 'slow down' } } }, { from, to, now: 60 })
     expect(written['retry-after']).toBe(expected)

@@ -33,6 +33,6 @@ describe.each(protocolNames)('%s is known', name => {
 
 describe('every option', () => {
   test.each(documentedOptions.map(option => [`${option.of}: ${option.name}`, option.doc]))('%s has a docstring with its default', (_, doc) => {
-    expect(doc, 'say in its docstring what holds without it, as «Default …» or «Absent: …»; then npm run fix').toMatch(/\bdefault\b|\bAbsent\b/i)
+    expect(doc, 'say in its docstring what holds without it, as "Default …" or "Absent: …"; then npm run fix').toMatch(/\bdefault\b|\bAbsent\b/i)
   })
 })

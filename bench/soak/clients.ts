@@ -3,7 +3,7 @@ import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, rampMs, textOf } from './plan.ts'
 
-/** Clients of all protocols in a process of their own: each asks again and again, and compares what it hears letter by letter. */
+/** Clients of all protocols in a process of their own: each sends requests one after another, and compares what it receives byte by byte. */
 const { SOAK_GATEWAY, SOAK_WORDS, SOAK_PAUSE } = process.env
 const words = Number(SOAK_WORDS)
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

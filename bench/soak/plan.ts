@@ -1,6 +1,6 @@
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 
-/** What becomes of a stream is said by its number, which all processes of the soak know. */
+/** The number of a stream decides what becomes of it; all processes of the soak compute it. */
 
 export const phases = ['before the first byte', 'in the middle of a stream', 'during a complete response'] as const
 export type Phase = (typeof phases)[number]
@@ -40,16 +40,16 @@ export const leaving = (phase: Phase, index: number) => leavers + index * phases
 
 export const isQuietLeaver = (word: string) => Number(word.slice(1)) >= leavers
 
-/** Every piece can be told from every other, of all streams. */
+/** Every chunk differs from every other, of all streams. */
 export const textOf = (word: string, words: number) => Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
 
 /** From one new client to the next. */
 export const rampMs = 5
 
-/** What the clients are told: how many at once, or that it is over. */
+/** The orders to the clients: how many at once, or that it is over. */
 export type Order = { atOnce: number } | { over: true }
 
-/** What processes tell the one that started them. */
+/** What processes report to the one that started them. */
 export type Message =
   | { port: number }
   | { heap: number; rss: number; handles: number; cpuMs: number }
@@ -64,12 +64,12 @@ export type Window = { streams: number; p50: number; p99: number }
 
 export type Counts = {
   whole: number
-  /** Of failing upstreams, whose clients were told. */
+  /** Of failing upstreams, whose clients got an error. */
   reported: number
   /** Of failing upstreams, whose clients were shown a success. */
   sold: number
   left: number
-  /** Without a fault, and all the same not what was said. */
+  /** Without a fault, and still not what was sent. */
   lost: number
   /** Words of others in it. */
   mixed: number

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 
-/** The gateway in a process of its own, which tells every few seconds what it holds. */
+/** The gateway in a process of its own, which reports every few seconds what it holds. */
 const handler = gateway({
   auth: 'none',
   channels: protocolNames.map(name => ({

@@ -57,7 +57,7 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
  */
 export function addressFor(base: string, usage: AddressUsage & { model?: string }): string {
   const url = urlIn(base)
-  if (!url) throw new RangeError(`«${base}» is no URL: an address begins with https:// or http://`)
+  if (!url) throw new RangeError(`"${base}" is not a URL: an address begins with https:// or http://`)
   return composed(rootOf(url), usage)
 }
 
@@ -118,9 +118,8 @@ function compositionFault(url: URL, root: string, usage: AddressUsage): AddressF
   if (fits || (usage.appends !== 'nothing' && isEndpoint(path)) || (usage.appends === 'endpoint' && hasForeignVersion(url))) return []
   const { rule } = faultOf(path) ?? { rule: 'missing-version' as const }
   const version = versionOf(pathOf(protocols[usage.protocol], 'MODEL'))
-  if (usage.appends === 'nothing')
-    return [{ rule, severe: true, message: `This client adds nothing by itself, so its address is the whole one: use ${address}` }]
-  return [{ rule, severe: true, message: `${ruleOf(rule, version)} It would ask for ${request}: use ${address}` }]
+  if (usage.appends === 'nothing') return [{ rule, severe: true, message: `This client appends nothing, so its address must be complete: use ${address}` }]
+  return [{ rule, severe: true, message: `${ruleOf(rule, version)} It would request ${request}: use ${address}` }]
 }
 
 /** Some services have their own version segment in place of the protocol's. */
@@ -152,7 +151,7 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
     faults.push({
       rule: 'query',
       severe: true,
-      message: `Clients put their path behind the address, and so into its query: leave «?» and all behind it out, use ${instead}`,
+      message: `Clients append their path to the address, here to its query. Leave out "?" and everything after it, and use ${instead}`,
     })
   if (url.hash) faults.push({ rule: 'fragment', severe: true, message: `The part after "#" is for browsers. Leave it out and use ${instead}` })
   if (url.username || url.password)
@@ -162,13 +161,12 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
 
 function textFaults(given: string, url: URL): AddressFault[] {
   const faults: AddressFault[] = []
-  if (/^[\s'"«`<]|[\s'"»`>]$/.test(given))
-    faults.push({ rule: 'spaces', severe: true, message: 'There are spaces or quotes around the address: take them away.' })
+  if (/^[\s'"«`<]|[\s'"»`>]$/.test(given)) faults.push({ rule: 'spaces', severe: true, message: 'The address has spaces or quotes around it. Remove them.' })
   if (/[^:]\/\/|\/$/.test(given.trim().replace(/[?#].*$/s, '')))
     faults.push({
       rule: 'slashes',
       severe: false,
-      message: 'A slash at the end, or two in a row: some clients then ask for a path with «//», which many services do not know. Take it away.',
+      message: 'The address ends in a slash or has two in a row. Some clients then request a path with "//", which many services refuse. Remove it.',
     })
   if (url.protocol === 'http:' && !isNear(url.hostname))
     faults.push({
@@ -195,7 +193,7 @@ function faultOfText(given: string): AddressFault {
       message: `An address begins with https:// or http://, not with ${scheme}://${websocket ? ': plain HTTP with server-sent events is what clients use unless their settings say otherwise' : ''}.`,
     }
   }
-  return { rule: 'not-a-url', severe: true, message: 'This is no URL: an address begins with https:// or http:// and a host, like https://gateway.example.' }
+  return { rule: 'not-a-url', severe: true, message: 'This is not a URL: an address begins with https:// or http:// and a host, like https://gateway.example.' }
 }
 
 /** Removes spaces and quotes, which come from copying. */

@@ -2,13 +2,13 @@
 const neutral = new Map<string, readonly unknown[]>([
   ['sampling.temperature', [1]],
   ['sampling.topP', [1]],
-  // Both mean «off» to servers that have this field.
+  // Both mean "off" to servers that have this field.
   ['sampling.topK', [0, -1]],
   ['sampling.minP', [0]],
   ['sampling.repetitionPenalty', [1]],
   ['sampling.frequencyPenalty', [0]],
   ['sampling.presencePenalty', [0]],
-  // «No limit», on some servers.
+  // "No limit", on some servers.
   ['maxOutputTokens', [-1]],
   ['logprobs.top', [0]],
   ['output.verbosity', ['medium']],

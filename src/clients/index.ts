@@ -93,7 +93,7 @@ export function clientConfig(
   client: ClientName,
   { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv }: ClientConfigOptions,
 ): ClientConfig {
-  if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
+  if (!isClientName(client)) throw new RangeError(`no client "${String(client)}"; there are ${clientNames.join(', ')}`)
   if (!isEnvName(keyEnv)) throw new RangeError('`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _')
   const { title, remarks = [], snippets }: Client = clients[client]
   const setup = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }

@@ -156,7 +156,7 @@ export type Hooks<Raw = unknown> = {
    */
   onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
   /**
-   * Reads or replaces a stream while it is sent. Return the events to send, usually from an `async function*` that yields those of `events`:
+   * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async function*` that yields those of `events`:
    * change, hold back or add text, or `throw refuse(…)` to end the stream with an error. Undefined: this stream is not changed, but goes
    * to `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a refusal ends the stream with status 500.
    */

@@ -43,7 +43,7 @@ function suggestions(unknown: readonly string[], known: readonly string[]): stri
   return meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''
 }
 
-/** Where a key of this name stands in the configuration, such as `defaults.retries`. */
+/** The path of a key of this name in the configuration, such as `defaults.retries`. */
 function pathsOf(key: string): string[] {
   const found = new Set<string>()
   const walk = (schema: z.core.$ZodType, path: string) => {
@@ -403,7 +403,7 @@ const Config = entry({
   /** The proxy for calls to all channels without one of their own. Default: `env` for `wireglot serve`, else none. */
   proxy: proxyUrl.optional(),
   /**
-   * In an application: also answer requests to paths that are nearly right, such as `/v1/v1/messages`, with a 404 that names the right URL.
+   * In an application: also respond to requests for paths that are nearly right, such as `/v1/v1/messages`, with a 404 that names the right URL.
    * Default false: they belong to the application. Without an application behind the gateway they always get it.
    */
   hints: z.boolean().default(false),

@@ -10,7 +10,7 @@ import { drain, type RelayOptions, type Source } from './relay.ts'
 import type { Opened } from './upstream/opened.ts'
 
 /**
- * `read`: begins to read the upstream's answer, as a stream in the client's protocol. `isRead`: to its end. `signatures`: those to store, which
+ * `read`: begins to read the upstream's response, as a stream in the client's protocol. `isRead`: to its end. `signatures`: those to store, which
  * the events do not contain.
  */
 export type Stream = { opened: Opened; read(): Promise<Source>; stop: RelayOptions['stop']; isRead?: boolean; signatures?: Signatures }

@@ -3,7 +3,7 @@ import { type AnySchema, defOf, issuesOf, refusal } from './definition.ts'
 
 const mostRejected = 10_000
 
-/** Only the values that the schema accepts, but with a bound: the filter of fast-check would go on forever. */
+/** Only the values that the schema accepts, but with a bound: the filter of fast-check would never end. */
 export function onlyAccepted(made: Arbitrary<unknown>, schema: AnySchema, key: string): Arbitrary<unknown> {
   return new Filtered(made, schema, key)
 }

@@ -53,7 +53,7 @@ const formats: Record<string, (of: { def: Def; isBounded: boolean } & Lengths) =
 
 function urlText({ def, minLength, isBounded }: { def: Def; isBounded: boolean } & Lengths): Arbitrary<string> {
   if (!def.hostname && !def.protocol && !isBounded) return fc.webUrl()
-  const part = (pattern: RegExp | undefined, usual: Arbitrary<string>) => (pattern ? matching(pattern) : usual)
+  const part = (pattern: RegExp | undefined, fallback: Arbitrary<string>) => (pattern ? matching(pattern) : fallback)
   // `z.httpUrl()` wants a domain.
   const host = part(def.hostname, fc.stringMatching(/^[a-z]{1,8}\.(com|org)$/))
   return fc.tuple(part(def.protocol, fc.constantFrom('https', 'http')), host, fc.stringMatching(/^(\/[a-z0-9]{0,8})?$/)).map(([protocol, name, path]) => {
@@ -114,21 +114,21 @@ function withoutLookarounds(source: string): string {
   let isInClass = false
   for (let at = 0; at < source.length; at++) {
     const isEscape = source[at] === '\\'
-    const piece = isEscape ? source.slice(at, at + 2) : (source[at] ?? '')
+    const token = isEscape ? source.slice(at, at + 2) : (source[at] ?? '')
     if (isEscape) at++
-    else if (isInClass) isInClass = piece !== ']'
-    else if (piece === '[') isInClass = true
-    else if (piece === '(') {
+    else if (isInClass) isInClass = token !== ']'
+    else if (token === '[') isInClass = true
+    else if (token === '(') {
       depth++
       if (outside === 0 && /^\(\?<?[=!]/.test(source.slice(at, at + 4))) outside = depth
-    } else if (piece === ')') {
+    } else if (token === ')') {
       depth--
       if (outside > depth) {
         outside = 0
         continue
       }
     }
-    if (outside === 0) kept += piece
+    if (outside === 0) kept += token
   }
   return kept
 }

@@ -5,7 +5,7 @@ import { escapeLineSeparators } from '../sse/line-separators.ts'
 
 /**
  * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
- * text, and need not be parsed: nearly every frame of a text stream. `chunks`: the constant text around the `gaps`. `delta` and `literal`
+ * text, and need not be parsed: nearly every frame of a text stream. `fragments`: the constant text around the `slots`. `delta` and `literal`
  * (its text as JSON) are overwritten for each frame, so that no objects are allocated.
  */
 export type Form = { fragments: string[]; slots: Slot[]; delta: TextDelta; literal: string }

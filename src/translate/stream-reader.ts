@@ -39,7 +39,7 @@ export type Seen = {
 
 /**
  * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the frame differs from the one before only in
- * the gaps of this form.
+ * the slots of this form.
  */
 export type OnFrame = (bytes: Uint8Array, range: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
 

@@ -61,7 +61,7 @@ export function mendOf(received: Received): string {
   const { status, failure, text, type, requestedUrl, final, isKeyless } = received
   if (failure !== undefined) {
     if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'
-    if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'There is no such host: check the spelling of the address.'
+    if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'The host does not exist: check the spelling of the address.'
     if (/CERT|SSL|TLS|EPROTO|wrong version/i.test(failure)) return 'TLS fails: is it http instead of https, or is the certificate of another host?'
     if (/no complete response/.test(failure))
       return 'The service is too slow or never ends its responses: check its timeouts and those of the proxies before it.'
@@ -70,15 +70,15 @@ export function mendOf(received: Received): string {
   if (isHtml({ text, type })) return 'The response is a web page: this is the address of a console, a login or an error page. Use the address of the API.'
   if (requestedUrl !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
   if ((status === 401 || status === 403) && isKeyless)
-    return 'No key was sent, and the service wants one: give it as `key`, or to the command as the variable that --key-env names (else WIREGLOT_KEY).'
+    return 'No key was sent, and the service requires one: pass it as `key`, or to the command as the variable that --key-env names (else WIREGLOT_KEY).'
   if (status === 401 || status === 403)
-    return 'The request reached the API, but the key was not accepted: check that it is whole, of this service, and not revoked.'
-  if (status === 404 && speaksOfModel(received)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'
-  if (status === 404) return 'The path is not there: check that the address has exactly one /v1, and that the service speaks this protocol.'
+    return 'The request reached the API, but the key was not accepted: check that it is complete, belongs to this service, and is not revoked.'
+  if (status === 404 && speaksOfModel(received)) return 'The path is right, but this key has no such model: copy the id from the listing of models.'
+  if (status === 404) return 'The path does not exist: check that the address has exactly one /v1, and that the service speaks this protocol.'
   if (status === 405) return 'The path accepts no such request: the address is wrong, since only pages that are no API respond so.'
-  if (status === 429) return 'A limit is reached: wait as long as «retry-after» says, then verify again.'
+  if (status === 429) return 'A rate limit is reached: wait for the time in "retry-after", then verify again.'
   if (status >= 500) return 'The service or its upstream failed: look at its log; verify again later.'
-  if (status >= 400) return 'The service refuses the smallest request of this protocol: its message says which field.'
+  if (status >= 400) return 'The service refuses the smallest request of this protocol: its message names the field.'
   return 'The service responds, but not in this protocol: check the server, or a proxy that changes responses.'
 }
 

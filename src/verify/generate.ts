@@ -161,7 +161,7 @@ function framesIn(text: string): { wires: unknown[]; broken: number } {
 function reportText({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Point {
   const text = textOf(response)
   const reason = response.candidates[0]?.finish?.reason
-  if (text) report(name, 'passed', `«${text.length > 60 ? `${text.slice(0, 60)}…` : text}»`, { ms })
+  if (text) report(name, 'passed', `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`, { ms })
   else if (reason === 'length')
     report(name, 'warned', 'the limit of 1024 tokens was reached before any text', {
       ms,

@@ -81,7 +81,7 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
   const ids = await idsOf(body, { ...offer, protocol: shownAs })
   if (ids.includes(model)) report('the model is listed', 'passed', model)
   else
-    report('the model is listed', 'warned', `«${model}» is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
+    report('the model is listed', 'warned', `"${model}" is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
       mend: 'Copy the id from the listing; where names are patterns or aliases, the requests below decide.',
     })
   return offer.key === undefined ? undefined : checkWrongKey({ ...offer, protocol: shownAs }, report)

@@ -69,7 +69,7 @@ describe('explode and collect', () => {
   })
 
   test.each([
-    ['a candidate that does not say how it ended', { candidates: [{ index: 0, messages: [] }] }],
+    ['a candidate without a finish reason', { candidates: [{ index: 0, messages: [] }] }],
     ['no candidate at all', { candidates: [] }],
     ['an error', { candidates: [], error: { status: 500, kind: 'internal' as const, message: 'x' } }],
   ])('%s makes the stream end unclean', (_, response) => {
@@ -145,8 +145,8 @@ describe('the grammar of a stream names', () => {
     ],
     ['a finish before its messages ended', [start, message, finish, cut], 'a message is still open'],
     ['something after a finish', [start, finish, message, cut], 'nothing of a candidate follows its finish'],
-    ['a hole in the count of parts', [start, message, { ...part, part: 1 }, cut], 'parts are counted from 0'],
-    ['a hole in the count of messages', [start, { ...message, message: 1 }, cut], 'messages are counted from 0'],
+    ['a gap in the count of parts', [start, message, { ...part, part: 1 }, cut], 'parts are counted from 0'],
+    ['a gap in the count of messages', [start, { ...message, message: 1 }, cut], 'messages are counted from 0'],
     ['a clean end without a finish', [start, message, { type: 'message.end', candidate: 0, message: 0 }, end], 'candidate 0 has no finish'],
   ])('%s', (_, events, fault) => expect(checkGrammar(events).join('\n')).toContain(fault))
 

@@ -12,7 +12,7 @@ import { gateway } from '../../src/hosts/connect.ts'
 import { createOperations } from '../../src/operations/index.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
 import { type Vendor, vendors } from '../../src/vendors/index.ts'
-import { after, listen, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
+import { after, listen, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
 import { freePort } from '../support/free-port.ts'
 
 const folderWith = async (files: Record<string, string> = {}) => {
@@ -172,7 +172,7 @@ describe('a changed configuration', () => {
       if (method === 'GET') return sendJson(404, {})(response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const frame = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-      const message = { ...replies.messages, content: [], stop_reason: null }
+      const message = { ...responses.messages, content: [], stop_reason: null }
       frame({ type: 'message_start', message } as { type: string })
       finish = () => {
         frame({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 1 } } as { type: string })
@@ -219,7 +219,7 @@ describe('a changed configuration', () => {
 
 describe('operations', () => {
   test('/health, /ready and /metrics report the process, its channels and its requests', async () => {
-    const seen = await upstream(sendJson(200, replies.messages), sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }))
+    const seen = await upstream(sendJson(200, responses.messages), sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }))
     const breaker = { failures: 1, restMs: 60_000 }
     const config = { channels: [{ ...channelOf(seen.url), breaker }], defaults: { retries: 0 } }
     const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
@@ -246,7 +246,7 @@ describe('operations', () => {
   })
 
   test('/ready reports the store of responses', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const store = { redis: `redis://127.0.0.1:${await freePort()}` }
     const readyWith = async (config: object) => {
       const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify({ ...config, channels: [channelOf(seen.url)] }) } })
@@ -311,7 +311,7 @@ describe('operations', () => {
   })
 
   test.each(['json', 'pretty'] as const)('the access log has one line per request as %s', async log => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const config = { keys: [{ name: 'alice', key: 'client-key-0123456789' }], channels: [channelOf(seen.url)] }
     const { url, lines } = await started({ log }, { files: { 'wireglot.config.json': JSON.stringify(config) } })
     const from = lines.length

@@ -24,7 +24,7 @@ test('wireglot verify prints a line for each point and exits with 0 when all hol
     WIREGLOT_KEY: 'client-secret',
   })
   expect(err).toBe('')
-  expect(out).toMatch(/ok {4}messages +streamed response +«Hello/)
+  expect(out).toMatch(/ok {4}messages +streamed response +"Hello/)
   expect(out).toMatch(/\d+ passed, 0 failed, 0 warnings/)
   expect(code).toBe(0)
 })

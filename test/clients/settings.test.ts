@@ -80,7 +80,7 @@ describe('settings', () => {
   test.each([
     ['a variable that no environment has', () => clientConfig('codex', { base: 'https://gw.example', keyEnv: 'A-B; rm' }), /environment variable/],
     ['a base that is no URL', () => clientConfig('codex', { base: 'gw.example' }), /begins with https/],
-    ['a client that nobody knows', () => clientConfig('telnet' as 'codex', { base: 'https://gw.example' }), /no client «telnet»; there are claude-code, codex/],
+    ['an unknown client', () => clientConfig('telnet' as 'codex', { base: 'https://gw.example' }), /no client "telnet"; there are claude-code, codex/],
   ])('are refused for %s', (_, ask, message) => {
     expect(ask).toThrow(message)
   })

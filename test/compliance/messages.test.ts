@@ -86,7 +86,7 @@ const invalid: [path: string, body: object][] = [
   ['/messages', { max_tokens: 9 }],
   ['/messages', scenario('text', { messages: 'Hello' })],
   ['/messages/0/role', scenario('text', { messages: [{ content: 'Hello' }] })],
-  ['/messages/0/role', scenario('text', { messages: [{ role: 'nobody', content: 'Hello' }] })],
+  ['/messages/0/role', scenario('text', { messages: [{ role: 'unknown', content: 'Hello' }] })],
   ['/messages/0/content', scenario('text', { messages: [{ role: 'user' }] })],
   ['/messages/0/content', scenario('text', { messages: [user(3)] })],
   ['/max_tokens', { messages: [user('scenario:text')] }],
@@ -217,12 +217,12 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
         messages: [
           user([
             { type: 'text', text: 'scenario:text' },
-            { type: 'text', text: ' the answer?' },
+            { type: 'text', text: ' the number?' },
           ]),
         ],
       }),
     )
-    expect(body).toContain(' the answer?')
+    expect(body).toContain(' the number?')
   })
 
   test('sends earlier turns in their order', async () => {
@@ -301,7 +301,7 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     ['a string', [result]],
     ['blocks', [{ ...result, content: [{ type: 'text', text: 'RESULT-one' }] }]],
     ['an error', [{ ...result, is_error: true }]],
-    ['followed by text', [result, { type: 'text', text: 'Go on.' }]],
+    ['followed by text', [result, { type: 'text', text: 'Continue.' }]],
     [
       'an image',
       [

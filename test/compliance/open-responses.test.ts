@@ -332,7 +332,7 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
     expect(failed).toMatchObject({ status: 'failed', error: { code: expect.any(String), message: expect.any(String) } })
   })
 
-  test.each([{ input: 3 }, { input: [{ type: 'message', role: 'nobody', content: 'x' }] }, { input: 'x', tools: 'none' }])(
+  test.each([{ input: 3 }, { input: [{ type: 'message', role: 'unknown', content: 'x' }] }, { input: 'x', tools: 'none' }])(
     'refuses %o with an error object',
     async body => {
       const response = await post(body)

@@ -71,7 +71,7 @@ const invalid: [param: string, body: object][] = [
   ['input', { input: {} }],
   ['input[0]', { input: [null] }],
   ['input[1].role', after({ type: 'message', content: 'x' })],
-  ['input[1].role', after({ type: 'message', role: 'nobody', content: 'x' })],
+  ['input[1].role', after({ type: 'message', role: 'unknown', content: 'x' })],
   ['input[1].content', after(user(3))],
   ['input[1].content[0].text', after(user([{ type: 'input_text' }]))],
   ['input[1].call_id', after({ type: 'function_call', name: 'lookup', arguments: '{}' })],

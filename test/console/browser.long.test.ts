@@ -7,7 +7,7 @@ import { serve } from '../../src/cli/serve.ts'
 import { createConsole } from '../../src/console/index.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
-import { after, listen, post, replies, streams } from '../gateway/support.ts'
+import { after, listen, post, responses, streams } from '../gateway/support.ts'
 import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 
 const key = 'client-secret-a'
@@ -35,7 +35,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     }
     const handler: ConnectGateway = gateway(settings, { ...page_.hooks, logger: false })
     after(() => handler.close(200))
-    const url = await listen((asked, response) => void (page_.handle(asked, response) || handler(asked, response)))
+    const url = await listen((request, response) => void (page_.handle(request, response) || handler(request, response)))
     return visit(url, tab, options)
   }
 
@@ -76,9 +76,9 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text())
     })
     page.on('pageerror', error => complaints.push(error.message))
-    page.on('request', asked => {
-      if (!asked.url().startsWith(`${url}/`) && !asked.url().startsWith('data:')) complaints.push(asked.url())
-      if (asked.url().includes(key) || asked.url().includes(adminKey)) complaints.push('a key is in a URL')
+    page.on('request', request => {
+      if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) complaints.push(request.url())
+      if (request.url().includes(key) || request.url().includes(adminKey)) complaints.push('a key is in a URL')
     })
     after(async () => {
       await context.close()
@@ -102,7 +102,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     test('sends the example of a demo at once, and shows what the upstream got and the streamed response', async () => {
       const { page } = await open({ isDemo: true })
       await page.getByText('tokens out').waitFor()
-      expect(await page.locator('.said').textContent()).toContain('Why is the sky blue?')
+      expect(await page.locator('.response-text').textContent()).toContain('Why is the sky blue?')
       expect(await page.getByRole('region', { name: 'Request to demo' }).textContent()).toContain('"Why is the sky blue?"')
       expect(await page.locator('.frame').count()).toBeGreaterThan(3)
       expect(await page.title()).toBe('Playground · wireglot console')
@@ -116,7 +116,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         await page.getByRole('checkbox', { name: 'stream' }).setChecked(isStreamed)
         await page.getByRole('button', { name: 'Send' }).click()
         await page.getByText('tokens out').waitFor()
-        expect(await page.locator('.said').textContent()).toContain('Why is the sky blue?')
+        expect(await page.locator('.response-text').textContent()).toContain('Why is the sky blue?')
         expect((await page.locator('.frame').count()) > 1).toBe(isStreamed)
         await page.getByText('tokens out').evaluate(chip => chip.remove())
       }
@@ -198,12 +198,12 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const { page } = await open({ tab: '#translate' })
       await page.getByRole('group', { name: 'Translated into' }).getByRole('button').nth(2).waitFor()
       expect(await source(page).inputValue()).toContain('"model"')
-      await translate(page, JSON.stringify(replies['generate-content']))
+      await translate(page, JSON.stringify(responses['generate-content']))
       await page.getByText('generate-content response: ').waitFor()
       await choose(page, 'messages')
       expect(await page.getByRole('region', { name: 'messages, translated' }).textContent()).toContain('"text": "Hello"')
       await page.getByLabel('Example').selectOption('chat-completions stream')
-      await page.locator('.told', { hasText: 'chat-completions stream' }).waitFor()
+      await page.locator('.status-line', { hasText: 'chat-completions stream' }).waitFor()
     })
 
     test('shows what does not come back, and what cannot be translated', async () => {
@@ -221,7 +221,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       ]
       await page.route('**/api/translate', route => route.fulfill({ json: { protocol: 'four', kind: 'request', reasons: [], choices: [], body, targets } }))
       await translate(page, '{}')
-      await page.locator('.told', { hasText: 'four request' }).waitFor()
+      await page.locator('.status-line', { hasText: 'four request' }).waitFor()
       expect(await notes(page).allTextContents()).toEqual(['1 differs /odd/a"<b>" does not come back', '2 differs /list/12 comes back as 3'])
       await notes(page).nth(1).hover()
       expect(await page.locator('.lit').allTextContents()).toEqual(['22'])
@@ -239,7 +239,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const { logit_bias: _, ...plain } = request
       await translate(page, JSON.stringify(plain))
       await page.getByRole('button', { name: 'messages request' }).click()
-      await page.locator('.told', { hasText: 'messages request' }).waitFor()
+      await page.locator('.status-line', { hasText: 'messages request' }).waitFor()
       await page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: 'chat-completions' }).waitFor()
     })
 
@@ -249,7 +249,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) } })
       })
       await translate(page, JSON.stringify({ ...request, marker: 'żółw' }))
-      await page.locator('.told', { hasText: 'chat-completions request' }).waitFor()
+      await page.locator('.status-line', { hasText: 'chat-completions request' }).waitFor()
       await choose(page, 'messages')
       await page.getByRole('button', { name: 'Copy link' }).click()
       await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -308,7 +308,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await attempts.nth(1).waitFor()
       expect(await attempts.allTextContents()).toEqual([
         expect.stringMatching(/^away.*502 upstream_network.*could not be reached/),
-        expect.stringMatching(/^demo.*answered/),
+        expect.stringMatching(/^demo.*done/),
       ])
       expect(await page.getByRole('region', { name: 'Notes' }).textContent()).toMatch(/dropped.*\/logit_bias/)
       expect(await page.content()).not.toContain('logit_bias&quot;:')

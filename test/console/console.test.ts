@@ -7,7 +7,7 @@ import { createConsole } from '../../src/console/index.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { after, asking, listen, post, replies, sendJson, upstream } from '../gateway/support.ts'
+import { after, asking, listen, post, responses, sendJson, upstream } from '../gateway/support.ts'
 import { admin, adminKey, alice, bob, chat, config, get, marked, started } from './started.ts'
 
 async function written(file: object): Promise<string> {
@@ -149,7 +149,7 @@ describe('the playground', () => {
   }
 
   test('shows what the upstream got, and the notes of both sides', async () => {
-    const { url: base } = await upstream(sendJson(200, { ...replies.messages, odd_field: 1 }))
+    const { url: base } = await upstream(sendJson(200, { ...responses.messages, odd_field: 1 }))
     const settings: GatewayConfig = {
       ...config,
       channels: [{ name: 'other', protocols: ['messages'], baseUrl: base, apiKey: 'upstream-secret' }],
@@ -211,7 +211,7 @@ describe('the playground', () => {
     const status = async (headers: Record<string, string>, model = 'fast') =>
       (await fetch(url + asking('messages')[0], asking('messages', { model }, headers)[1])).status
     expect(await status({ ...admin, ...named }, 'other')).toBe(404)
-    expect(await status({ ...admin, 'wireglot-key': 'nobody' })).toBe(401)
+    expect(await status({ ...admin, 'wireglot-key': 'unknown' })).toBe(401)
     expect(await status(named)).toBe(401)
     expect(await status({ authorization: 'Bearer wg-wrong', ...named })).toBe(401)
   })

@@ -4,7 +4,7 @@ import { examine } from '../../src/console/translate/examine.ts'
 import { examples } from '../../src/console/translate/examples.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/index.ts'
-import { replies } from '../gateway/support.ts'
+import { responses } from '../gateway/support.ts'
 
 const now = 1_700_000_000
 
@@ -12,7 +12,7 @@ describe('leaves that do not come back', () => {
   test.each<[what: string, was: unknown, now: unknown, found: object[]]>([
     ['nothing, where all is the same', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
     ['nothing, where something was added', { a: 1 }, { a: 1, b: 2 }, []],
-    ['nothing, where keys stand in another order', { a: 1, b: [2] }, { b: [2], a: 1 }, []],
+    ['nothing, for keys in another order', { a: 1, b: [2] }, { b: [2], a: 1 }, []],
     ['one that is another', { a: { 'b/c': 1 } }, { a: { 'b/c': 2 } }, [{ path: '/a/b~1c', was: 1, now: 2 }]],
     ['each leaf of what is gone', { a: { b: 1, c: [2] } }, {}, [{ path: '/a/b', was: 1 }, { path: '/a/c/0', was: 2 }]],
     ['an empty object that is gone', { a: {} }, {}, [{ path: '/a', was: {} }]],
@@ -39,7 +39,7 @@ describe('a body goes there and back', () => {
   })
 
   test('a value that comes back changed is listed even without a note', async () => {
-    const { targets } = await examine(JSON.stringify({ ...replies.messages, id: 'msg_1' }), { now })
+    const { targets } = await examine(JSON.stringify({ ...responses.messages, id: 'msg_1' }), { now })
     const difference = targets.find(({ protocol }) => protocol === 'responses')?.differences.find(({ path }) => path === '/id')
     expect(difference).toEqual({ path: '/id', was: 'msg_1', now: 'resp_msg_1' })
   })

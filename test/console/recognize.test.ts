@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { examine } from '../../src/console/translate/examine.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { half, replies, requests, streams } from '../gateway/support.ts'
+import { half, requests, responses, streams } from '../gateway/support.ts'
 
 const now = 1_700_000_000
 const chat = protocols['chat-completions']
@@ -12,10 +12,10 @@ describe('what a pasted text is', () => {
     ['a request with signs of its own', says({ ...requests['chat-completions'], logit_bias: {} }), { protocol: 'chat-completions', kind: 'request' }],
     ['a request that only one can read', says(requests.responses), { protocol: 'responses', kind: 'request' }],
     ['contents', says(requests['generate-content']), { protocol: 'generate-content', kind: 'request' }],
-    ['a reply of chat-completions', says(replies['chat-completions']), { protocol: 'chat-completions', kind: 'response' }],
-    ['a reply of responses', says(replies.responses), { protocol: 'responses', kind: 'response' }],
-    ['a reply of messages', says(replies.messages), { protocol: 'messages', kind: 'response' }],
-    ['a reply of generate-content', says(replies['generate-content']), { protocol: 'generate-content', kind: 'response' }],
+    ['a response of chat-completions', says(responses['chat-completions']), { protocol: 'chat-completions', kind: 'response' }],
+    ['a response of responses', says(responses.responses), { protocol: 'responses', kind: 'response' }],
+    ['a response of messages', says(responses.messages), { protocol: 'messages', kind: 'response' }],
+    ['a response of generate-content', says(responses['generate-content']), { protocol: 'generate-content', kind: 'response' }],
     ['a stream of chat-completions', streams['chat-completions'].join(''), { protocol: 'chat-completions', kind: 'stream' }],
     ['a stream of responses', streams.responses.join(''), { protocol: 'responses', kind: 'stream' }],
     ['a stream of messages', streams.messages.join(''), { protocol: 'messages', kind: 'stream' }],
@@ -25,7 +25,7 @@ describe('what a pasted text is', () => {
       `\uFEFF: hi\r\n\r\n${streams.messages.join('').replaceAll('\n', '\r\n')}`,
       { protocol: 'messages' },
     ],
-    ['a stream as a list', says([replies['generate-content']]), { protocol: 'generate-content', kind: 'stream' }],
+    ['a stream as a list', says([responses['generate-content']]), { protocol: 'generate-content', kind: 'stream' }],
   ])('%s', async (_, text, is) => {
     const examined = await examine(text, { now })
     expect(examined).toMatchObject(is)
@@ -57,7 +57,7 @@ describe('what a pasted text is', () => {
 describe('reports unreadable input with its path', () => {
   test.each<[what: string, text: string, fault: object]>([
     ['nothing at all', ' \n', { message: expect.stringContaining('nothing to read') }],
-    ['JSON with a hole', '{\n  "model": "m",\n  "messages": [,]\n}', { message: 'this is not JSON: line 3, column 16', at: 33 }],
+    ['JSON with a gap', '{\n  "model": "m",\n  "messages": [,]\n}', { message: 'this is not JSON: line 3, column 16', at: 33 }],
     ['JSON that ends too early', '{"model": "m"', { message: expect.stringContaining('line 1, column 14'), at: 13 }],
     ['a comma too many', '{"a": 1,}', { at: 8 }],
     ['a comma too few', '[1 2]', { at: 3 }],
@@ -83,7 +83,7 @@ describe('reports unreadable input with its path', () => {
   })
 
   test('a text without frames is no stream, whatever kind is selected', async () => {
-    const examined = await examine(says(replies.messages), { now, protocol: protocols.messages, kind: 'stream' })
+    const examined = await examine(says(responses.messages), { now, protocol: protocols.messages, kind: 'stream' })
     expect(examined).toMatchObject({ fault: { message: expect.stringContaining('no event') }, targets: [] })
   })
 

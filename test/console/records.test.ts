@@ -100,7 +100,7 @@ describe.each(sources)('records from %s', (_, withRecords) => {
     expect((await fetch(`${url}/console/api/channels/demo/verify`, post({ model: 'demo' }, alice))).status).toBe(403)
   })
 
-  test('are refused to clients without a name, which records cannot tell apart', async () => {
+  test('are refused to clients without a name, which records cannot distinguish', async () => {
     const { keys: __, ...open } = config
     const url = await started({ ...open, auth: 'none' }, { withRecords })
     await ask(url, {})
@@ -195,7 +195,7 @@ describe('what is kept', () => {
 })
 
 describe('attacks', () => {
-  test('refused keys tell nothing: unknown, deleted and malformed ones get the same answer, and no name is confirmed', async () => {
+  test('refused keys reveal nothing: unknown, deleted and malformed ones get the same response, and no name is confirmed', async () => {
     const url = await started(config, { adminKey, withRecords: true })
     const refusals = await Promise.all(
       ['wg-unknown', 'carol', 'alice', `${adminKey}x`, adminKey.slice(0, -1), 'x'.repeat(1000)].map(key =>
@@ -205,7 +205,7 @@ describe('attacks', () => {
     expect(new Set(refusals.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1)
     expect(refusals[0]?.status).toBe(401)
     // Whether a key of this name exists cannot be seen either.
-    const [there, missing] = await Promise.all(['bob', 'nobody'].map(key => get(`${url}/console/api/records?key=${key}`, alice)))
+    const [there, missing] = await Promise.all(['bob', 'unknown'].map(key => get(`${url}/console/api/records?key=${key}`, alice)))
     expect(there).toEqual(missing)
   })
 

@@ -34,7 +34,7 @@ describe.skipIf(!shared).each(protocolNames)(`captured %s traffic for a client o
   })
 
   test('responses are the same JSON without notes, passed through or decoded and encoded', async () => {
-    await tally(`same replies ${protocol}`, named(corpusFiles(protocol, 'responses')), none, ({ text }) => {
+    await tally(`same responses ${protocol}`, named(corpusFiles(protocol, 'responses')), none, ({ text }) => {
       const passed = translateResponse(JSON.parse(text), same)
       expect([JSON.stringify(passed.body), passed.notes]).toEqual([JSON.stringify(JSON.parse(text)), []])
       const { value, notes } = decodeResponse(JSON.parse(text))

@@ -62,12 +62,12 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
         })
       })
 
-      test(`all of a recorded ${from} reply comes back from ${to}, or a note names it`, async () => {
+      test(`all of a recorded ${from} response comes back from ${to}, or a note names it`, async () => {
         const streams = await Promise.all(recordedStreams(from).map(async ({ file, text }) => ({ name: file, body: await whole(text, from), status: 200 })))
         const responses = [...recordedResponses(from), ...streams.filter(({ body }) => body !== undefined)]
         const isError = ({ body, status }: { body: unknown; status: number }) => status >= 400 || protocols[from].decodeResponse(body).value.error !== undefined
         await tally(
-          `leaves of replies ${from} → ${to}`,
+          `leaves of responses ${from} → ${to}`,
           responses.filter(response => !isError(response)),
           {},
           ({ body }) => {

@@ -8,12 +8,12 @@ import { translateCounted } from '../../src/translate/response.ts'
 import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 
-const noMessage = 'it holds nothing but instructions, and the target demands a message, which nobody may invent'
+const noMessage = 'it holds nothing but instructions, and the target requires a message, which is not invented'
 const emptyMessage = 'its only message is empty, so no message is left to send'
 
-const beginsWithCall = 'it begins with a call, and the target demands a turn of the user before it, which nobody may invent'
+const beginsWithCall = 'it begins with a call, and the target requires a user turn before it, which is not invented'
 
-const images = 'it asks for pictures, which some servers of the target make'
+const images = 'it requests images, which some servers of the target generate'
 
 const requestExceptions: Exceptions = {
   'generate-content/requests/lingua__gemini.imageConfigParam.followup.json → chat-completions': images,
@@ -66,7 +66,7 @@ describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReaso
   })
 
   test('responses are legal', async () => {
-    await tally(`legal replies ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), responseExceptions, ({ text }) => {
+    await tally(`legal responses ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), responseExceptions, ({ text }) => {
       const body: unknown = JSON.parse(text)
       const translated = attempt(() => translateResponse(body, { from, to }))
       if (translated === refused) return

@@ -5,8 +5,8 @@ import type { Note } from '../../src/canonical/note.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
-import { parse } from '../support/answering.ts'
 import type { Received } from '../support/clients/index.ts'
+import { parse } from '../support/responding.ts'
 
 /** What must survive a request's way through another protocol and back, whatever the notes say. */
 export type ReceivedRequest = {
@@ -41,7 +41,7 @@ export function expectKept(before: ReceivedRequest, after: ReceivedRequest): voi
   expect(new Set(after.results.map(({ callId }) => callId))).toEqual(new Set(before.results.map(({ callId }) => callId)))
   const all = [...after.instructions, ...after.message, ...after.results.map(({ text }) => text)].join('\n')
   for (const text of [...before.instructions, ...before.message, ...before.results.map(one => one.text)])
-    if (!all.includes(text)) expect.fail(`lost the text «${text.slice(0, 200)}»`)
+    if (!all.includes(text)) expect.fail(`lost the text "${text.slice(0, 200)}"`)
 }
 
 const flat = ({ name, namespace }: { name: string; namespace?: string | undefined }) => (namespace === undefined ? name : `${namespace}__${name}`)

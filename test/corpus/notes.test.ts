@@ -12,22 +12,22 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
   {
     only: 'streamed',
     note: /^citation\.span /,
-    why: 'a whole text is cut where a citation begins and ends; a streamed one has been told when its citation comes',
+    why: 'a complete text is cut where a citation begins and ends; a streamed one has been emitted when its citation comes',
   },
-  { only: 'streamed', note: /^reasoning\.joined /, why: 'a stream of parts that go on does not tell where one thought ends and the next begins' },
-  { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning stands under several names in the chunks of a stream' },
+  { only: 'streamed', note: /^reasoning\.joined /, why: 'a stream of parts that continue does not mark where one thought ends and the next begins' },
+  { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning is under several names in the chunks of a stream' },
   { only: 'whole', note: /^reasoning\.kind \/choices\/\d+\/message\//, why: 'and under one of them in a whole message' },
-  { only: 'streamed', note: /^parts\.order-lost $/, why: 'a stream writes the message before it knows where its source stood' },
+  { only: 'streamed', note: /^parts\.order-lost $/, why: 'a stream writes the message before it has the path of its source' },
   { only: 'whole', note: /^parts\.order-lost .*\/content$/, why: 'and a complete response knows it' },
-  { only: 'whole', note: /^reasoning\.dialect-field /, why: 'proofs alone are no reasoning to a stream, whose fields of a dialect are for what it shows' },
-  { only: 'whole', note: /^media\.unsupported .*\/parts\/\d+$/, why: 'sound without words is told as words that never come, where it is streamed' },
+  { only: 'whole', note: /^reasoning\.dialect-field /, why: 'signatures alone are no reasoning in a stream, whose dialect fields are for visible text' },
+  { only: 'whole', note: /^media\.unsupported .*\/parts\/\d+$/, why: 'audio without text gets text that never comes, where it is streamed' },
   { only: 'streamed', note: /^media\.transcript .*\/parts\/\d+$/, why: 'and so it is noted as words' },
-  { only: 'whole', note: /^field\.unsupported .*\/inlineData\/mimeType$/, why: 'sound in a stream has one format' },
+  { only: 'whole', note: /^field\.unsupported .*\/inlineData\/mimeType$/, why: 'audio in a stream has one format' },
   { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a complete response may be in progress still; in a stream it has ended' },
   {
     only: 'whole',
     note: /^finish\.(missing|approximated) .*\/finish_reason$/,
-    why: 'a reply without a reason to end is streamed with one, since a stream without it was cut off',
+    why: 'a response without a finish reason is streamed with one, since a stream without it was cut off',
   },
   { only: 'whole', note: /^usage\.repaired /, why: 'a stream is written with counts that add up' },
   { only: 'whole', note: /^media\.(transcript|unsupported) .*\/audio$/, why: 'audio of nothing has no delta' },
@@ -63,7 +63,7 @@ function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: 
 
 const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 
-describe.skipIf(!shared)(`notes on replies of real servers (${skipReason})`, () => {
+describe.skipIf(!shared)(`notes on responses of real servers (${skipReason})`, () => {
   test.each(pairs)('$from → $to: a streamed response is noted as the whole one', ({ from, to }) => {
     const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, body: JSON.parse(text) as unknown }))
     const faults: unknown[] = []

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { brokenPrefix, cutsOf, goesOn } from '../support/prefix.ts'
+import { brokenPrefix, cutsOf, isContinuedBy } from '../support/prefix.ts'
 import { recordedSessions, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const exceptions: Exceptions = {}
 
-describe.skipIf(!shared)(`requests of real clients that go on (${skipReason})`, () => {
+describe.skipIf(!shared)(`requests of real clients that continue (${skipReason})`, () => {
   const sessions = recordedSessions()
   for (const from of protocolNames)
     for (const to of protocolNames) {
@@ -21,7 +21,7 @@ describe.skipIf(!shared)(`requests of real clients that go on (${skipReason})`, 
             ...cutsOf(pair.from, later).map((earlier, cut) => ({ name: `${name}#${index + 1} cut ${cut}`, earlier, later })),
             ...received
               .slice(0, index)
-              .flatMap((earlier, k) => (goesOn(pair.from, earlier, later) ? [{ name: `${name}#${k + 1}-${index + 1}`, earlier, later }] : [])),
+              .flatMap((earlier, k) => (isContinuedBy(pair.from, earlier, later) ? [{ name: `${name}#${k + 1}-${index + 1}`, earlier, later }] : [])),
           ]),
         )
         await tally(`prefix ${from} → ${to}`, steps, exceptions, ({ earlier, later }) => {

@@ -29,7 +29,7 @@ function outline({ id, createdAt, candidates, usage, error, promptBlocked }: Can
   // Servers put the ending in words now and then.
   const notes = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
   return {
-    told: notes,
+    notes,
     parts,
     ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({ index, ...finish })),
     counts: Object.keys(usage ?? {}),
@@ -38,7 +38,7 @@ function outline({ id, createdAt, candidates, usage, error, promptBlocked }: Can
 
 function expectTwins(one: CanonicalResponse, other: CanonicalResponse): void {
   const [whole, streamed] = [outline(one), outline(other)]
-  expect(streamed.told).toEqual(whole.told)
+  expect(streamed.notes).toEqual(whole.notes)
   for (const kind of Object.keys(whole.parts)) if (Object.hasOwn(streamed.parts, kind)) expect(streamed.parts[kind], kind).toEqual(whole.parts[kind])
   // The same kinds of parts were sent, so the finish reason is the same.
   if (Object.keys(whole.parts).join() === Object.keys(streamed.parts).join()) expect(streamed.ends).toEqual(whole.ends)

@@ -3,7 +3,7 @@ export type Neither = { protocol: string; kind: string; name: RegExp; reason: st
 
 const row = (protocol: string, kind: string, name: RegExp, reason: string): Neither => ({ protocol, kind, name, reason })
 
-const one = 'one voice speaks in a response, whatever the field says'
+const one = 'one speaker speaks in a response, whatever the field is'
 const frame = 'only the frame of a stream: every stream has it, whatever it says'
 const again = 'repeats the content of earlier events of the stream'
 

@@ -57,10 +57,10 @@ test.each(switches)(
     const base = await chain(seen.url, between, served)
     const opened = clientOf(first).open({ model: 'm', ask: 'Look twice.', tools: [lookup] })
     const received = await clientOf(first).receive({ body: await requested(base, first, opened) })
-    const before = clientOf(first).goOn(opened, received, { runTool: () => 'RESULT-q0', ask: '' })
+    const before = clientOf(first).continueWith(opened, received, { runTool: () => 'RESULT-q0', ask: '' })
     const changed = translateRequest(before, { from: first, to: second, foreignSignatures: 'wrap' }).body as Body
     const again = await clientOf(second).receive({ body: await requested(base, second, changed) })
-    const message = await requested(base, second, clientOf(second).goOn(changed, again, { runTool: () => 'RESULT-q1', ask: '' }))
+    const message = await requested(base, second, clientOf(second).continueWith(changed, again, { runTool: () => 'RESULT-q1', ask: '' }))
     expect((await clientOf(second).readResponse(message)).text).toBe('Found both')
     expectSignatures(served, seen.requests.at(-1))
   },

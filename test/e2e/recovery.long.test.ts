@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { listen, mounted, one, type Protocol, replies, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
+import { listen, mounted, one, type Protocol, responses, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
 import { ask } from './asking.ts'
 
 /** The SDKs try again by themselves; the gateway must not be in their way. */
@@ -28,7 +28,7 @@ describe.each(protocolNames)('the client of %s', client => {
   describe.each(protocolNames)('at an upstream of %s', served => {
     test.each(failures.filter(([status]) => isRetried(client, served, status)))('recovers from %s by itself', async (_, failure) => {
       for (const stream of [false, true]) {
-        const { url, seen } = await through(served, failure, stream ? sendStream(streams[served]) : sendJson(200, replies[served]))
+        const { url, seen } = await through(served, failure, stream ? sendStream(streams[served]) : sendJson(200, responses[served]))
         expect(await ask[client](url, { stream })).toBe('Hello')
         expect(seen.calls.length).toBe(2)
       }

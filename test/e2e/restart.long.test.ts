@@ -9,7 +9,7 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
-import { after, asking, half, isStreaming, type Protocol, replies, streams, type Upstream, until, upstream } from '../gateway/support.ts'
+import { after, asking, half, isStreaming, type Protocol, responses, streams, type Upstream, until, upstream } from '../gateway/support.ts'
 import { freePort } from '../support/free-port.ts'
 import { ask } from './asking.ts'
 
@@ -55,7 +55,7 @@ async function holding(served: Protocol): Promise<Upstream & { release(): void }
   const seen = await upstream(async (response, call) => {
     const stream = isStreaming(served, call)
     const frames = streams[served]
-    const all = stream ? frames.join('') : JSON.stringify(replies[served])
+    const all = stream ? frames.join('') : JSON.stringify(responses[served])
     const begin = stream ? half(served).join('') : all.slice(0, 20)
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' }).write(begin)
     await released

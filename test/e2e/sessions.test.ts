@@ -84,7 +84,7 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
       : undefined
   stage.next = message
     ? scriptOf(stage.client, message)
-    : { status: recorded.status, type: 'invalid_request_error', message: 'Told so by the upstream.', retryAfter: recorded.headers['retry-after'] ?? '' }
+    : { status: recorded.status, type: 'invalid_request_error', message: 'Reported by the upstream.', retryAfter: recorded.headers['retry-after'] ?? '' }
   const put = isRecord(sent.body) && sent.body['thread'] !== undefined ? await unthreaded(stage, sent, name) : sent.body
   const body = put === undefined ? undefined : JSON.stringify(put, (_, value) => (typeof value === 'string' ? (echoes.get(value) ?? value) : value))
   const got = await send(stage.url, { ...sent, body })
@@ -93,7 +93,7 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
   if (!message) {
     if (got.status >= 400 && sent.method === 'POST') {
       expect(strict.checkError(JSON.parse(got.text)), name).toEqual([])
-      expect(got.text).toContain('Told so by the upstream.')
+      expect(got.text).toContain('Reported by the upstream.')
       expect(got.headers['retry-after']).toBe(recorded.headers['retry-after'])
     }
     return
@@ -181,7 +181,7 @@ const hasReasoning = (protocol: ProtocolName, response: unknown) =>
 
 /** Calls are for the tools that the upstream got, whatever their names became. */
 function called(next: Stage['next'], served: ProtocolName, body: unknown): Script | Failure {
-  if (!next) return { status: 500, type: 'server_error', message: 'nothing was to be asked here' }
+  if (!next) return { status: 500, type: 'server_error', message: 'nothing was to be requested here' }
   if ('status' in next || !next.calls) return next
   const tools = wireOf(served).toolsOf(body)
   return {

@@ -5,7 +5,7 @@ import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, us
 for await (const line of createInterface({ input: process.stdin })) {
   const body: unknown = JSON.parse(line)
   const { protocol, reasons } = detectProtocol(body)
-  if (!protocol) throw new Error(`no reply of a known protocol; its signs: ${reasons.join(', ') || 'none'}`)
+  if (!protocol) throw new Error(`no response of a known protocol; its signs: ${reasons.join(', ') || 'none'}`)
   const response = normalizeResponse(body, { protocol })
   console.log(
     JSON.stringify({

@@ -5,5 +5,5 @@ export async function relay(upstream: AsyncIterable<Uint8Array>, write: (text: s
   const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
   for await (const chunk of upstream) write(translator.push(chunk))
   write(translator.end())
-  if (!translator.finished) console.error('the upstream stopped early; the client was told')
+  if (!translator.finished) console.error('the upstream stopped early; the client got an error')
 }

@@ -21,7 +21,7 @@ const bases: Record<ProtocolName, Wire> = {
   'generate-content': {},
 }
 
-/** A request as the other protocol gets it, whole, and its notes as «kind path code». */
+/** A request as the other protocol gets it, whole, and its notes as "kind path code". */
 export function received(from: ProtocolName, to: ProtocolName, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
   const source = { ...bases[from], ...asks }
   const before = JSON.stringify(source)

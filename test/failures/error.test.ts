@@ -241,7 +241,7 @@ describe.each(hosts)('through %s', (_, start) => {
       [504, 'timeout_error'],
       [529, 'overloaded_error'],
     ] as const
-    const ask = await connect(from, to, ...statuses.map(([status, type]) => sendJson(status, bodyOf[from](type, `told ${status}`))))
+    const ask = await connect(from, to, ...statuses.map(([status, type]) => sendJson(status, bodyOf[from](type, `error ${status}`))))
     for (const [status, type] of statuses) {
       const response = await ask()
       // Its own servers never send it, so no client handles one of them.
@@ -249,7 +249,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(response.status).toBe(status === 529 && to !== 'messages' && from !== to ? 503 : status)
       const body: unknown = await response.json()
       expect(strictOf(to).checkError(body)).toEqual([])
-      expect(errorOf(body).message).toBe(`told ${status}`)
+      expect(errorOf(body).message).toBe(`error ${status}`)
       if (to === 'messages' && from !== to) expect(errorOf(body).type).toBe(type)
     }
   })

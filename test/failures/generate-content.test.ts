@@ -38,8 +38,8 @@ describe.each(others)('in %s', to => {
 
   test.each<[what: string, body: object]>([
     ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, modelVersion: 'm-1', responseId: 'r1' }],
-    ['an answer that was blocked whole', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
-    ['a limit that thoughts used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
+    ['a response that was blocked completely', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
+    ['a limit that reasoning used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
   ])('%s is a legal response (P038)', (_, body) => {
     expect(strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body)).toEqual([])
   })

@@ -39,14 +39,14 @@ const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } }
 const rows: Row[] = [
   ...['HALT', ['HALT']].map(
     (stop): Row => [
-      `a stop sequence (${JSON.stringify(stop)}) stops, or is told`,
+      `a stop sequence (${JSON.stringify(stop)}) stops, or is noted`,
       'chat-completions',
       { ...x['chat-completions'], stop },
       { messages: [{ ...x.messages, stop_sequences: ['HALT'] }], responses: [x.responses, 'dropped /stop field.unsupported'] },
     ],
   ),
   [
-    'five stop sequences are four where no more are taken, and that is told',
+    'five stop sequences become four where no more are accepted, with a note',
     'messages',
     { ...x.messages, stop_sequences: ['A', 'B', 'C', 'D', 'E'] },
     {
@@ -73,7 +73,7 @@ const rows: Row[] = [
     { 'chat-completions': [x['chat-completions']], responses: [x.responses] },
   ],
   [
-    'a lifetime of a mark that the target does not know is told where it stood',
+    'an unsupported lifetime of a mark is noted at its path',
     'messages',
     { system: [text('S', { cache_control: { type: 'ephemeral', ttl: '1h' } })], ...x.messages },
     {
@@ -148,13 +148,13 @@ const rows: Row[] = [
     { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }] },
   ],
   [
-    'text of blanks alone is left out, and told',
+    'text of blanks alone is left out, with a note',
     'chat-completions',
     { messages: [user('x'), { ...calling(call('a')), content: ' \n' }, response('a', 'r')] },
     { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }, 'dropped /messages/1/content text.blank'] },
   ],
   [
-    'a picture that was pasted without text is a picture alone',
+    'an image that was pasted without text is only an image',
     'chat-completions',
     { messages: [user([text(''), { type: 'image_url', image_url: { url: `data:image/webp;base64,${png}` } }])] },
     { messages: [{ messages: [user([{ type: 'image', source: { type: 'base64', media_type: 'image/webp', data: png } }])] }] },
@@ -167,7 +167,7 @@ const rows: Row[] = [
     ['data:image/gif,GIF89a%00', 'image/gif', 'R0lGODlhAA=='],
   ].map(
     ([url = '', media_type = '', data = '']): Row => [
-      `a picture in the spelling ${url.slice(0, 24)}… is bytes and a type that servers know`,
+      `an image in the spelling ${url.slice(0, 24)}… is bytes and a type that servers know`,
       'chat-completions',
       { messages: [user([{ type: 'image_url', image_url: { url } }])] },
       {
@@ -178,19 +178,19 @@ const rows: Row[] = [
   ),
   ...['data:image/png', 'data:image/svg+xml,<svg/>'].map(
     (url): Row => [
-      `a picture that is none here (${url}) is no address, and told`,
+      `an image that is invalid here (${url}) is no URL, and noted`,
       'chat-completions',
       { messages: [user([text('a'), { type: 'image_url', image_url: { url } }])] },
       { messages: [{ messages: [user('a')] }, 'dropped /messages/0/content/1 media.unsupported'] },
     ],
   ),
   [
-    'a picture by address stays one, commas or not',
+    'an image by URL stays one, with commas or not',
     'chat-completions',
-    { messages: [user([{ type: 'image_url', image_url: { url: 'https://pictures.test/a,b.png' } }])] },
+    { messages: [user([{ type: 'image_url', image_url: { url: 'https://images.test/a,b.png' } }])] },
     {
-      messages: [{ messages: [user([{ type: 'image', source: { type: 'url', url: 'https://pictures.test/a,b.png' } }])] }],
-      responses: [{ input: [item('user', { type: 'input_image', image_url: 'https://pictures.test/a,b.png', detail: 'auto' })] }],
+      messages: [{ messages: [user([{ type: 'image', source: { type: 'url', url: 'https://images.test/a,b.png' } }])] }],
+      responses: [{ input: [item('user', { type: 'input_image', image_url: 'https://images.test/a,b.png', detail: 'auto' })] }],
     },
   ],
   [
@@ -206,7 +206,7 @@ const rows: Row[] = [
     },
   ],
   [
-    'a document by address is kept or told',
+    'a document by URL is kept or noted',
     'responses',
     { input: [item('user', { type: 'input_file', file_url: 'https://papers.test/a.pdf' }, 'sum')] },
     {
@@ -215,7 +215,7 @@ const rows: Row[] = [
     },
   ],
   [
-    'marks for the cache are kept where they can stand, and told where not',
+    'marks for the cache are kept where they are allowed, and noted elsewhere',
     'messages',
     { system: [text('S', mark)], messages: [user([text('x', mark)]), assistant([text('a', mark)]), user('y')] },
     {
@@ -263,7 +263,7 @@ const rows: Row[] = [
     { 'chat-completions': [{ messages: [system('S'), user('x')] }, 'dropped /system/0/cache_control cache.unsupported'] },
   ],
   [
-    'a temperature above the highest is the highest, and that is told',
+    'a temperature above the highest becomes the highest, with a note',
     'chat-completions',
     { ...x['chat-completions'], temperature: 1.7 },
     {
@@ -287,15 +287,15 @@ const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== 
 
 describe.each(between)('$from → $to', ({ from, to }) => {
   const formats: Record<ProtocolName, Wire> = {
-    'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: shape } } },
-    responses: { text: { format: { type: 'json_schema', name: 'answer', schema: shape } } },
+    'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'result', schema: shape } } },
+    responses: { text: { format: { type: 'json_schema', name: 'result', schema: shape } } },
     messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
     'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: shape } },
   }
   test('a schema for the response is never dropped', () => {
     const { body, notes, faults } = reported(from, to, { ...x[from], ...formats[from] })
-    const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"answer"')
-    const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', names(from) ? '"answer"' : '"response"')) as Wire
+    const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"result"')
+    const named = JSON.parse(JSON.stringify(formats[to]).replace('"result"', names(from) ? '"result"' : '"response"')) as Wire
     expect(body).toMatchObject(named)
     const made = to === 'responses' ? '/text/format/name' : '/response_format/json_schema/name'
     expect({ notes, faults }).toEqual({ notes: !names(from) && names(to) ? [`synthesized ${made} schema.name`] : [], faults: [] })

@@ -30,7 +30,7 @@ type Body = Record<string, unknown>
 const translate = (body: object, from: ProtocolName, to: ProtocolName) => {
   const { body: response, notes } = translateResponse(body, { from, to, now: 1_760_000_000 })
   expect(strictOf(to).checkResponse(response)).toEqual([])
-  return { reply: response as Body, notes: shown(notes) }
+  return { response: response as Body, notes: shown(notes) }
 }
 
 /** The finish reason of a response in each protocol. */
@@ -49,8 +49,8 @@ describe('the finish reason of a response', () => {
 
   test('"stop" next to tool calls is a response that waits for the tools', async () => {
     const response = chatResponse({ content: 'Let me look.', tool_calls: [call] }, 'stop')
-    expect(endOf.messages(translate(response, 'chat-completions', 'messages').reply)).toBe('tool_use')
-    expect(translate(response, 'chat-completions', 'responses').reply).toMatchObject({
+    expect(endOf.messages(translate(response, 'chat-completions', 'messages').response)).toBe('tool_use')
+    expect(translate(response, 'chat-completions', 'responses').response).toMatchObject({
       status: 'completed',
       output: [{ type: 'message' }, { type: 'function_call', call_id: 'call_1' }],
     })
@@ -69,7 +69,7 @@ describe('the finish reason of a response', () => {
     ['compaction', [], 'stop', 'completed', 'OTHER', []],
     ['sensitive', [], 'content_filter', 'content_filter', 'SAFETY', others('messages')],
     ['something_new', [], 'stop', 'completed', 'OTHER', []],
-  ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
+  ])('messages says "%s": a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
     const message = [{ type: 'text', text: 'So far', citations: null }]
     const words: Record<string, string> = { 'chat-completions': chat, responses, 'generate-content': google }
     for (const to of others('messages')) {
@@ -95,10 +95,10 @@ describe('the finish reason of a response', () => {
     ['model_length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
     ['model_context_window_exceeded', 'model_context_window_exceeded', 'max_output_tokens', 'MAX_TOKENS', ['responses', 'generate-content']],
     ['something_new', 'end_turn', 'completed', 'OTHER', others('chat-completions')],
-  ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
+  ])('chat completions says "%s": a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
     const words: Record<string, string> = { messages, responses, 'generate-content': google }
     for (const to of others('chat-completions')) {
-      const { reply: response, notes } = translate(chatResponse({ content: 'So far' }, finish), 'chat-completions', to)
+      const { response, notes } = translate(chatResponse({ content: 'So far' }, finish), 'chat-completions', to)
       expect(endOf[to](response)).toBe(words[to])
       expect(ending(notes).length > 0).toBe(noted.includes(to))
       const streamed = report([chunk({ role: 'assistant', content: 'So far' }), chunk({}, finish), done], { from: 'chat-completions', to })
@@ -117,7 +117,7 @@ describe('the finish reason of a response', () => {
       expect(typesOf(events).slice(-2)).toEqual(['response.incomplete', done])
       const reason = finish === 'length' ? 'max_output_tokens' : finish
       expect(await response()).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
-      const whole = translate(chatResponse({ content: '*** a/file' }, finish), 'chat-completions', 'responses').reply
+      const whole = translate(chatResponse({ content: '*** a/file' }, finish), 'chat-completions', 'responses').response
       expect(whole).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
     }
   })
@@ -125,8 +125,8 @@ describe('the finish reason of a response', () => {
   test.each(['max_output_tokens', 'content_filter'])('an incomplete response (%s) stays so for other clients', async reason => {
     const response = responsesResponse([messageItem('So far', { status: 'incomplete' })], { status: 'incomplete', incomplete_details: { reason } })
     const chat = reason === 'content_filter' ? reason : 'length'
-    expect(endOf['chat-completions'](translate(response, 'responses', 'chat-completions').reply)).toBe(chat)
-    expect(endOf.messages(translate(response, 'responses', 'messages').reply)).toBe(reason === 'content_filter' ? 'refusal' : 'max_tokens')
+    expect(endOf['chat-completions'](translate(response, 'responses', 'chat-completions').response)).toBe(chat)
+    expect(endOf.messages(translate(response, 'responses', 'messages').response)).toBe(reason === 'content_filter' ? 'refusal' : 'max_tokens')
     const wires = responsesStream(textEvents(0, 'So far'), response, 'response.incomplete')
     expect(endOf['chat-completions'](await report(wires, { from: 'responses', to: 'chat-completions' }).response())).toBe(chat)
   })
@@ -134,7 +134,7 @@ describe('the finish reason of a response', () => {
 
 describe('a blocked response', () => {
   test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
-    const { reply: response } = translate(chatResponse({ content: null }, 'content_filter'), 'chat-completions', to)
+    const { response } = translate(chatResponse({ content: null }, 'content_filter'), 'chat-completions', to)
     expect(endOf[to](response)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'completed', 'chat-completions': undefined }[to])
     if (to === 'responses') expect(response).toMatchObject({ output: [{ content: [{ type: 'refusal', refusal: 'The request was refused.' }] }] })
   })
@@ -155,10 +155,10 @@ describe('a blocked response', () => {
 
   test('by a classifier, with its explanation, is written as a refusal where the target has one', () => {
     const response = messagesResponse([], 'refusal', { stop_details: { type: 'refusal', category: null, explanation: 'Not this.' } })
-    expect(translate(response, 'messages', 'chat-completions').reply).toMatchObject({
+    expect(translate(response, 'messages', 'chat-completions').response).toMatchObject({
       choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'Not this.' } }],
     })
-    expect(translate(response, 'messages', 'responses').reply).toMatchObject({
+    expect(translate(response, 'messages', 'responses').response).toMatchObject({
       status: 'completed',
       output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'Not this.' }] }],
     })
@@ -166,8 +166,8 @@ describe('a blocked response', () => {
 
   test('by the model itself, in words, is text that clients see', () => {
     const chat = translate(chatResponse({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'messages')
-    expect(chat.reply).toMatchObject({ content: [{ type: 'text', text: 'I will not.' }], stop_reason: 'refusal' })
-    expect(translate(chatResponse({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'responses').reply).toMatchObject({
+    expect(chat.response).toMatchObject({ content: [{ type: 'text', text: 'I will not.' }], stop_reason: 'refusal' })
+    expect(translate(chatResponse({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'responses').response).toMatchObject({
       status: 'completed',
       output: [{ content: [{ type: 'refusal', refusal: 'I will not.' }] }],
     })
@@ -185,7 +185,7 @@ describe('a list of items', () => {
   ]
 
   test.each(others('responses'))('reaches a client of %s item by item: text, calls by their call ids, and a note for the rest', to => {
-    const { reply: response, notes } = translate(responsesResponse(items), 'responses', to)
+    const { response, notes } = translate(responsesResponse(items), 'responses', to)
     const text = JSON.stringify(response)
     expect(endOf[to](response)).toBe({ messages: 'tool_use', 'chat-completions': 'tool_calls', 'generate-content': 'STOP', responses: undefined }[to])
     expect(text).toContain('call_9')
@@ -211,7 +211,7 @@ describe('a list of items', () => {
   })
 
   test('with only reasoning is a response with reasoning, not an empty one', () => {
-    const { reply: response } = translate(responsesResponse(items.slice(0, 1)), 'responses', 'messages')
+    const { response } = translate(responsesResponse(items.slice(0, 1)), 'responses', 'messages')
     expect(response).toMatchObject({ content: [{ type: 'thinking', thinking: 'PRIVATE' }], stop_reason: 'end_turn' })
   })
 })
@@ -229,7 +229,7 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
       : chatResponse({ content: 'a', tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{"q":1}' } }] }, 'tool_calls')
 
   test('have the prefix of what they name, and times are whole seconds', () => {
-    expect(translate(response, from, 'responses').reply).toMatchObject({
+    expect(translate(response, from, 'responses').response).toMatchObject({
       id: expect.stringMatching(/^resp_/),
       created_at: 1_760_000_000,
       model: 'm-7',
@@ -250,7 +250,7 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
   })
 
   test('may be sent back: the next request is legal on either side', () => {
-    const { output } = translate(response, from, 'responses').reply as { output: Body[] }
+    const { output } = translate(response, from, 'responses').response as { output: Body[] }
     const input = [{ role: 'user', content: 'x' }, ...output, { type: 'function_call_output', call_id: 'toolu_1', output: 'green' }]
     expect(strictOf('responses').checkRequest({ model: 'm-7', input })).toEqual([])
     for (const to of others('responses')) {
@@ -286,7 +286,7 @@ test.each([
   ['a span behind the text', { start_index: 900, end_index: 950 }],
 ])('a source that a server cites with %s is still shown to a client of messages, for the whole text', (_, span) => {
   const annotations = [{ type: 'url_citation', url_citation: { url: 'https://tides.test', title: 'Tides', ...span } }]
-  const { reply: response, notes } = translate(chatResponse({ content: 'High at noon.', annotations }, 'stop'), 'chat-completions', 'messages')
+  const { response, notes } = translate(chatResponse({ content: 'High at noon.', annotations }, 'stop'), 'chat-completions', 'messages')
   const citation = { type: 'web_search_result_location', url: 'https://tides.test', title: 'Tides', cited_text: '', encrypted_index: '' }
   expect(response).toMatchObject({ content: [{ type: 'text', text: 'High at noon.', citations: [citation] }] })
   expect(notes.filter(note => note.includes('citation'))).toEqual([

@@ -49,7 +49,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
     ['no blank after the colon', plain(from).replaceAll('data: ', 'data:').replaceAll('event: ', 'event:')],
     ['a byte order mark', `\uFEFF${plain(from)}`],
     ['comments between the frames', plain(from).replaceAll('\n\n', '\n\n: still here\n\n')],
-    ['fields that nobody asked for', plain(from).replaceAll('data: ', 'id: 7\nretry: 100\nx-odd: 1\ndata: ')],
+    ['unknown fields', plain(from).replaceAll('data: ', 'id: 7\nretry: 100\nx-odd: 1\ndata: ')],
     ['data in several lines', framed(from, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data.replace(/^\{/, '{\ndata: ')}\n\n`)],
     ['blank lines before and between', `\n\n${plain(from).replaceAll('\n\n', '\n\n\n\n')}`],
     ['a last frame without the blank line', plain(from).trimEnd()],

@@ -135,26 +135,26 @@ describe('what servers of chat completions do', () => {
         part(1, '{"n":2}', { id: 'call_b', name: 'open' }),
       ],
       [
-        'repeat their name and id in every piece',
+        'repeat their name and id in every chunk',
         part(0, '{"q":', { id: 'call_a', name: 'find' }),
         part(0, '"x"}', { id: 'call_a', name: 'find' }),
         part(1, '', { id: 'call_b', name: 'open' }),
         part(1, '{"n":2}', { id: 'call_b', name: 'open' }),
       ],
       [
-        'have null for a type and an empty id after the first piece',
+        'have null for a type and an empty id after the first chunk',
         chunk({ tool_calls: [{ index: 0, id: 'call_a', type: null, function: { name: 'find', arguments: '{"q"' } }] }),
         chunk({ tool_calls: [{ index: 0, id: '', type: null, function: { name: '', arguments: ':"x"}' } }] }),
         chunk({ tool_calls: [{ index: 1, id: 'call_b', type: null, function: { name: 'open', arguments: '{"n":2}' } }] }),
       ],
       [
-        'go on after the finish reason',
+        'continue after the finish reason',
         part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }),
         part(1, '{"n":', { id: 'call_b', name: 'open' }),
         chunk({}, 'tool_calls'),
         part(1, '2}'),
       ],
-      ['end with «stop»', part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), part(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
+      ['end with "stop"', part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), part(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
     ])('calls that %s arrive whole all the same', async (_, ...wires) => {
       const finished = JSON.stringify(wires).includes('"finish_reason":"')
       const { response } = received(opening, ...wires, ...(finished ? [] : [chunk({}, 'tool_calls')]), done)
@@ -363,7 +363,7 @@ describe('what servers of responses do', () => {
     test.each<[what: string, index: (event: { output_index?: number }) => number]>([
       ['the same for all', () => 0],
       ['counted from 1', ({ output_index = 0 }) => output_index + 1],
-      ['with holes', ({ output_index = 0 }) => 3 * output_index],
+      ['with gaps', ({ output_index = 0 }) => 3 * output_index],
     ])('items whose indices are %s arrive, each once', async (_, index) => {
       const other = callItem('call_o', 'open', '{"n":2}')
       const events = [...textEvents(0, 'Fine.'), ...callEvents(1, call, '{"q":', '"x"}'), ...callEvents(2, other, '{"n":2}')]
@@ -382,11 +382,11 @@ describe('what servers of responses do', () => {
 
     test('calls side by side under one index have each their own arguments', async () => {
       const other = callItem('call_o', 'open', '{"n":2}')
-      const [begins, ...goesOn] = callEvents(0, call, '{"q":"x"}')
-      const [alsoBegins, ...alsoGoesOn] = callEvents(0, other, '{"n":2}')
+      const [begins, ...more] = callEvents(0, call, '{"q":"x"}')
+      const [alsoBegins, ...alsoMore] = callEvents(0, other, '{"n":2}')
       const { response } = received(
         ...responsesStream(
-          [begins, alsoBegins, ...goesOn, ...alsoGoesOn].flatMap(event => event ?? []),
+          [begins, alsoBegins, ...more, ...alsoMore].flatMap(event => event ?? []),
           responsesResponse([]),
         ),
       )

@@ -191,7 +191,7 @@ const rows: Row[] = [
     },
   ],
   [
-    'a search that is mapped tells what its new provider does not take',
+    'a search that is mapped notes what its new provider does not accept',
     'messages',
     { ...say.messages, tools: [webSearch] },
     {
@@ -301,7 +301,7 @@ const rows: Row[] = [
     { 'chat-completions': [{ ...say['chat-completions'] }], messages: [{ ...say.messages }] },
   ],
   [
-    'a forced choice without any tool is told',
+    'a forced choice without any tool is noted',
     'responses',
     { ...say.responses, tool_choice: 'required', parallel_tool_calls: false },
     {

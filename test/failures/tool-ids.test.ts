@@ -147,7 +147,7 @@ const idRules: Record<ProtocolName, RegExp> = {
 }
 
 const oddIds: [what: string, one: string, other: string][] = [
-  ['the usual ones', 'call_1', 'toolu_2'],
+  ['the common ones', 'call_1', 'toolu_2'],
   ['dots and colons, as some models make them', 'functions.read:0', 'functions.read:1'],
   ['letters of other scripts', '呼び出し', 'appel_é'],
   ['blanks and quotes', 'a b', 'a"b'],
@@ -206,7 +206,7 @@ test('no item is given an id of another kind: what has none says none', () => {
 
 const pairs: Row[] = [
   [
-    'of two results for one call the fresh one is sent, and the stale one is told',
+    'of two results for one call the fresh one is sent, and the stale one is noted',
     'chat-completions',
     { messages: [user('x'), calling(call('a')), response('a', 'stale'), response('a', 'fresh')] },
     {
@@ -245,7 +245,7 @@ const pairs: Row[] = [
     },
   ],
   [
-    'a call that nobody answered gets a result',
+    'a call without a result gets one',
     'responses',
     { input: [user('x'), called('a'), user('never mind')] },
     {

@@ -21,7 +21,7 @@ const order: Row[] = [
     },
   ],
   [
-    'results that stand after the text of the user are put before it, and that is told',
+    'results after the text of the user are put before it, with a note',
     'messages',
     { messages: [user('go'), assistant([use('a')]), user([text('by the way'), result('a', 'one')])] },
     {
@@ -136,7 +136,7 @@ const order: Row[] = [
     },
   ],
   [
-    'an item of a kind nobody knows becomes no message of the user',
+    'an item of an unknown kind becomes no message of the user',
     'responses',
     { input: [user('go'), { type: 'newest_item', note: 1 }, called('a'), output('a', 'one')] },
     {
@@ -145,7 +145,7 @@ const order: Row[] = [
     },
   ],
   [
-    'text after a call is not lost, the result still follows the call, and the changed order is told',
+    'text after a call is not dropped, the result still follows the call, and the changed order is noted',
     'messages',
     { messages: [user('go'), assistant([text('I look. '), use('a'), text('It runs.')]), user([result('a', 'one')])] },
     {
@@ -172,7 +172,7 @@ const order: Row[] = [
 
 const results: Row[] = [
   [
-    'the model sees the picture that a tool gave, and the answers still follow the calls',
+    'the model gets the image of a tool, and the results still follow the calls',
     'messages',
     { messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', [text('shot'), image]), result('b', [image]), text('so?')])] },
     {
@@ -240,13 +240,13 @@ const results: Row[] = [
     },
   ],
   [
-    'pictures in the output of a function arrive, also those by address',
+    'images in the output of a function arrive, also those by URL',
     'responses',
     {
       input: [
         user('go'),
         called('a'),
-        output('a', [{ type: 'input_text', text: 'shots' }, inputImage, { type: 'input_image', image_url: 'https://pictures.test/b.png', detail: 'auto' }]),
+        output('a', [{ type: 'input_text', text: 'shots' }, inputImage, { type: 'input_image', image_url: 'https://images.test/b.png', detail: 'auto' }]),
       ],
     },
     {
@@ -255,14 +255,14 @@ const results: Row[] = [
           messages: [
             user('go'),
             assistant([use('a')]),
-            user([result('a', [text('shots'), image, { type: 'image', source: { type: 'url', url: 'https://pictures.test/b.png' } }])]),
+            user([result('a', [text('shots'), image, { type: 'image', source: { type: 'url', url: 'https://images.test/b.png' } }])]),
           ],
         },
       ],
     },
   ],
   [
-    'who asks for no pictures gets none, and is told',
+    'requests without images get none, with a note',
     'messages',
     { messages: [user('go'), assistant([use('a')]), user([result('a', [text('shot'), image])])] },
     {
@@ -275,7 +275,7 @@ const results: Row[] = [
   ],
   ...[undefined, null, '', [], [text('')]].map(
     (content): Row => [
-      `a result of nothing (${JSON.stringify(content)}) is still an answer`,
+      `a result of nothing (${JSON.stringify(content)}) is still a result`,
       'messages',
       { messages: [user('go'), assistant([use('a')]), user([result('a', content)])] },
       {
@@ -286,7 +286,7 @@ const results: Row[] = [
   ),
   ...[undefined, null, '', []].map(
     (content): Row => [
-      `a tool message of nothing (${JSON.stringify(content)}) is still an answer`,
+      `a tool message of nothing (${JSON.stringify(content)}) is still a result`,
       'chat-completions',
       { messages: [user('go'), calling(call('a')), response('a', content)] },
       {
@@ -297,7 +297,7 @@ const results: Row[] = [
   ),
   ...[undefined, null, '', []].map(
     (content): Row => [
-      `an output of nothing (${JSON.stringify(content)}) is still an answer`,
+      `an output of nothing (${JSON.stringify(content)}) is still a result`,
       'responses',
       { input: [user('go'), called('a'), output('a', content)] },
       {

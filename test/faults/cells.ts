@@ -51,14 +51,14 @@ export async function startBench(make = gateway): Promise<Bench> {
     return [
       { ...channel, name, baseUrl },
       { ...channel, name: `${name} short`, baseUrl, timeouts: short },
-      { ...channel, name: `${name} nobody`, baseUrl: `http://127.0.0.1:${noClient}` },
+      { ...channel, name: `${name} unreachable`, baseUrl: `http://127.0.0.1:${noClient}` },
     ]
   }
   const handler = make({
     auth: 'none',
     channels: protocolNames.flatMap(channelsOf),
     models: protocolNames.flatMap(name =>
-      ['', ' short', ' nobody'].map(kind => ({ id: `${name}${kind.replace(' ', '-')}-cell-*`, channels: [{ name: `${name}${kind}` }] })),
+      ['', ' short', ' unreachable'].map(kind => ({ id: `${name}${kind.replace(' ', '-')}-cell-*`, channels: [{ name: `${name}${kind}` }] })),
     ),
     defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
   })
@@ -134,14 +134,14 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
   const upstream = bench.upstreams[served]
   if (!upstream) return 'no upstream'
   upstream.plays.set(id, fault.play)
-  const model = `${served}${fault.impatient ? '-short' : fault.refuses ? '-nobody' : ''}-cell-${id}`
+  const model = `${served}${fault.impatient ? '-short' : fault.refuses ? '-unreachable' : ''}-cell-${id}`
   try {
     const wrong = await behave(bench, cell, { id, model })
     if (wrong) return wrong
     const calls = upstream.calls.get(id) ?? []
     if (/half/.test(behaviour) && calls.length > 0) return 'half of a request was sent on'
     if (calls.length > 1) return `${calls.length} upstream calls`
-    if (!(await within(() => calls.every(({ over }) => over), patienceMs))) return 'the upstream call goes on'
+    if (!(await within(() => calls.every(({ over }) => over), patienceMs))) return 'the upstream call continues'
     return undefined
   } finally {
     upstream.plays.delete(id)
@@ -182,12 +182,12 @@ async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<s
   }
 }
 
-type Outcome = { kind: 'heard'; received: Received } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
+type Outcome = { kind: 'received'; received: Received } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
 
 async function bySdk({ base }: Bench, { client, stream }: Cell, { id, model }: Named): Promise<Outcome> {
   try {
     const received = await clientOf(client).converse(base, { model, ask: `Look up ${id}`, tools: [tool], stream })
-    return { kind: 'heard', received }
+    return { kind: 'received', received }
   } catch (error) {
     return { kind: 'error', text: String(error) }
   }
@@ -220,8 +220,8 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
     const received = await clientOf(client)
       .readResponse(parsed(text))
       .catch(error => (passed ? undefined : String(error)))
-    if (typeof received === 'string') return wrong('an illegal reply', received)
-    return received ? { kind: 'heard', received } : { kind: 'error', text }
+    if (typeof received === 'string') return wrong('an illegal response', received)
+    return received ? { kind: 'received', received } : { kind: 'error', text }
   }
   const wires = wiresOf(text)
   if (!passed) {
@@ -232,7 +232,7 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   if (outcome === 'failed') return { kind: 'error', text }
   if (outcome === 'cut' && !passed) return wrong('a stream without an end')
   try {
-    return { kind: 'heard', received: await clientOf(client).readStream(text) }
+    return { kind: 'received', received: await clientOf(client).readStream(text) }
   } catch (error) {
     return passed ? { kind: 'error', text: String(error) } : wrong('a stream that its client cannot read', String(error))
   }
@@ -257,7 +257,7 @@ const parsed = (text: string): unknown => {
 function judged({ fault, stream, served }: Cell, id: string, outcome: Outcome): string | undefined {
   const expect: Expect = typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']
   if (outcome.kind === 'wrong') return outcome.text
-  if (outcome.kind === 'error') return expect === 'reply' ? `an error instead of the reply: ${outcome.text.slice(-600)}` : undefined
+  if (outcome.kind === 'error') return expect === 'response' ? `an error instead of the response: ${outcome.text.slice(-600)}` : undefined
   const { text = '', calls = [] } = scriptOf(id)
   const { received } = outcome
   if (received.stop === undefined) return `an end that is neither success nor error: ${JSON.stringify(received)}`

@@ -86,7 +86,7 @@ function grown(): string {
 const started = Date.now()
 process.on('unhandledRejection', error => wrong.push(`an unhandled rejection: ${String(error)}`))
 const chosen = faults.filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)))
-for (const fault of chosen) await tryAll('of an answer', cells(fault, others))
+for (const fault of chosen) await tryAll('of a response', cells(fault, others))
 if (words.length === 0) {
   const [fine] = faults as [Fault]
   await tryAll('half a request', cells(fine, halves))
@@ -104,7 +104,7 @@ if (words.length === 0)
     '| --- | --- | --- |',
     ...[...sums].map(
       ([kind, { tried, right }]) =>
-        `| ${kind === 'of an answer' ? `${faults.length} faults of a response` : kind} | ${tried.toLocaleString('en')} | ${right.toLocaleString('en')} |`,
+        `| ${kind === 'of a response' ? `${faults.length} faults of a response` : kind} | ${tried.toLocaleString('en')} | ${right.toLocaleString('en')} |`,
     ),
     `| all | ${total.tried.toLocaleString('en')} | ${total.right.toLocaleString('en')} |`,
     '',

@@ -1,4 +1,4 @@
-import { createGenerator } from './dice.ts'
+import { createGenerator } from './random.ts'
 import { type Target, targets } from './targets.ts'
 
 /** Cases are numbered: the number gives the target and the seed. */

@@ -19,7 +19,7 @@ describe('read and written again it is the same', () => {
       { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: {}, parts: [{ fileData: '{' }, { inlineData: { data: 1 } }] } }] }] },
     ],
     ['a key of a request that leads elsewhere', 'request', 'generate-content', { contents: [], '../x': 1, './x': 2, '.x': 3 }],
-    ['a key of a reply that leads elsewhere', 'response', 'generate-content', { candidates: [], '../x': 1, './x': 2 }],
+    ['a key of a response that leads elsewhere', 'response', 'generate-content', { candidates: [], '../x': 1, './x': 2 }],
     [
       'a key of a call that leads elsewhere',
       'response',

@@ -1,4 +1,4 @@
-import type { RandomSource } from './dice.ts'
+import type { RandomSource } from './random.ts'
 
 /** Values that have broken decoders before, anywhere. */
 const nasty: readonly unknown[] = [

@@ -21,7 +21,7 @@ const scripts: Script[] = [
     ],
     ending: 'stop',
   },
-  { text: 'Half of an answer', ending: 'stop', breaks: 'error' },
+  { text: 'Half of a response', ending: 'stop', breaks: 'error' },
 ]
 
 /** The same for every run, so that a seed leads to the same case. */

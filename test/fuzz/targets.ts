@@ -8,8 +8,8 @@ import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { written } from '../support/written.ts'
-import type { RandomSource } from './dice.ts'
 import { inChunks, mutated, mutatedBytes } from './mutate.ts'
+import type { RandomSource } from './random.ts'
 import { everything, stock } from './stock.ts'
 
 /** Something that must not be; whatever else a target throws is one, too. */
@@ -60,7 +60,7 @@ function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Tar
         must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
       } else if (kind === 'response') {
         // Unknown counts stay unknown, so that a response is as complete as its source.
-        must(hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined, 'a reply that its own protocol cannot read:', there, before)
+        must(hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined, 'a response that its own protocol cannot read:', there, before)
       }
     },
   }
@@ -180,7 +180,7 @@ function requestsByHttp(): Target {
         signal: new AbortController().signal,
       })
       const message = await textOf(response.body)
-      must(response.status !== 500, 'an error that nobody expected:', message, url.pathname, JSON.stringify(body))
+      must(response.status !== 500, 'an unexpected error: ', message, url.pathname, JSON.stringify(body))
       must(response.status < 600 && response.status >= 200, 'no status:', response.status)
       for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       if (response.status >= 400 && response.headers['content-type'] === 'application/json') JSON.parse(message)
@@ -193,7 +193,7 @@ const types = ['application/json', 'application/json; charset=utf-8', 'text/even
 
 /** Whatever an upstream returns, the gateway sends a response, a stream or an error that is legal in the caller's protocol, and writes one record. */
 function respondsByHttp(served: Protocol): Target {
-  let next = { status: 200, headers: {} as Record<string, string>, pieces: [] as Uint8Array[], breaks: false }
+  let next = { status: 200, headers: {} as Record<string, string>, chunks: [] as Uint8Array[], breaks: false }
   let records = 0
   const gateway = createGateway(
     {
@@ -205,7 +205,7 @@ function respondsByHttp(served: Protocol): Target {
       onUsage: () => void records++,
       transport: {
         async send() {
-          const { status, headers, pieces: chunks, breaks } = next
+          const { status, headers, chunks, breaks } = next
           return { status, headers, body: piecewise(chunks, breaks) }
         },
       },
@@ -218,7 +218,7 @@ function respondsByHttp(served: Protocol): Target {
     'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
   }
   return {
-    name: `HTTP answers: ${served.name}`,
+    name: `HTTP responses: ${served.name}`,
     async run(random) {
       const caller = random.one(all)
       const stream = random.chance(0.5)
@@ -233,7 +233,7 @@ function respondsByHttp(served: Protocol): Target {
           'content-type': random.one(types),
           ...(random.chance(0.2) && { [random.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]: random.one(headerValues) }),
         },
-        pieces: inChunks(random, bytes),
+        chunks: inChunks(random, bytes),
         breaks: random.chance(0.1),
       }
       records = 0
@@ -251,12 +251,7 @@ function respondsByHttp(served: Protocol): Target {
       const strict = strictOf(caller.name)
       const lastFrame = wiresOf(message.slice(Math.max(0, message.lastIndexOf('\ndata:'))))
       if (broke && !(caller.frames.breaksOff && strict.outcome(lastFrame ?? []) === 'failed')) throw broke
-      must(
-        response.status !== 500 || next.status === 500 || !message.includes('internal error of the gateway'),
-        'an error that nobody expected:',
-        message,
-        sent,
-      )
+      must(response.status !== 500 || next.status === 500 || !message.includes('internal error of the gateway'), 'an unexpected error: ', message, sent)
       for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       must(records === 1, `${records} records of one exchange`, sent)
       must(isClean(), 'the prototype of all objects was changed')
@@ -269,7 +264,7 @@ function respondsByHttp(served: Protocol): Target {
       } else
         must(
           hasBadKey(message) || typed(() => caller.decodeResponse(JSON.parse(message))) !== undefined,
-          'a reply that its own protocol cannot read:',
+          'a response that its own protocol cannot read:',
           message,
           sent,
         )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, type Protocol, pathOf, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, one, type Protocol, pathOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const parameters = { type: 'object', properties: {} }
 const tools: Record<Protocol, object[]> = {
@@ -12,7 +12,7 @@ const foreign: Protocol[] = ['chat-completions', 'responses', 'generate-content'
 
 describe.each(hosts)('through %s', (_, start) => {
   async function received(client: Protocol, more: object, { channel = {}, model = {}, config = {} } = {}) {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', config, model, channel))
     const response = await ask(pathOf(client), post({ ...requests[client], ...more }))
     expect(response.status).toBe(200)
@@ -49,7 +49,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('an upstream that refuses the mark gets the request without it from then on', async () => {
     const refused = sendJson(400, { type: 'error', error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' } })
-    const seen = await upstream(refused, sendJson(200, replies.messages))
+    const seen = await upstream(refused, sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', { defaults: { retries: 0 } }), { logger: false })
     const body = post({ ...requests['chat-completions'], tools: tools['chat-completions'] })
     for (let times = 0; times < 2; times++) expect((await ask(paths['chat-completions'], body)).status).toBe(200)

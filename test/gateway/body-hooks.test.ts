@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type GatewayConfig, type Hooks, refuse } from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { type CanonicalRequest, collectStream, normalizeResponse, textOf } from '../../src/index.ts'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
+import { hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
 
 const protocols: Protocol[] = ['chat-completions', 'responses', 'messages', 'generate-content']
 
@@ -14,7 +14,7 @@ const redacted = ({ messages, ...request }: CanonicalRequest): CanonicalRequest 
 
 describe.each(hosts)('hooks on bodies through %s', (_, start) => {
   test.each(pairs)('onRequest replaces the canonical request: %s client, %s upstream', async (client, served) => {
-    const { url, calls: seen } = await upstream(sendJson(200, replies[served]))
+    const { url, calls: seen } = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(url, served), { onRequest: ({ canonical }) => ({ canonical: redacted(canonical) }) })
     const response = await ask(paths[client], post(requests[client]))
     expect(response.status).toBe(200)
@@ -23,7 +23,7 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
   })
 
   test('onRequest replaces the wire body, and its model is routed', async () => {
-    const { url, calls: seen } = await upstream(sendJson(200, replies.messages))
+    const { url, calls: seen } = await upstream(sendJson(200, responses.messages))
     const received: unknown[] = []
     const ask = await start(one(url, 'messages', {}, { id: 'other', channels: [{ name: 'up', model: 'm' }] }), {
       onRequest({ body, protocol, model }) {
@@ -31,20 +31,20 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
         return { body: { ...Object(body), model: 'other' } }
       },
     })
-    expect((await ask(paths.messages, post({ ...requests.messages, model: 'asked' }))).status).toBe(200)
-    expect(received).toEqual([{ protocol: 'messages', model: 'asked' }])
+    expect((await ask(paths.messages, post({ ...requests.messages, model: 'requested' }))).status).toBe(200)
+    expect(received).toEqual([{ protocol: 'messages', model: 'requested' }])
     expect(seen[0]?.json).toMatchObject({ model: 'm' })
   })
 
   test('a hook that returns nothing changes nothing', async () => {
-    const { url, calls: seen } = await upstream(sendJson(200, replies.messages))
+    const { url, calls: seen } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), { onRequest: () => undefined, onResponse: () => undefined })
-    expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(replies.messages)
+    expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(responses.messages)
     expect(seen[0]?.json).toEqual(requests.messages)
   })
 
   test.each(['onRequest', 'onResponse'] as const)('%s refuses with the error that it throws', async name => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), {
       [name]() {
         throw refuse(403, 'permission', 'card numbers are not allowed')
@@ -56,7 +56,7 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
   })
 
   test.each(['onRequest', 'onResponse'] as const)('%s lets no body pass when it fails', async name => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), {
       [name]() {
         throw new TypeError('guardrail')
@@ -84,7 +84,7 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
     'onResponse changes JSON and streams: %s client, %s upstream',
     async (client, served) => {
       for (const stream of [false, true]) {
-        const { url } = await upstream(stream ? sendStream(streams[served]) : sendJson(200, replies[served]))
+        const { url } = await upstream(stream ? sendStream(streams[served]) : sendJson(200, responses[served]))
         const ask = await start(one(url, served), { onResponse })
         const path = stream && client === 'generate-content' ? paths[client].replace(':generateContent', ':streamGenerateContent?alt=sse') : paths[client]
         const response = await ask(path, post(client === 'generate-content' ? requests[client] : { ...requests[client], stream }))
@@ -96,7 +96,7 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
   )
 
   test('hooks get the request of the host', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const seen: unknown[] = []
     const { auth: _, ...config } = one(url, 'messages')
     const see = (hook: string, raw: unknown) => void seen.push([hook, Object(raw).method])

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each(protocols)('a body that is nested too deeply is refused, and never read: %s', async protocol => {
-    const seen = await upstream(sendJson(200, replies[protocol]))
+    const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol))
     const text = JSON.stringify(requests[protocol])
     const deep = (levels: number) => `${text.slice(0, -1)},"odd":${'['.repeat(levels)}${']'.repeat(levels)}}`
@@ -18,7 +18,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('brackets inside of strings are no nesting', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     const content = `${'[{'.repeat(5000)} \\" " \\\\`
     expect((await ask(paths.messages, post({ ...requests.messages, messages: [{ role: 'user', content }] }))).status).toBe(200)

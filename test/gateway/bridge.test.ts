@@ -13,8 +13,8 @@ import {
   pairs,
   paths,
   post,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   sent,
@@ -28,7 +28,7 @@ const textIn = (body: unknown, protocol: Protocol) => textOf(normalizeResponse(b
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a response for %s from %s has the same content', async (client, served) => {
-    const text = JSON.stringify(replies[served], null, 1)
+    const text = JSON.stringify(responses[served], null, 1)
     const seen = await upstream(sendJson(200, text))
     const ask = await start(one(seen.url, served))
     const response = await ask(...asking(client))
@@ -41,7 +41,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(protocols)('the bytes of a request pass through untouched: %s', async protocol => {
-    const seen = await upstream(sendJson(200, replies[protocol]))
+    const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol))
     const text = JSON.stringify({ ...requests[protocol], unknown_to_us: 1 }, null, 2).replace('"unknown_to_us": 1', '"unknown_to_us": 12345678901234567890')
     await ask(paths[protocol], post(text))
@@ -49,7 +49,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a signature of another provider is not passed through', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'))
     const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
     const content = [
@@ -57,14 +57,14 @@ describe.each(hosts)('through %s', (_, start) => {
       { type: 'text', text: 'Hello' },
     ]
     const { messages } = requests.messages as { messages: object[] }
-    const history = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Go on' }]
+    const history = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Continue' }]
     expect((await ask(paths.messages, post({ ...requests.messages, messages: history }))).status).toBe(200)
     expect(seen.calls[0]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'Hello' }, { role: 'user' }])
     expect(seen.calls[0]?.text).not.toContain(signature)
   })
 
   test.each(pairs)('JSON from an upstream becomes a stream when the client requests one: %s from %s', async (client, served) => {
-    const { url } = await upstream(sendJson(200, replies[served]))
+    const { url } = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(url, served))
     const response = await ask(...asking(client, { stream: true }))
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
@@ -72,7 +72,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(protocols)('such a stream gives a client of messages the counts of %s at its start', async served => {
-    const { url } = await upstream(sendJson(200, replies[served]))
+    const { url } = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(url, served))
     const response = await ask(...asking('messages', { stream: true }))
     expect(response.headers.get('wireglot-notes') ?? '').not.toContain('usage.late')
@@ -82,7 +82,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('what a stream cannot say of the JSON it is made of is noted, also between equal protocols', async () => {
-    const body = structuredClone(replies['chat-completions']) as { choices: { message: Record<string, unknown> }[] }
+    const body = structuredClone(responses['chat-completions']) as { choices: { message: Record<string, unknown> }[] }
     Object.assign(body.choices[0]?.message ?? {}, { tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] })
     const ask = await start(one((await upstream(sendJson(200, body))).url, 'chat-completions', {}, { streaming: 'never' }))
     const response = await ask(...asking('chat-completions', { stream: true }))
@@ -143,7 +143,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(pairs)('a model that never streams gets no stream requests: %s from %s', async (client, served) => {
-    const seen = await upstream(sendJson(200, replies[served]))
+    const seen = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(seen.url, served, {}, { streaming: 'never' }))
     const response = await ask(...asking(client, { stream: true }))
     expect(isStreaming(served, seen.calls[0])).toBe(false)
@@ -152,7 +152,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('an upstream that does not say what it sends is read all the same', async () => {
     for (const [text, stream] of [
-      [JSON.stringify(replies.messages), false],
+      [JSON.stringify(responses.messages), false],
       [streams.messages.join(''), true],
     ] as const) {
       const { url } = await upstream(response => {
@@ -168,7 +168,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('mapping options of a channel and of a model reach the translation, both ways', async () => {
     const body = {
-      ...replies.messages,
+      ...responses.messages,
       content: [
         { type: 'thinking', thinking: 'Hm', signature: 's' },
         { type: 'text', text: 'Hello' },
@@ -183,7 +183,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a header lists the changes, in ASCII and not too long', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     const odd = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`größe_${index}`, 1]))
     const few = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7 }))

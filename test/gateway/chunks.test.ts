@@ -5,7 +5,7 @@ import { membersOf } from '../../src/gateway/body/outline.ts'
 import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
-import { asking, listen, mounted, one, type Protocol, pairs, replies, requests, sendJson, upstream } from './support.ts'
+import { asking, listen, mounted, one, type Protocol, pairs, requests, responses, sendJson, upstream } from './support.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -84,7 +84,7 @@ const conversations: Record<Protocol, object> = {
 }
 
 test.each(pairs)('a long conversation reaches the upstream as a short one does: %s → %s', async (from, to) => {
-  const seen = await upstream(sendJson(200, replies[to]))
+  const seen = await upstream(sendJson(200, responses[to]))
   const url = await listen(mounted(one(seen.url, to)))
   const [path, init] = asking(from, conversations[from] as { model?: string })
   expect((await fetch(url + path, init)).status).toBe(200)

@@ -43,7 +43,7 @@ describe.each(hosts)('GET /client-config through %s', (_, start) => {
   test.each([
     ['no key', '', {}, 401],
     ['a wrong key', '', { 'x-api-key': 'client-secret-c' }, 401],
-    ['a client that nobody knows', '?client=telnet', alice, 400],
+    ['an unknown client', '?client=telnet', alice, 400],
     ['a model that the group does not see', '?model=hidden', alice, 404],
     ['a variable that is none', '?key-env=A%20B', alice, 400],
   ])('%s is refused', async (__, query, headers: Record<string, string>, status) => {

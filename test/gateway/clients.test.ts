@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { all, hello, others, responded } from './answered.ts'
-import { dataOf, hosts, one, paths, post, replies, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
+import { all, hello, others, responded } from './responded.ts'
+import { dataOf, hosts, one, paths, post, responses, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
 
 /** What known client programs rely on, one sentence a test. Requests have the shape that these programs send. */
 
@@ -32,7 +32,7 @@ const claude = {
     ] as object[],
     tools: [
       { name: 'Bash', description: 'Runs a command.', input_schema: schema },
-      { name: 'DeferredToolPlaceholder', description: 'Stands for more.', input_schema: { type: 'object', properties: {} }, defer_loading: true },
+      { name: 'DeferredToolPlaceholder', description: 'Represents more.', input_schema: { type: 'object', properties: {} }, defer_loading: true },
     ] as object[],
     thinking: { type: 'adaptive', display: 'omitted' } as object,
     output_config: { effort: 'medium' } as object,
@@ -134,7 +134,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
   test('sends a thinking block back with its signature alone, which reaches the provider that made it', async () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'c2VhbGVk' }
     const call = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name: 'Bash', arguments: '{"q":"wc"}' }
-    const up = await upstream(sendJson(200, { ...replies.responses, output: [item, call] }), sendStream(streams.responses))
+    const up = await upstream(sendJson(200, { ...responses.responses, output: [item, call] }), sendStream(streams.responses))
     const ask = await start(one(up.url, 'responses', {}, { id: '*' }))
     const first = (await (await ask(paths.messages, post({ ...claude.body, stream: false }))).json()) as { content: { type: string; signature?: string }[] }
     const { signature } = first.content.find(({ type }) => type === 'thinking') ?? {}
@@ -216,7 +216,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
 
   test('retries without a stream after an invalid response: the same body works as a complete request', async () => {
     for (const served of all) {
-      const up = await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), sendJson(200, replies[served]))
+      const up = await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), sendJson(200, responses[served]))
       const ask = await start(one(up.url, served, {}, { id: '*' }))
       expect((await ask(paths.messages, post(claude.body))).status).toBe(502)
       const whole = await ask(paths.messages, post({ ...claude.body, stream: false }, { 'x-stainless-timeout': '300' }))
@@ -266,7 +266,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
     const up = await upstream((response, { json }) => {
       const [tool] = json['tools'] as { name: string }[]
       const content = [{ type: 'tool_use', id: 'toolu_1', name: tool?.name, input: { input: 'wc()' } }]
-      return sendJson(200, { ...replies.messages, content, stop_reason: 'tool_use' })(response)
+      return sendJson(200, { ...responses.messages, content, stop_reason: 'tool_use' })(response)
     })
     const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
     const body = { ...codex.body, stream: false, input: [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools }, ...codex.body.input] }
@@ -279,7 +279,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
       { type: 'thinking', thinking: 'Hm.', signature: 'c2VhbGVk' },
       { type: 'tool_use', id: 'toolu_1', name: 'exec_command', input: { q: 'wc' } },
     ]
-    const up = await upstream(sendJson(200, { ...replies.messages, content, stop_reason: 'tool_use' }), sendStream(streams.messages))
+    const up = await upstream(sendJson(200, { ...responses.messages, content, stop_reason: 'tool_use' }), sendStream(streams.messages))
     const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
     const body = { ...codex.body, tools: [execTool] }
     const { output } = (await (await ask(paths.responses, post({ ...body, stream: false }))).json()) as { output: Record<string, unknown>[] }
@@ -369,7 +369,7 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     ['5, its provider alone', 'ai-sdk/openai/2.0.131 ai-sdk/provider-utils/3.0.27', 0],
     ['6', 'ai/6.0.10 ai-sdk/openai/3.0.141', 0],
   ])('of version %s accepts responses without counts', async (_version, agent, count) => {
-    const { usage: _usage, ...response } = replies['chat-completions'] as Record<string, unknown>
+    const { usage: _usage, ...response } = responses['chat-completions'] as Record<string, unknown>
     const ask = await start(one((await upstream(sendJson(200, response))).url, 'chat-completions'))
     const responded = (await (await ask(paths.responses, post({ model: 'm', input: 'hi' }, { 'user-agent': agent }))).json()) as {
       usage: { input_tokens?: number } | null
@@ -384,8 +384,8 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14'],
   ])('known as %s, forgets all of reasoning but plain text and the signatures of calls', async (_client, agent) => {
     const thinking = { type: 'thinking', thinking: 'I look it up.', signature: 'cHJvb2Y=' }
-    const calling = { ...replies.messages, content: [thinking, { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }], stop_reason: 'tool_use' }
-    const up = await upstream(sendJson(200, calling), sendJson(200, replies.messages))
+    const calling = { ...responses.messages, content: [thinking, { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }], stop_reason: 'tool_use' }
+    const up = await upstream(sendJson(200, calling), sendJson(200, responses.messages))
     const ask = await start(one(up.url, 'messages'))
     const received = [{ role: 'user', content: 'Look it up.' }]
     const first = await ask(paths['chat-completions'], post({ model: 'm', messages: received }, { 'user-agent': agent }))
@@ -403,7 +403,7 @@ describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) 
   type Reported = { candidates: { content: { parts: Chunk[] } }[] }
   const thinking = { type: 'thinking', thinking: 'I look it up.', signature: 'cHJvb2Y=' }
   const calling = [
-    { type: 'message_start', message: { ...(replies.messages as object), content: [], stop_reason: null } },
+    { type: 'message_start', message: { ...(responses.messages as object), content: [], stop_reason: null } },
     { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: thinking.thinking } },
     { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: thinking.signature } },
@@ -442,7 +442,7 @@ describe.each(hosts)('through %s, over generate-content', (_, start) => {
   ])('%s leaves out texts that hold nothing but a signature', async (_client, agent) => {
     const thinking = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'cHJvb2Y=' }
     const calling = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'lookup', arguments: '{}', status: 'completed' }
-    const up = await upstream(sendJson(200, { ...replies.responses, output: [thinking, calling] }), sendJson(200, replies.responses))
+    const up = await upstream(sendJson(200, { ...responses.responses, output: [thinking, calling] }), sendJson(200, responses.responses))
     const ask = await start(one(up.url, 'responses', {}, { id: 'sim-model' }))
     const path = '/v1beta/models/sim-model:generateContent'
     const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
@@ -468,7 +468,7 @@ const sealedItems = (response: unknown) =>
 
 describe.each(hosts)('through %s, a client that forgets unsigned reasoning', (_, start) => {
   const calling = {
-    ...(replies['chat-completions'] as object),
+    ...(responses['chat-completions'] as object),
     choices: [
       {
         index: 0,
@@ -507,7 +507,7 @@ describe.each(hosts)('through %s, a client that forgets unsigned reasoning', (_,
     ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', overResponses],
     ['LangChain', 'langchainjs-openai/1.0.0 ((node/v20.20.2; linux; x64))', overResponses],
   ])('known as %s, %s, gives it back all the same', async (_client, agent, { path, first, next }) => {
-    const up = await upstream(sendJson(200, calling), sendJson(200, replies['chat-completions']))
+    const up = await upstream(sendJson(200, calling), sendJson(200, responses['chat-completions']))
     const ask = await start(one(up.url, 'chat-completions'))
     const headers = { 'user-agent': agent }
     const response: unknown = await (await ask(path, post(first, headers))).json()
@@ -539,14 +539,14 @@ describe.each(hosts)('through %s, opencode', (_, start) => {
     const input = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: [{ type: 'output_text', text: 'Welcome' }], id: 'msg_9' },
-      { role: 'user', content: [{ type: 'input_text', text: 'Go on' }] },
+      { role: 'user', content: [{ type: 'input_text', text: 'Continue' }] },
     ]
     for (const up of await responded(start, 'responses', { model: 'm', stream: true, input })) expect(text(up)).toContain('Welcome')
   })
 
   test('marks the last two messages for the cache as well as the instructions', async () => {
     const marked = (role: string, word: string) => ({ role, content: [{ type: 'text', text: word, ...ephemeral }] })
-    const messages = [{ role: 'user', content: 'Hi' }, marked('assistant', 'Welcome'), marked('user', 'Go on')]
+    const messages = [{ role: 'user', content: 'Hi' }, marked('assistant', 'Welcome'), marked('user', 'Continue')]
     await responded(start, 'messages', { ...claude.body, messages })
   })
 })

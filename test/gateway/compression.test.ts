@@ -4,7 +4,7 @@ import express5 from 'express'
 // @ts-expect-error the older release comes without types; it is used as the newer one is
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
-import { asking, listen, mounted, one, type Protocol, paths, post, replies, requests, sendJson, sent, streams, upstream } from './support.ts'
+import { asking, listen, mounted, one, type Protocol, paths, post, requests, responses, sendJson, sent, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 type App = Parameters<typeof listen>[0] & { use(handler: unknown): unknown }
@@ -52,10 +52,10 @@ describe.each(frameworks)('behind compression() in %s', (_, create) => {
   })
 
   test('a complete response is compressed, and read', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const base = await behind(url, 'messages')
     const response = await fetch(base + paths.messages, post(requests.messages, { 'accept-encoding': 'gzip' }))
     expect(response.headers.get('content-encoding')).toBe('gzip')
-    expect(await response.json()).toEqual(replies.messages)
+    expect(await response.json()).toEqual(responses.messages)
   })
 })

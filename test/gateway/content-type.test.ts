@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, type Protocol, pathOf, post, replies, requests, streams, upstream } from './support.ts'
+import { hosts, one, type Protocol, pathOf, post, requests, responses, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(requests) as Protocol[]
 
@@ -24,7 +24,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(all)('streams a JSON response that comes as text/event-stream: %s from %s', async (client, served) => {
-    const { url } = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(JSON.stringify(replies[served])))
+    const { url } = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(JSON.stringify(responses[served])))
     const response = await (await start(one(url, served)))(...received(client, true))
     expect(response.status).toBe(200)
     const text = await response.text()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, paths, replies, sendJson, upstream } from './support.ts'
+import { asking, hosts, one, paths, responses, sendJson, upstream } from './support.ts'
 
 const origin = 'https://app.example.com'
 const config = (url: string, origins: string[]) => one(url, 'messages', { cors: { origins } })
@@ -23,7 +23,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('adds the headers to responses, streams and errors, and never allows credentials', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(config(url, [origin]))
     for (const [path, init] of [
       asking('messages', {}, { origin }),
@@ -39,7 +39,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('allows every origin with a star', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(config(url, ['*']))
     expect((await ask(paths.messages, preflight('https://other.test'))).headers.get('access-control-allow-origin')).toBe('*')
     expect((await ask(...asking('messages', {}, { origin: 'null' }))).headers.get('access-control-allow-origin')).toBe('*')
@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(['https://app.example.com.evil.test', 'http://app.example.com', 'https://app.example.com:8443', 'null'])(
     'does not allow another origin: %s',
     async other => {
-      const { url } = await upstream(sendJson(200, replies.messages))
+      const { url } = await upstream(sendJson(200, responses.messages))
       const ask = await start(config(url, [origin]))
       const refused = await ask(paths.messages, preflight(other))
       expect(refused.status).toBe(405)
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
   )
 
   test('is off by default', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     expect((await ask(paths.messages, preflight(origin))).status).toBe(405)
     expect((await ask(...asking('messages', {}, { origin }))).headers.get('access-control-allow-origin')).toBeNull()

@@ -12,20 +12,20 @@ const counting = {
   messages: {
     path: '/v1/messages/count_tokens',
     asks: { ...body, system: 'Be brief.' },
-    asked: { model: 'm', messages: [{ role: 'user', content: 'Hi' }], system: 'Be brief.' },
-    told: { input_tokens: 7 },
+    request: { model: 'm', messages: [{ role: 'user', content: 'Hi' }], system: 'Be brief.' },
+    counted: { input_tokens: 7 },
   },
   responses: {
     path: '/v1/responses/input_tokens',
     asks: { model: 'nick', instructions: 'Be brief.', input: 'Hi' },
-    asked: { model: 'm', input: expect.anything() },
-    told: { object: 'response.input_tokens', input_tokens: 7 },
+    request: { model: 'm', input: expect.anything() },
+    counted: { object: 'response.input_tokens', input_tokens: 7 },
   },
   'generate-content': {
     path: '/v1beta/models/nick:countTokens',
     asks: { generateContentRequest: { model: 'models/nick', contents, systemInstruction } },
-    asked: { generateContentRequest: { model: 'models/m', contents, systemInstruction } },
-    told: { totalTokens: 7 },
+    request: { generateContentRequest: { model: 'models/m', contents, systemInstruction } },
+    counted: { totalTokens: 7 },
   },
 } as const
 const names = Object.keys(counting) as (keyof typeof counting)[]
@@ -55,12 +55,12 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to }))))(
     'for a client of $from an upstream of $to counts',
     async ({ from, to }) => {
-      const seen = await upstream(sendJson(200, counting[to].told))
+      const seen = await upstream(sendJson(200, counting[to].counted))
       const ask = await start(one(seen.url, to, {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
       const response = await ask(counting[from].path, post(counting[from].asks))
-      expect(await response.json()).toEqual(counting[from].told)
+      expect(await response.json()).toEqual(counting[from].counted)
       expect(response.headers.get('wireglot-estimate')).toBeNull()
-      expect(seen.calls).toMatchObject([{ path: counting[to].path.replace('nick', 'm'), json: counting[to].asked }])
+      expect(seen.calls).toMatchObject([{ path: counting[to].path.replace('nick', 'm'), json: counting[to].request }])
       const sent = JSON.stringify(seen.calls[0]?.json)
       expect(sent).toContain('Be brief.')
       // Servers refuse what has no tokens.
@@ -68,10 +68,10 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test.each<[what: string, status: number, told: object]>([
+  test.each<[what: string, status: number, counted: object]>([
     ['does not know the call', 404, { error: { code: 404, message: 'No', status: 'NOT_FOUND' } }],
     ['refuses the request', 400, { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } }],
-    ['tells no number', 200, { totalTokens: 'many' }],
+    ['reports no number', 200, { totalTokens: 'many' }],
   ])('where an upstream of another protocol %s, it is an estimate', async (_, status, reported) => {
     const { url } = await upstream(sendJson(status, reported))
     const ask = await start(one(url, 'generate-content', {}, { id: 'nick' }))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { credentialsOf, isKeyHeader, isKeyParameter } from '../../src/gateway/admission/credential.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, sendJson, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, responses, sendJson, upstream } from './support.ts'
 
 /** A protocol whose clients show keys in a header of their own and in the query. */
 const address = { ...protocols.responses.address, keyPlaces: { headers: ['x-own-key'], query: ['own'] } }
@@ -35,7 +35,7 @@ test.each(protocolNames)('%s lists the headers of its keys in lower case, and no
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('keeps a key in the query out of upstream calls, logs and errors: %s from %s', async (client, served) => {
-    const seen = await upstream(sendJson(200, replies[served]))
+    const seen = await upstream(sendJson(200, responses[served]))
     const { auth: _auth, ...config } = one(seen.url, served)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     const query = '?key=planted-key&api_key=planted-key&access_token=planted-key&beta=true'
@@ -52,7 +52,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(Object.keys(paths) as Protocol[])('the header of one protocol is a key on the path of every other: %s', async client => {
-    const { auth: _auth, ...config } = one((await upstream(sendJson(200, replies[client]))).url, client)
+    const { auth: _auth, ...config } = one((await upstream(sendJson(200, responses[client]))).url, client)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     for (const { address } of Object.values(protocols))
       for (const name of address.keyPlaces.headers) expect((await ask(...asking(client, {}, { [name]: 'planted-key' }))).status).toBe(200)

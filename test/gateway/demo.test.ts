@@ -205,9 +205,9 @@ describe.each(hosts)('through %s, the demo model behind a store', (_, start) => 
 })
 
 test.each(hosts)('speaks the protocols that its channel lists: %s', async (_, start) => {
-  const asked = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] })
+  const send = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] })
   const [path, init] = asking('chat-completions', { ...requests['chat-completions'], logit_bias: { '1': 2 } })
-  const response = await asked(path, init)
+  const response = await send(path, init)
   expect(response.status).toBe(200)
   expect(await sent(await response.text(), 'chat-completions')).toContain('Hello')
   expect(response.headers.get('wireglot-notes') ?? '').toContain('logit_bias')

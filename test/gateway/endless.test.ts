@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Transport } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, type Protocol, replies, sent, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, responses, sent, streams, until, upstream, wait } from './support.ts'
 
 /** Those whose streams have a last event. */
-const ending = (Object.keys(replies) as Protocol[]).filter(name => name !== 'generate-content')
-const protocols = Object.keys(replies) as Protocol[]
+const ending = (Object.keys(responses) as Protocol[]).filter(name => name !== 'generate-content')
+const protocols = Object.keys(responses) as Protocol[]
 const [connect] = hosts
 
 /** A delta that comes again and again after the end. */
@@ -36,7 +36,7 @@ describe('an upstream that continues after its finish reason', () => {
   afterEach(() => void vi.useRealTimers())
 
   /** A transport whose stream sends one of `more` each second after its frames. `sent`: how many; `isClosed`: the gateway has given it up. */
-  function goesOn(frames: readonly string[], more: readonly string[]) {
+  function continuing(frames: readonly string[], more: readonly string[]) {
     const seen = { sent: 0, isClosed: false }
     async function* body() {
       try {
@@ -60,7 +60,7 @@ describe('an upstream that continues after its finish reason', () => {
   const cells = (['chat-completions', 'generate-content'] as const).flatMap(served => protocols.map(client => [served, client] as const))
 
   test.each(cells)('is cut off after ten seconds: %s for a client of %s', async (served, client) => {
-    const { seen, transport } = goesOn(open[served], [delta(served)])
+    const { seen, transport } = continuing(open[served], [delta(served)])
     const response = await received(served, client, transport)
     expect(await sent((await response?.text()) ?? '', client)).toMatch(/^Hello/)
     expect(seen.sent).toBeGreaterThan(8)
@@ -69,7 +69,7 @@ describe('an upstream that continues after its finish reason', () => {
   })
 
   test.each(['chat-completions', 'generate-content'] as const)('is cut off for a client that wants JSON: %s', async served => {
-    const { seen, transport } = goesOn(open[served], [delta(served)])
+    const { seen, transport } = continuing(open[served], [delta(served)])
     const response = await received(served, 'messages', transport, false)
     expect(response?.status).toBe(200)
     expect(await response?.text()).toContain('Hello')
@@ -80,7 +80,7 @@ describe('an upstream that continues after its finish reason', () => {
   test.each(protocols)('is not cut off where each frame has a finish reason: for a client of %s', async client => {
     const frame = (text: string) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP', index: 0 }] })}\n\n`
     const texts = Array.from({ length: 500 }, (_, index) => `${index} `)
-    const { seen, transport } = goesOn([frame('begin ')], texts.map(frame))
+    const { seen, transport } = continuing([frame('begin ')], texts.map(frame))
     const response = await received('generate-content', client, transport)
     expect(await sent((await response?.text()) ?? '', client)).toBe(`begin ${texts.join('')}`)
     expect(seen.sent).toBe(500)
@@ -89,7 +89,7 @@ describe('an upstream that continues after its finish reason', () => {
   test('is not cut off while another candidate has no finish reason', async () => {
     const frame = (index: number, text: string, finish?: string) =>
       `data: ${JSON.stringify({ choices: [{ index, delta: { content: text }, finish_reason: finish ?? null }] })}\n\n`
-    const { seen, transport } = goesOn([frame(0, 'a'), frame(1, 'b'), frame(0, 'c', 'stop')], [frame(1, 'd')])
+    const { seen, transport } = continuing([frame(0, 'a'), frame(1, 'b'), frame(0, 'c', 'stop')], [frame(1, 'd')])
     await (await received('chat-completions', 'chat-completions', transport))?.text()
     expect(seen.sent).toBe(500)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { protocols as wires } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, replies, requests, sendJson, until, upstream } from './support.ts'
+import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, requests, responses, sendJson, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -20,7 +20,7 @@ const errors: Record<Protocol, (message: string) => object> = {
   'generate-content': message => ({ error: { code: 429, message, status: 'RESOURCE_EXHAUSTED' } }),
 }
 
-type Row = [what: string, status: number, asked: [path: string, init: RequestInit]]
+type Row = [what: string, status: number, request: [path: string, init: RequestInit]]
 
 const retryInfo = (retryDelay: string) => ({ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay })
 
@@ -225,7 +225,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('a response that is nested without end is invalid, and an error keeps its status: %s client, %s upstream', async (client, served) => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000)
-    const response = JSON.stringify(replies[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
+    const response = JSON.stringify(responses[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
     const seen = await upstream(sendJson(429, deep, { 'retry-after': '7' }), sendJson(200, response))
     const ask = await start(one(seen.url, served))
     const limited = await ask(...asking(client))

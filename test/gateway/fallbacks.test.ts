@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig, type UsageRecord } from '../../src/gateway/gateway.ts'
-import { asking, hosts, post, replies, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
+import { asking, hosts, post, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
 
 const bad = (status: number) => sendJson(status, { error: { message: `Failure ${status}` } })
 
@@ -21,7 +21,7 @@ const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([401, 402, 403, 404, 429, 500, 529])('another model responds when all channels failed with %i', async status => {
-    const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, replies['chat-completions']))]
+    const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, responses['chat-completions']))]
     const records: UsageRecord[] = []
     const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
     const response = await ask(...asking('messages'))

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, half, hosts, one, type Protocol, pairs, post, replies, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, half, hosts, one, type Protocol, pairs, post, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never an invalid response. */
 
@@ -34,7 +34,7 @@ const faults: [what: string, status: number | 'some', script: (served: Protocol)
   ['nothing but a status', 500, () => send(500, undefined, '')],
   ['no content', 502, () => send(204, undefined, '')],
   ['no JSON', 502, () => send(200, json, '{"id": planted')],
-  ['half of a JSON', 502, served => send(200, json, JSON.stringify(replies[served]).slice(0, -20))],
+  ['half of a JSON', 502, served => send(200, json, JSON.stringify(responses[served]).slice(0, -20))],
   ['a JSON that is no object', 502, () => send(200, json, '[]')],
   ['null', 502, () => send(200, json, 'null')],
   ['an error with status 200', 'some', () => send(200, json, JSON.stringify({ error }))],
@@ -49,21 +49,25 @@ const faults: [what: string, status: number | 'some', script: (served: Protocol)
     () =>
       send(400, json, gzipSync(JSON.stringify({ error: { message: 'No more credit', type: 'x', param: null, code: null } })), { 'content-encoding': 'gzip' }),
   ],
-  ['bytes that only say they are compressed', 502, served => send(200, json, JSON.stringify(replies[served]), { 'content-encoding': 'gzip' })],
-  ['half of a compressed reply', 502, served => send(200, json, gzipSync(JSON.stringify(replies[served])).subarray(0, -12), { 'content-encoding': 'gzip' })],
+  ['bytes that only say they are compressed', 502, served => send(200, json, JSON.stringify(responses[served]), { 'content-encoding': 'gzip' })],
+  [
+    'half of a compressed response',
+    502,
+    served => send(200, json, gzipSync(JSON.stringify(responses[served])).subarray(0, -12), { 'content-encoding': 'gzip' }),
+  ],
   ['a stream that ends before it began', 502, () => send(200, sse, ': hello\n\n')],
   ['a redirect', 502, () => send(302, undefined, '', { location: '/login' })],
 ]
 
 /** A response all the same. */
 const oddities: [what: string, script: (served: Protocol) => Script][] = [
-  ['a JSON that says it is text', served => send(200, 'text/plain', JSON.stringify(replies[served]))],
-  ['a JSON without a type', served => send(200, undefined, JSON.stringify(replies[served]))],
+  ['a JSON that says it is text', served => send(200, 'text/plain', JSON.stringify(responses[served]))],
+  ['a JSON without a type', served => send(200, undefined, JSON.stringify(responses[served]))],
   ['a stream that says it is text', served => send(200, 'text/plain', streams[served].join(''))],
   ['a stream without a type', served => send(200, undefined, streams[served].join(''))],
-  ['a compressed JSON', served => send(200, json, gzipSync(JSON.stringify(replies[served])), { 'content-encoding': 'gzip' })],
+  ['a compressed JSON', served => send(200, json, gzipSync(JSON.stringify(responses[served])), { 'content-encoding': 'gzip' })],
   ['a compressed stream', served => send(200, sse, gzipSync(streams[served].join('')), { 'content-encoding': 'gzip' })],
-  ['a JSON after white space', served => send(200, json, `\n\n  ${JSON.stringify(replies[served])}\n`)],
+  ['a JSON after white space', served => send(200, json, `\n\n  ${JSON.stringify(responses[served])}\n`)],
   ['a stream with CRLF and a byte order mark', served => send(200, sse, `\ufeff${streams[served].join('').replaceAll('\n', '\r\n')}`)],
 ]
 
@@ -111,7 +115,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('a response without its required fields is an error, unless it is passed through', async () => {
       const bare = Object.fromEntries(
-        Object.entries(replies[served]).filter(([key]) => !['choices', 'output', 'status', 'content', 'candidates'].includes(key)),
+        Object.entries(responses[served]).filter(([key]) => !['choices', 'output', 'status', 'content', 'candidates'].includes(key)),
       )
       const ask = await start(one((await upstream(sendJson(200, bare))).url, served))
       const response = await ask(...asking(client))

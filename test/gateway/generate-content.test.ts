@@ -18,8 +18,8 @@ import {
   paths,
   post,
   reading,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   sent,
@@ -78,7 +78,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test.each(all)('goes to no upstream of %s, from wherever it came', async served => {
-      const seen = await upstream(sendJson(200, replies[served]))
+      const seen = await upstream(sendJson(200, responses[served]))
       const { auth: _auth, ...config } = one(seen.url, served)
       const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
       await ask(`${paths['generate-content']}?key=planted-key&$fields=x`, received)
@@ -114,7 +114,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test.each(['tunedModels/mine', 'vendor/large'])('may have a slash in their name: %s', async model => {
-      const seen = await upstream(sendJson(200, replies['generate-content']))
+      const seen = await upstream(sendJson(200, responses['generate-content']))
       const ask = await start(one(seen.url, 'generate-content', {}, { id: model }))
       const path = model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${encodeURIComponent(model)}:generateContent`
       expect((await ask(path, received)).status).toBe(200)
@@ -141,7 +141,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test.each(all.filter(name => name !== 'generate-content'))('are estimated where %s serves the model, and the response reports it', async served => {
-      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
+      const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served))
       const response = await ask('/v1beta/models/m:countTokens', received)
       expect([response.status, response.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
       expect(await response.json()).toEqual({ totalTokens: expect.any(Number) })
@@ -151,7 +151,7 @@ describe.each(hosts)('through %s', (_, start) => {
   describe('a stream as one list', () => {
     test.each(all)('says what %s says, also where only one of the two forms is served', async served => {
       for (const streaming of [undefined, 'only', 'never'] as const) {
-        const seen = await upstream((response, call) => (isStreaming(served, call) ? sendStream(streams[served]) : sendJson(200, replies[served]))(response))
+        const seen = await upstream((response, call) => (isStreaming(served, call) ? sendStream(streams[served]) : sendJson(200, responses[served]))(response))
         const ask = await start(one(seen.url, served, {}, { ...(streaming && { streaming }) }))
         const result = await ask(list, received)
         expect(result.headers.get('content-type')).toMatch(/^application\/json/)
@@ -270,7 +270,7 @@ describe.each(hosts)('through %s', (_, start) => {
   )
 
   test('a complete response is legal, whatever the query says of its form', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages'))
     for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, received)).json())).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
 import { forwardedHeaders, keptHeaders } from '../../src/gateway/headers.ts'
-import { asking, hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { asking, hosts, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([
@@ -19,19 +19,19 @@ describe.each(hosts)('through %s', (_, start) => {
     ],
     ['generate-content', { 'x-goog-user-project': 'p', 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
   ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, message) => {
-    const seen = await upstream(sendJson(200, replies[protocol]))
+    const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol))
     expect((await ask(...asking(protocol, {}, message))).status).toBe(200)
     expect(seen.calls[0]?.headers).toMatchObject(message)
     const other = protocol === 'messages' ? 'chat-completions' : 'messages'
-    const foreign = await upstream(sendJson(200, replies[other]))
+    const foreign = await upstream(sendJson(200, responses[other]))
     const askOther = await start(one(foreign.url, other))
     expect((await askOther(...asking(protocol, {}, message))).status).toBe(200)
     for (const name of Object.keys(message)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
   })
 
   test('traces continue with upstreams of any protocol', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'))
     const traced = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' }
     await ask(paths.responses, post(requests.responses, traced))
@@ -39,7 +39,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('the configuration lets more through, both ways', async () => {
-    const seen = await upstream(sendJson(200, replies.messages, { 'x-served-by': 'node-1', 'x-other': 'no' }))
+    const seen = await upstream(sendJson(200, responses.messages, { 'x-served-by': 'node-1', 'x-other': 'no' }))
     const ask = await start(one(seen.url, 'messages', {}, {}, { forwardHeaders: ['X-Team', 'x-vendor-*'], returnHeaders: ['x-served-by'] }))
     const response = await ask(paths.responses, post(requests.responses, { 'x-team': 'blue', 'x-vendor-mode': 'fast', 'x-unnamed': 'no' }))
     expect(seen.calls[0]?.headers).toMatchObject({ 'x-team': 'blue', 'x-vendor-mode': 'fast' })
@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a star lets no credential through', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', {}, {}, { forwardHeaders: ['*'] }))
     await ask(paths.messages, post(requests.messages, { authorization: 'Bearer planted', cookie: 'planted', 'x-goog-api-key': 'planted', 'x-odd': 'yes' }))
     expect(JSON.stringify(seen.calls[0]?.headers)).not.toContain('planted')
@@ -57,7 +57,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('returns rate limit headers and the request id of the upstream', async () => {
     const limits = { 'anthropic-ratelimit-requests-remaining': '7', 'x-ratelimit-limit-tokens': '100' }
-    const { url } = await upstream(sendJson(200, replies.messages, { ...limits, 'set-cookie': 'a=b', server: 'x', 'request-id': 'req_theirs' }))
+    const { url } = await upstream(sendJson(200, responses.messages, { ...limits, 'set-cookie': 'a=b', server: 'x', 'request-id': 'req_theirs' }))
     const ask = await start(one(url, 'messages'))
     const { headers } = await ask(paths.messages, post(requests.messages))
     for (const [name, value] of Object.entries(limits)) expect(headers.get(name)).toBe(value)

@@ -11,8 +11,8 @@ import {
   pairs,
   paths,
   post,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   streams,
@@ -24,7 +24,7 @@ import {
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('a record has the facts and costs of an exchange, stream: %s', async stream => {
     const records: UsageRecord[] = []
-    const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+    const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
     const { auth: _, ...config } = one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] })
     const ask = await start(
       { ...config, keys: [{ name: 'alice', key: 'k', group: 'team' }], groups: { team: {} } },
@@ -58,8 +58,8 @@ describe.each(hosts)('through %s', (_, start) => {
     'a record holds counts and other numbers, and no words that an upstream says beside them: %s client, %s upstream',
     async (client, served) => {
       const records: UsageRecord[] = []
-      const [key, counts] = Object.entries(replies[served]).find(([name]) => /^usage/.test(name)) ?? []
-      const { url } = await upstream(sendJson(200, { ...replies[served], [String(key)]: { ...(counts as object), odd: 'planted words', cost: 0.25 } }))
+      const [key, counts] = Object.entries(responses[served]).find(([name]) => /^usage/.test(name)) ?? []
+      const { url } = await upstream(sendJson(200, { ...responses[served], [String(key)]: { ...(counts as object), odd: 'planted words', cost: 0.25 } }))
       const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
       await (await ask(...asking(client))).text()
       await until(() => records.length === 1)
@@ -83,7 +83,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['a refused connection', 'upstream_network', 502, {}],
     ['a broken connection', 'upstream_network', 502, { script: response => response.destroy() }],
     ['a stream that breaks off', 'upstream_network', 200, { script: sendStream(half('messages'), { cut: true }), body: { stream: true } }],
-    ['a late answer', 'upstream_timeout', 504, { script: () => {}, channel: { timeouts: { firstByteMs: 30 } } }],
+    ['a late response', 'upstream_timeout', 504, { script: () => {}, channel: { timeouts: { firstByteMs: 30 } } }],
     [
       'silence in a stream',
       'upstream_timeout',
@@ -92,10 +92,10 @@ describe.each(hosts)('through %s', (_, start) => {
     ],
     ['a web page', 'upstream_invalid', 502, { script: response => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hi</p>') }],
     ['a redirect', 'upstream_invalid', 502, { script: response => response.writeHead(302, { location: '/' }).end() }],
-    ['a reply of another kind', 'upstream_invalid', 502, { script: sendJson(200, { ...replies.messages, content: 5 }) }],
+    ['a response of another kind', 'upstream_invalid', 502, { script: sendJson(200, { ...responses.messages, content: 5 }) }],
     ['a stream that ends early', 'upstream_invalid', 200, { script: sendStream(half('messages')), body: { stream: true } }],
     ['a fault of the transport', 'gateway', 500, { hooks: { transport: { send: () => JSON.parse('{') } } }],
-    ['a fault in the answer of the transport', 'gateway', 500, { hooks: { transport: { send: async () => ({}) as never } } }],
+    ['a fault in the response of the transport', 'gateway', 500, { hooks: { transport: { send: async () => ({}) as never } } }],
   ]
 
   test.each(faults)('the record of %s says: %s', async (_, failure, status, { script, channel, hooks, body }) => {
@@ -155,7 +155,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('hooks get the request of the client', async () => {
     const seen: HookRequest[] = []
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), {
       route: ({ request }) => void seen.push(request),
       onUsage: (_, request) => void seen.push(request),
@@ -183,7 +183,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('notes are reported with their exchange', async () => {
     const reported: [Note[], Exchange, HookRequest][] = []
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), { onNotes: (...all) => void reported.push(all) })
     await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))
     await until(() => reported.length === 1)
@@ -196,7 +196,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const thrower = () => {
       throw new Error('hook')
     }
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const hooks: Hooks = {
       onUsage: async () => thrower(),
       onNotes: thrower,
@@ -209,7 +209,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a hook may send a request to another model', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'), { route: ({ model }) => (model === 'auto' ? 'm' : undefined) })
     const response = await ask(paths.messages, post({ ...requests.messages, model: 'auto' }))
     expect(await response.json()).toMatchObject({ model: 'auto' })
@@ -219,7 +219,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('the log has no secrets', async () => {
     const lines: unknown[] = []
     const write = (details: object, message: string) => void lines.push(details, message)
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const { auth: _, ...config } = one(url, 'messages')
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] }, { logger: { info: write, warn: write, error: write } })
     await ask(paths.messages, post(requests.messages, { authorization: 'Bearer client-secret' }))
@@ -239,7 +239,7 @@ describe.each(hosts)('through %s', (_, start) => {
             status: 200,
             headers: { 'content-type': 'application/json' },
             body: (async function* () {
-              yield JSON.stringify(replies.messages)
+              yield JSON.stringify(responses.messages)
             })(),
           }
         },

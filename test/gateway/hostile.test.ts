@@ -41,7 +41,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each([
       ['lists in lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
       ['objects in objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-      ['lists that nobody closes', '['.repeat(1_000_000)],
+      ['lists that are never closed', '['.repeat(1_000_000)],
     ])('may send %s, and is refused before anything reads them', async (_what, bomb) => {
       const ask = await start(one('http://127.0.0.1:9', client))
       await refused(await ask(pathOf(client), post(`{"model":"m","x":${bomb}}`)), 400)
@@ -183,7 +183,7 @@ describe('bytes that are no proper request', () => {
         for (const one of bytes) socket.write(one)
         if (!bytes.at(-1)?.includes('connection: close')) setTimeout(() => socket.destroy(), 1_500)
       })
-    return { seen, url, port, tell: report }
+    return { seen, url, port, report }
   }
   const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
   const head = (...lines: string[]) => ['POST /v1/messages HTTP/1.1', 'host: x', 'content-type: application/json', ...lines, '', ''].join('\r\n')
@@ -201,14 +201,14 @@ describe('bytes that are no proper request', () => {
     ['a size of a chunk that is none', `${head('transfer-encoding: chunked')}0x5\r\nhello\r\n0\r\n\r\n${smuggled}`],
     ['a line that is folded', head('x: a\r\n transfer-encoding: chunked') + smuggled],
   ])('%s: no second request is received in it', async (_what, bytes) => {
-    const { seen, tell: report } = await gatewayOverTcp()
+    const { seen, report } = await gatewayOverTcp()
     const text = await report(bytes)
     expect(text).not.toMatch(/HTTP\/1\.1 200/)
     expect(seen.calls.length).toBe(0)
   })
 
   test('two requests over one connection are two, each with a response of its own', async () => {
-    const { seen, tell: report } = await gatewayOverTcp()
+    const { seen, report } = await gatewayOverTcp()
     const text = await report(smuggled, smuggled.replace('host: x', 'host: x\r\nconnection: close'))
     expect(seen.calls.length).toBe(2)
     expect(text.match(/HTTP\/1\.1 200/g)?.length).toBe(2)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { createInFlight } from '../../src/gateway/in-flight.ts'
-import { asking, hosts, one, type Protocol, post, replies, sendJson, sent, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, post, responses, sendJson, sent, streams, until, upstream, wait } from './support.ts'
 
 /** An upstream that responds to each call when `open` is called, with a stream on request. `most`: the most calls at the same time. */
 async function gated(protocol: Protocol, status = 200) {
@@ -14,7 +14,7 @@ async function gated(protocol: Protocol, status = 200) {
     response.writeHead(status, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
     if (isStream) response.write(streams[protocol].slice(0, 2).join(''))
     if (!state.isOpen) await new Promise<void>(resolve => opening.push(resolve))
-    response.end(isStream ? streams[protocol].slice(2).join('') : JSON.stringify(replies[protocol]))
+    response.end(isStream ? streams[protocol].slice(2).join('') : JSON.stringify(responses[protocol]))
   })
   state.open = () => {
     state.isOpen = true

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { refusedField } from '../../src/gateway/upstream/learned.ts'
-import { hosts, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const chat = 'chat-completions'
 const refused = (field: string) =>
@@ -14,7 +14,7 @@ describe.each(hosts)('through %s', (_, start) => {
   const body = { ...requests[chat], user: 'me', logit_bias: { 1: 2 } }
 
   test('a field that the upstream refuses is left out, noted, and not sent again', async () => {
-    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     const response = await ask('/v1/chat/completions', post(body))
     expect(response.status).toBe(200)
@@ -27,7 +27,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('what was learned is in the log, and at /client-config for keys that see the model', async () => {
     const warned: unknown[] = []
     const logger = { info() {}, error() {}, warn: (details: object) => void warned.push(details) }
-    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]))
     const keys = ['team', 'others'].map(name => ({ name, key: `client-secret-${name}`, group: name }))
     const groups = { team: { models: ['fast'] }, others: { models: ['slow'] } }
     const models = ['fast', 'slow'].map(id => ({ id, channels: [{ name: 'up' }] }))
@@ -42,7 +42,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('several fields are left out one after another', async () => {
-    const seen = await upstream(refused('logit_bias'), refused('user'), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('logit_bias'), refused('user'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(200)
     expect(seen.calls.map(({ json }) => Object.keys(json).filter(key => key === 'user' || key === 'logit_bias'))).toEqual([
@@ -53,14 +53,14 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('an upstream that refuses the same field again gets no third request', async () => {
-    const seen = await upstream(refused('logit_bias'), refused('logit_bias'), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('logit_bias'), refused('logit_bias'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(400)
     expect(seen.calls.length).toBe(2)
   })
 
   test('a client of another protocol gets the response, too', async () => {
-    const seen = await upstream(refused('temperature'), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('temperature'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     const response = await ask('/v1/messages', post({ model: 'm', max_tokens: 9, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }))
     expect(response.status).toBe(200)
@@ -68,7 +68,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('learnUnsupported: false returns the refusal', async () => {
-    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]))
+    const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url, { learnUnsupported: false }))
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(400)
     expect(seen.calls.length).toBe(1)

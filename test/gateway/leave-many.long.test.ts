@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
-import { asking, half, listen, mounted, one, type Protocol, replies, until } from './support.ts'
+import { asking, half, listen, mounted, one, type Protocol, responses, until } from './support.ts'
 
 /**
  * A hundred clients at once whose sockets close: in every phase of an exchange a hundred upstream calls end, and nothing but that can
@@ -43,7 +43,7 @@ function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { 
   return { socket, received: () => received }
 }
 
-const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (response: ServerResponse) => void, ready: (events: string) => boolean][] = [
+const phases: [phase: string, stream: boolean, respond: (served: Protocol) => (response: ServerResponse) => void, ready: (events: string) => boolean][] = [
   ['before the headers of a stream', true, () => () => {}, () => true],
   ['before the headers of a complete response', false, () => () => {}, () => true],
   [
@@ -55,7 +55,7 @@ const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (re
   [
     'in the middle of a complete response',
     false,
-    served => response => void response.writeHead(200, { 'content-type': 'application/json' }).write(JSON.stringify(replies[served]).slice(0, 40)),
+    served => response => void response.writeHead(200, { 'content-type': 'application/json' }).write(JSON.stringify(responses[served]).slice(0, 40)),
     () => true,
   ],
 ]

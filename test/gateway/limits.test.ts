@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
-import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })
 const path = paths['chat-completions']
-const good = sendJson(200, replies['chat-completions'])
+const good = sendJson(200, responses['chat-completions'])
 
 const teams = (url: string) => ({
   ...one(url, 'chat-completions'),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, explodeResponse } from '../../src/index.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { escapeLineSeparatorBytes, escapeLineSeparators } from '../../src/sse/line-separators.ts'
-import { hosts, one, pathOf, post, replies, requests, sendStream, sent, upstream } from './support.ts'
+import { hosts, one, pathOf, post, requests, responses, sendStream, sent, upstream } from './support.ts'
 
 const text = 'a\u2028b\u2029c\u2027 é 中 \u{1f600}'
 const raw = /[\u2028\u2029]/
@@ -19,7 +19,7 @@ test('escapes both separators in text and in bytes, and nothing else', () => {
 
 /** A stream of the protocol whose text deltas hold both characters as they are. */
 function streamOf(protocol: ProtocolName, words: string): string {
-  const body = replies[protocol]
+  const body = responses[protocol]
   const frames = explodeResponse(body, { protocol })
   return frames.replaceAll('Hello', words)
 }

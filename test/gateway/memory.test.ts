@@ -41,11 +41,11 @@ async function forgotten(held: WeakRef<object>): Promise<void> {
 test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s holds nothing of its request', async protocol => {
   const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
   const client = new Stopper()
-  const { body, asked: received } = await (async () => {
+  const { body, received } = await (async () => {
     const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
     const request = { method: 'POST', path: paths[protocol], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
     const response = await gateway.handle({ ...request, body: { parsed }, signal: client })
-    return { body: response.body as AsyncIterable<string>, asked: new WeakRef(parsed) }
+    return { body: response.body as AsyncIterable<string>, received: new WeakRef(parsed) }
   })()
   const chunks = body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)
@@ -61,7 +61,7 @@ test('nor does the connection to the upstream, once the body is sent', async () 
   const transport = undiciTransport()
   const call = new Stopper()
   const message = JSON.stringify('a'.repeat(200_000))
-  const { answer: result, sent } = await (async () => {
+  const { result, sent } = await (async () => {
     const body = new TextEncoder().encode(message)
     const request = {
       url: `${seen.url}/v1/messages`,
@@ -71,7 +71,7 @@ test('nor does the connection to the upstream, once the body is sent', async () 
       stop: call,
       connectMs: 0,
     }
-    return { answer: await transport.send({ ...request, body }), sent: new WeakRef(body.buffer) }
+    return { result: await transport.send({ ...request, body }), sent: new WeakRef(body.buffer) }
   })()
   const chunks = result.body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)

@@ -5,7 +5,7 @@ import express5 from 'express'
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
-import { after, listen, mounted, one, paths, post, replies, requests, sendJson, sent, upstream } from './support.ts'
+import { after, listen, mounted, one, paths, post, requests, responses, sendJson, sent, upstream } from './support.ts'
 
 const body = { ...requests.messages, model: 'demo' }
 const frameworks = [
@@ -55,7 +55,7 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe('the application')
   })
 
-  test('with `hints`, paths that are nearly right get the right URL, and all others still go on', async () => {
+  test('with `hints`, paths that are nearly right get the right URL, and all others continue', async () => {
     const app = express()
     app.use('/ai', mounted({ auth: 'none', hints: true, channels: [{ name: 'demo', embedded: 'demo' }] }))
     app.use((_request, response) => {
@@ -216,7 +216,7 @@ test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refus
   expect(response).toMatch(/^HTTP\/1.1 426 /)
 })
 
-test.each(['', '/ai'])('mounted at «%s», a request that names the whole address, as clients send it through a proxy, is for its path', async mount => {
+test.each(['', '/ai'])('mounted at "%s", a request that names the whole address, as clients send it through a proxy, is for its path', async mount => {
   const app = connect()
   app.use(mount || '/', demo())
   const url = new URL(await listen(app))
@@ -244,7 +244,7 @@ test('mounted, a request without a host gets the settings', async () => {
 test('closing waits for what is under way and takes nothing new', async () => {
   const { url } = await upstream(async response => {
     await new Promise(resolve => setTimeout(resolve, 150))
-    sendJson(200, replies.messages)(response)
+    sendJson(200, responses.messages)(response)
   })
   const handler = listenedGateway(one(url, 'messages'))
   const base = await listen(handler)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, UsageRecord } from '../../src/gateway/gateway.ts'
 import { gatewayNotes } from '../../src/kit/notes/gateway.ts'
-import { asking, hosts, one, replies, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
+import { asking, hosts, one, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
 
 const down = sendJson(503, { error: { message: 'down' } })
 
@@ -33,7 +33,7 @@ const noteOf = (code: keyof typeof gatewayNotes, path = '') => {
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('reports that another channel serves the request (stream: %s)', async stream => {
-    const good = stream ? sendStream(streams.messages) : sendJson(200, replies.messages)
+    const good = stream ? sendStream(streams.messages) : sendJson(200, responses.messages)
     const seen = [await upstream(down), await upstream(good), await upstream()]
     const records: UsageRecord[] = []
     const ask = await start(config(seen, { defaults: { retries: 0, strict: true } }), { logger: false, onUsage: record => void records.push(record) })
@@ -44,8 +44,8 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records).toMatchObject([{ channel: 'c1', notes: 1, noteCodes: ['gateway.failed-over'] }])
   })
 
-  test('reports it while the breaker of the first channel is open, and not when the first channel answers', async () => {
-    const seen = [await upstream(down), await upstream(sendJson(200, replies.messages)), await upstream()]
+  test('reports it while the breaker of the first channel is open, and not when the first channel responds', async () => {
+    const seen = [await upstream(down), await upstream(sendJson(200, responses.messages)), await upstream()]
     const broken = config(seen)
     const [first, ...others] = broken.channels
     const ask = await start({ ...broken, channels: [{ ...first, breaker: { failures: 1, restMs: 60_000 } }, ...others] }, { logger: false })
@@ -56,14 +56,14 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('reports that a fallback model serves the request', async () => {
-    const seen = [await upstream(down), await upstream(down), await upstream(sendJson(200, replies.messages))]
+    const seen = [await upstream(down), await upstream(down), await upstream(sendJson(200, responses.messages))]
     const ask = await start(config(seen), { logger: false })
     const response = await ask(...asking('messages'))
     expect([response.status, notesOf(response)]).toEqual([200, [noteOf('gateway.fallback-model')]])
   })
 
   test('reports fields that the configuration replaces, and no others', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const set = { temperature: 0, 'thinking.budget_tokens': 2000, top_k: 3, 'metadata.user_id': 'team' }
     const ask = await start(one(seen.url, 'messages', { defaults: { retries: 0, strict: true } }, { setIfAbsent: { service_tier: 'auto' } }, { set }))
     const thinking = { type: 'enabled', budget_tokens: 1024 }

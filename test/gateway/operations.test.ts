@@ -17,8 +17,8 @@ import {
   pairs,
   paths,
   post,
-  replies,
   requests,
+  responses,
   saying,
   sendJson,
   sendStream,
@@ -37,11 +37,11 @@ const chatCounts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const long = 'x'.repeat(20_000)
 
 /** Responses of which only the outline is read, and those that have to be parsed. */
-const passedOn: [what: string, protocol: Protocol, change: object, told: object][] = [
+const passedOn: [what: string, protocol: Protocol, change: object, usage: object][] = [
   ...all.map((protocol): (typeof passedOn)[number] => [`the usage: ${protocol}`, protocol, {}, counts]),
   ['the usage beside long fields', 'chat-completions', { x_odd: { long }, x_list: [long] }, counts],
   ['the usage, whatever its texts say', 'messages', { x_odd: '"error":{"message":"x"},"usage":{"input_tokens":9}' }, counts],
-  ['the usage, not one that stands inside', 'messages', { x_odd: { usage: { input_tokens: 9, output_tokens: 9 } } }, counts],
+  ['the usage, not a nested one', 'messages', { x_odd: { usage: { input_tokens: 9, output_tokens: 9 } } }, counts],
   ['the usage where some servers put it', 'chat-completions', { usage: undefined, x_groq: { usage: chatCounts } }, counts],
   [
     'the usage inside of its choice',
@@ -100,7 +100,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('a complete response that came to its end is no failure: %s from %s', async (client, served) => {
     const records: UsageRecord[] = []
-    const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { onUsage: record => void records.push(record) })
+    const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served), { onUsage: record => void records.push(record) })
     expect((await ask(...asking(client))).status).toBe(200)
     await until(() => records.length === 1)
     expect(records[0]).not.toHaveProperty('failure')
@@ -110,7 +110,7 @@ describe.each(hosts)('through %s', (_, start) => {
     // Short ones are read, of long ones the outside is looked at.
     for (const space of ['', ' '.repeat(5000)]) {
       const records: UsageRecord[] = []
-      const response = JSON.stringify({ ...replies[served], ...change }) + space
+      const response = JSON.stringify({ ...responses[served], ...change }) + space
       const ask = await start(one((await upstream(sendJson(200, response))).url, served), { onUsage: record => void records.push(record) })
       expect(await (await ask(...asking(served))).text()).toBe(response)
       await until(() => records.length === 1)
@@ -120,7 +120,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(pairs)('the counts of a truncated response, or of one that strict refuses, are recorded: %s from %s', async (client, served) => {
-    const odd = { x_odd: 1, ...replies[served] }
+    const odd = { x_odd: 1, ...responses[served] }
     const rows: [what: string, stream: boolean, script: Parameters<typeof upstream>[0], usage: object | undefined][] = [
       ...[true, false].map(stream => ['broken off', stream, sendStream(half(served), { cut: true }), earlyCounts[served]] as (typeof rows)[number]),
       ...(client === served ? [] : [['refused by strict', false, sendJson(200, odd), { input: 3, output: 2 }] as (typeof rows)[number]]),
@@ -136,7 +136,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(all)('a complete response that says it failed is an error with a status: %s from responses', async client => {
-    const failed = { ...replies.responses, status: 'failed', output: [], error: { code: 'server_error', message: 'Overheated' } }
+    const failed = { ...responses.responses, status: 'failed', output: [], error: { code: 'server_error', message: 'Overheated' } }
     const records: UsageRecord[] = []
     const ask = await start(one((await upstream(sendJson(200, failed))).url, 'responses'), { onUsage: record => void records.push(record) })
     const response = await ask(...asking(client))
@@ -190,7 +190,7 @@ describe.each(hosts)('through %s', (_, start) => {
       [['top_p'], { temperature: 1 }],
       [['temperature', 'top_p'], {}],
     ] as const) {
-      const up = await upstream(sendJson(200, replies.messages))
+      const up = await upstream(sendJson(200, responses.messages))
       const ask = await start(one(up.url, 'messages', {}, { unsupported }))
       const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], temperature: 1.7, top_p: 0.5 }))
       const { temperature, top_p } = up.calls[0]?.json ?? {}
@@ -203,7 +203,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('accepts a request of 1.2 MB by default, and refuses one over the limit in the dialect of the caller', async () => {
     const large = (client: Protocol) => asking(client, saying(client, 'x'.repeat(1_200_000)))
     for (const client of all) {
-      const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
+      const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages'))
       expect((await ask(...large(client))).status).toBe(200)
       const strictly = await start(one('http://127.0.0.1:9', 'messages', { defaults: { bodyLimitBytes: 100_000 } }))
       const refused = await strictly(...large(client))
@@ -236,7 +236,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('still sends requests to an upstream that cannot count tokens', async () => {
     const up = await upstream((response, { path }) =>
-      path.includes('count') ? sendJson(404, { error: { message: 'No' } })(response) : sendJson(200, replies.messages)(response),
+      path.includes('count') ? sendJson(404, { error: { message: 'No' } })(response) : sendJson(200, responses.messages)(response),
     )
     const ask = await start(one(up.url, 'messages', {}, {}, { breaker: { failures: 1, restMs: 60_000 } }))
     for (let i = 0; i < 5; i++) expect((await ask('/v1/messages/count_tokens', post(requests.messages))).headers.get('wireglot-estimate')).toBe('true')
@@ -246,7 +246,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('survives non-ASCII header values and invalid header names', async () => {
     const up = await upstream((response, { json }) => {
       response.setHeader('x-served-by', Buffer.from('小米').toString('latin1'))
-      sendJson(200, { ...replies.messages, model: json['model'] })(response)
+      sendJson(200, { ...responses.messages, model: json['model'] })(response)
     })
     const ask = await start(one(up.url, 'messages', {}, { id: '小米', channels: [{ name: 'up', model: 'モデル' }] }, { returnHeaders: ['*'] }))
     const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: '小米', 奇: 1 }))
@@ -266,7 +266,7 @@ describe.each(hosts)('through %s', (_, start) => {
       { type: 'image_url', image_url: { url: `${elsewhere}/a.png` } },
     ]
     for (const served of ['messages', 'responses'] as const) {
-      const up = await upstream(sendJson(200, replies[served]))
+      const up = await upstream(sendJson(200, responses[served]))
       const ask = await start(one(up.url, served))
       await ask(paths['chat-completions'], post({ model: 'm', messages: [{ role: 'user', content }] }))
       expect(up.calls[0]?.text).toContain(`${elsewhere}/a.png`)
@@ -279,7 +279,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const word of words) {
       const laced = (text: string) => text.replaceAll('{"', `{${word},"`)
       for (const stream of [false, true]) {
-        const script = stream ? sendStream(streams[served].map(frame => laced(frame))) : sendJson(200, laced(JSON.stringify(replies[served])))
+        const script = stream ? sendStream(streams[served].map(frame => laced(frame))) : sendJson(200, laced(JSON.stringify(responses[served])))
         const ask = await start(one((await upstream(script)).url, served))
         const [path, { body }] = asking(client, { stream })
         await (await ask(path, post(`${String(body).slice(0, -1)},${word}}`))).text()
@@ -323,7 +323,7 @@ const endings: Record<Protocol, string[][]> = {
       type: `response.${status}`,
       sequence_number: 9,
       response: {
-        ...replies.responses,
+        ...responses.responses,
         status,
         incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
         error: status === 'failed' ? { code: 'server_error', message: 'Overheated' } : null,
@@ -397,7 +397,7 @@ describe('over bare sockets', () => {
   })
 
   test('drops connection headers of the client and sends one content-length', async () => {
-    const up = await upstream(sendJson(200, replies.messages))
+    const up = await upstream(sendJson(200, responses.messages))
     const port = await served(up.url, { forwardHeaders: ['x-team', 'x-hop'] })
     const response = await new Promise<string>(resolve => {
       const socket = connect(port, '127.0.0.1', () =>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
-import { hosts, one, type Protocol, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, one, type Protocol, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 /** Calls that only a provider of responses can handle: to stop a response in progress, and to compact a conversation. */
 
 const path = paths.responses
-const background = { ...replies.responses, id: 'resp_1', status: 'queued', output: [], background: true }
+const background = { ...responses.responses, id: 'resp_1', status: 'queued', output: [], background: true }
 
 describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) => {
   test.each([[{}], [{ store: { memory: true as const } }]])('goes to the channel whose provider generates the response: %o', async more => {
@@ -19,7 +19,7 @@ describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) =>
   })
 
   test('is refused for a complete response, as by its provider', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true } }))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true } }))
     const { id } = (await (await ask(path, post(requests.responses))).json()) as { id: string }
     const response = await ask(`${path}/${id}/cancel`, { method: 'POST' })
     expect(response.status).toBe(400)
@@ -93,7 +93,7 @@ describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
   })
 
   test('continues from a response that the gateway stores, with its history written out', async () => {
-    const [chat, own] = [await upstream(sendJson(200, replies.messages)), await upstream(sendJson(200, compacted))]
+    const [chat, own] = [await upstream(sendJson(200, responses.messages)), await upstream(sendJson(200, compacted))]
     const ask = await start({
       auth: 'none',
       store: { memory: true },

@@ -7,14 +7,14 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
-import { after, asking, hosts, listen, mounted, one, replies, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
+import { after, asking, hosts, listen, mounted, one, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
   vi.doUnmock('fetch-socks')
 })
 
-const good = sendJson(200, replies.messages)
+const good = sendJson(200, responses.messages)
 
 /** A proxy that tunnels. `targets`: where to; `open`: tunnels at this moment. */
 async function connectProxy(status = 200) {
@@ -255,7 +255,7 @@ test('the fetch host refuses a proxy, unless its transport is of the application
     transport: {
       async send({ proxy }) {
         seen.push(proxy)
-        return { status: 200, headers: { 'content-type': 'application/json' }, body: new Blob([JSON.stringify(replies.messages)]).stream() as never }
+        return { status: 200, headers: { 'content-type': 'application/json' }, body: new Blob([JSON.stringify(responses.messages)]).stream() as never }
       },
     },
   })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createGateway, type GatewayRequest, type Hooks } from '../../src/gateway/gateway.ts'
-import { one, paths, replies, requests, sendJson, sendStream, streams, upstream, wait } from './support.ts'
+import { one, paths, requests, responses, sendJson, sendStream, streams, upstream, wait } from './support.ts'
 
 /** Gateways as a host of one's own has them: what they are given is whatever that host gives. */
 
@@ -25,9 +25,9 @@ describe('an upstream that never responds does not delay a close, also when its 
   test.each<[what: string, hooks: Hooks]>([
     ['authenticate', { authenticate: () => never }],
     ['route', { route: () => never }],
-    ['a transport that hears nothing', { transport: { send: () => never } }],
+    ['a transport without an abort', { transport: { send: () => never } }],
     [
-      'a body that hears nothing',
+      'a body without an abort',
       {
         transport: {
           send: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: { [Symbol.asyncIterator]: () => ({ next: () => never }) } }),
@@ -54,7 +54,7 @@ describe('a logger that writes elsewhere may fail at that', () => {
 
   test('and no client gets it', async () => {
     process.on('unhandledRejection', hear)
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const fail = async () => Promise.reject(new Error('the disk is full'))
     const gateway = createGateway(one(url, 'messages'), { logger: { info: fail, warn: fail, error: fail } })
     expect((await gateway.handle(leaver().request)).status).toBe(200)
@@ -65,7 +65,7 @@ describe('a logger that writes elsewhere may fail at that', () => {
 })
 
 test.each([false, true])('nothing of an exchange that is over listens for its client to leave, streamed: %s', async stream => {
-  const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+  const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
   const gateway = createGateway(one(url, 'messages'))
   const { request } = leaver()
   let listening = 0

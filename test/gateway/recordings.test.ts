@@ -9,7 +9,7 @@ const [[, start]] = hosts as [(typeof hosts)[number]]
 /** What refers to a memory that neither the built-in model nor another protocol has. */
 const needsMemory = (body: Record<string, unknown>) => body['thread'] !== undefined || body['previous_response_id'] !== undefined
 
-describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it (${skipReason})`, () => {
+describe.skipIf(!shared)(`requests of real clients get a response from every protocol (${skipReason})`, () => {
   test.each(Object.keys(paths) as Protocol[])('%s upstream', async served => {
     const demo = await listen(gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }))
     const ask = await start(one(demo, served, {}, { id: '*' }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { redactText as blottedError, createRedactor, withoutSecrets } from '../../src/gateway/upstream/redact.ts'
+import { createRedactor, redactText as redactedError, withoutSecrets } from '../../src/gateway/upstream/redact.ts'
 import type { TransportResponse } from '../../src/transports/transport.ts'
 
 const key = 'sk-sk-0123456789'
@@ -81,7 +81,7 @@ describe('a response', () => {
   ])('says no key %s either', async (_, json) => {
     const channel = { apiKey: odd, headers: {} }
     expect(await read(withoutSecrets(response([json]), channel))).toBe('"***"')
-    expect(blottedError(json, channel)).toBe('"***"')
+    expect(redactedError(json, channel)).toBe('"***"')
   })
 
   test('says no value of a header that is a key by its name', async () => {
@@ -93,7 +93,7 @@ describe('a response', () => {
     }
     const text = 'first-secret-key second-secret-key short a-qwerty-layout'
     expect(await read(withoutSecrets(response([text]), { headers }))).toBe('*** *** short a-qwerty-layout')
-    expect(blottedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
+    expect(redactedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
   })
 
   test.each([
@@ -105,7 +105,7 @@ describe('a response', () => {
     ['key', '{"code":"invalid_api_key","message":"key-word, monkey: key"}', '{"code":"invalid_api_key","message":"key-word, monkey: ***"}'],
     ['a.c+(', 'abc a.c+( a.c+(', 'abc *** ***'],
   ])('says the short key %s as a word of its own alone, in errors', (apiKey, text, shown) => {
-    expect(blottedError(text, { apiKey, headers: {} })).toBe(shown)
+    expect(redactedError(text, { apiKey, headers: {} })).toBe(shown)
   })
 
   test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {

@@ -3,12 +3,29 @@ import { createServer } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { after, asking, hosts, listen, mounted, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import {
+  after,
+  asking,
+  hosts,
+  listen,
+  mounted,
+  one,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
 
 const chat = post(requests['chat-completions'])
 const path = paths['chat-completions']
 const bad = (status: number, headers: Record<string, string> = {}) => sendJson(status, { error: { message: `Failure ${status}` } }, headers)
-const good = sendJson(200, replies['chat-completions'])
+const good = sendJson(200, responses['chat-completions'])
 const channel = (name: string, baseUrl: string, more: object = {}) => ({ name, protocols: ['chat-completions' as const], baseUrl, ...more })
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -193,7 +210,7 @@ describe.each(hosts)('through %s', (_, start) => {
       { name: 'broken', priority: 0 },
       { name: 'well', priority: 1 },
     ])
-    for (const text of responded) expect(JSON.parse(text)).toEqual(replies['chat-completions'])
+    for (const text of responded) expect(JSON.parse(text)).toEqual(responses['chat-completions'])
   })
 
   test('refusals and limits do not make a channel rest', async () => {

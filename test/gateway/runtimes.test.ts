@@ -2,7 +2,7 @@ import { Buffer, isAscii, isUtf8 } from 'node:buffer'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { listen, one, paths, post, replies, requests, sendJson, streams, upstream } from './support.ts'
+import { listen, one, paths, post, requests, responses, sendJson, streams, upstream } from './support.ts'
 
 /** What Node has and other runtimes have not, taken away here. `npm run test:runtimes` asks the runtimes themselves. */
 
@@ -23,12 +23,12 @@ describe('a runtime in place of Node', () => {
   }
   const runtimes: [string, process: object][] = [
     ['has no `transcode` (Bun 1.3.0)', { getBuiltinModule: () => ({ isAscii, isUtf8, Buffer }) }],
-    ['throws when it is asked for a module (edge runtime of Next)', { getBuiltinModule: throwing }],
+    ['throws when a module is loaded (edge runtime of Next)', { getBuiltinModule: throwing }],
     ['has no modules (Bun 1.2)', {}],
   ]
 
   test.each(runtimes)('%s', async (_, stub) => {
-    const { url, calls } = await upstream(sendJson(200, replies.messages))
+    const { url, calls } = await upstream(sendJson(200, responses.messages))
     vi.resetModules()
     vi.stubGlobal('process', stub)
     const { fetchGateway } = await import('../../src/hosts/fetch.ts')
@@ -42,13 +42,13 @@ describe('a runtime in place of Node', () => {
   })
 
   test('has something of its own in the place of undici (Bun): upstreams are called by fetch', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     vi.resetModules()
     vi.doMock('undici', () => ({ Agent: class {} }))
     const { gateway } = await import('../../src/hosts/connect.ts')
     const handler = gateway(one(url, 'messages'))
     const response = await fetch((await listen(handler)) + paths.messages, post(requests.messages))
-    expect(await response.json()).toEqual(replies.messages)
+    expect(await response.json()).toEqual(responses.messages)
     await handler.close(0)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { all, hello, others, responded } from './answered.ts'
+import { all, hello, others, responded } from './responded.ts'
 import { asking, dataOf, failures, half, hosts, one, paths, post, requests, sendJson, streams, type Upstream, upstream } from './support.ts'
 
 /** What the SDKs rely on, one sentence a test; their own programs run in test/e2e. */
@@ -11,7 +11,7 @@ const lookup = { type: 'function', function: { name: 'lookup', description: 'Loo
 
 describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
   test('ask for JSON by a strict schema, and run tools in a loop', async () => {
-    const response_format = { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } }
+    const response_format = { type: 'json_schema', json_schema: { name: 'result', strict: true, schema } }
     for (const up of await responded(start, 'chat-completions', { ...requests['chat-completions'], response_format })) expect(text(up)).toMatch(/json_?schema/i)
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -43,7 +43,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: [{ type: 'text', text: 'Welcome', annotations: [] }] },
-      { role: 'user', content: 'Go on' },
+      { role: 'user', content: 'Continue' },
     ]
     for (const up of await responded(start, 'chat-completions', { model: 'm', messages })) expect(text(up)).toContain('Welcome')
   })
@@ -55,7 +55,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
       const up = await hello(served)
       const ask = await start(one(up.url, served))
       const { output } = (await (await ask(paths.responses, post(requests.responses))).json()) as { output: object[] }
-      const again = await ask(paths.responses, post({ model: 'm', input: [{ role: 'user', content: 'Hi' }, ...output, { role: 'user', content: 'Go on' }] }))
+      const again = await ask(paths.responses, post({ model: 'm', input: [{ role: 'user', content: 'Hi' }, ...output, { role: 'user', content: 'Continue' }] }))
       expect(again.status).toBe(200)
       expect(text(up, 1)).toContain('Hello')
     }
@@ -67,7 +67,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
       for (const store of [{ memory: true as const }, undefined]) {
         const ask = await start(one(up.url, served, store && { store }))
         const { id } = (await (await ask(paths.responses, post(requests.responses))).json()) as { id: string }
-        const next = await ask(paths.responses, post({ model: 'm', input: 'Go on', previous_response_id: id }))
+        const next = await ask(paths.responses, post({ model: 'm', input: 'Continue', previous_response_id: id }))
         expect(next.status).toBe(store ? 200 : 400)
         if (!store) expect(await next.text()).toContain('previous_response_id')
       }
@@ -81,7 +81,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
     const input = [
       { role: 'user', content: 'Hi' },
       { type: 'item_reference', id: output[0]?.id },
-      { role: 'user', content: 'Go on' },
+      { role: 'user', content: 'Continue' },
     ]
     expect((await ask(paths.responses, post({ model: 'm', input }))).status).toBe(200)
     expect(up.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'Hello' }, { role: 'user' }])
@@ -90,7 +90,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
   test('leave out what the reference requires: the type and the id of items, the detail of images', async () => {
     const input = [
       { role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
-      { role: 'assistant', content: [{ type: 'output_text', text: 'A picture', annotations: [] }], status: 'completed' },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'An image', annotations: [] }], status: 'completed' },
       { role: 'user', content: [{ type: 'input_text', text: 'Of what?' }] },
     ]
     for (const up of await responded(start, 'responses', { model: 'm', input })) expect(text(up)).toContain('iVBORw0KGgo=')

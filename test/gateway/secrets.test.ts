@@ -14,8 +14,8 @@ import {
   pairs,
   pathOf,
   post,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   streams,
@@ -44,18 +44,18 @@ const bodies: Record<Protocol, object> = {
 
 /** Cut between any two letters. */
 const letters = (text: string): string[] => [...text]
-const responded = (text: string) => text.replaceAll('Hel', 'planted-answer ')
+const responded = (text: string) => text.replaceAll('Hel', 'planted-text ')
 type Script = Parameters<typeof upstream>[number]
 const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
-  ['answers', (served, stream) => (stream ? sendStream(streams[served].map(responded)) : sendJson(200, responded(JSON.stringify(replies[served]))))],
+  ['responds', (served, stream) => (stream ? sendStream(streams[served].map(responded)) : sendJson(200, responded(JSON.stringify(responses[served]))))],
   ['refuses', () => sendJson(400, { error: { type: 'invalid_request_error', message: 'No' } })],
   ['is overloaded', () => sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Later' } })],
-  ['sends a page', () => response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-answer</html>')],
-  ['sends no JSON', () => response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-answer"')],
-  ['sends another shape', () => sendJson(200, { odd: 'planted-answer', content: 7, choices: 'planted-answer', output: 'planted-answer' })],
+  ['sends a page', () => response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-text</html>')],
+  ['sends no JSON', () => response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-text"')],
+  ['sends another shape', () => sendJson(200, { odd: 'planted-text', content: 7, choices: 'planted-text', output: 'planted-text' })],
   ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(responded), { cut: true }) : response => response.destroy())],
   ['says its key', () => sendJson(401, { error: { message: 'invalid key upstream-secret' } })],
-  ['says its key in a reply that is none', () => sendJson(200, { error: { message: 'invalid key upstream-secret' } })],
+  ['sends its key in something that is no response', () => sendJson(200, { error: { message: 'invalid key upstream-secret' } })],
   [
     'says its key inside the stream',
     served => sendStream([...half(served), ...letters(failures[served].replace('Overheated', 'invalid key upstream-secret'))]),
@@ -69,7 +69,7 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each(protocolNames)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
-    const words = 'as the user said'
+    const words = 'as the user wrote'
     for (const script of [
       sendJson(500, { error: { message: words, type: words, code: words } }),
       sendJson(200, { error: { message: words } }),
@@ -91,8 +91,8 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each([
-    ['the first line', 'what it said\r\n\r\n'],
-    ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it said\r\n'],
+    ['the first line', 'what it sent\r\n\r\n'],
+    ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it sent\r\n'],
   ])('nor does the log get a response that is not HTTP from %s on', async (_what, response) => {
     const server = createServer(socket => socket.once('data', () => socket.end(response)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -104,7 +104,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(...asking('messages'))).status).toBe(502)
     await until(() => logged.includes('exchange'))
     expect(logged.length).toBeGreaterThan(2)
-    expect(inspect(logged, { depth: 9 })).not.toContain('what it said')
+    expect(inspect(logged, { depth: 9 })).not.toContain('what it sent')
   })
 
   test.each(pairs)('keeps prompts and responses out of logs, records and errors: %s from %s', async (client, served) => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { after, dataOf, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { after, dataOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
@@ -15,7 +15,7 @@ async function started(options: Partial<ServeOptions> = {}) {
   const reported: string[] = []
   const served = await serve({ host: '127.0.0.1', port: 0, ...options }, { out: line => lines.push(line), err: line => reported.push(line) })
   after(served.close)
-  return { ...served, lines, told: reported }
+  return { ...served, lines, reported }
 }
 
 test('the last line says where it listens', async () => {
@@ -37,7 +37,7 @@ test('the printed commands work as they are, streamed and not', async () => {
 })
 
 test('one upstream for every model', async () => {
-  const seen = await upstream(sendJson(200, replies.messages))
+  const seen = await upstream(sendJson(200, responses.messages))
   process.env['TEST_UPSTREAM_KEY'] = 'from-the-environment'
   const { url } = await started({ upstream: seen.url, upstreamProtocol: 'messages', upstreamKeyEnv: 'TEST_UPSTREAM_KEY' })
   expect((await fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))).status).toBe(200)
@@ -45,8 +45,8 @@ test('one upstream for every model', async () => {
 })
 
 test('problems are logged as one JSON object per line, and successes are not', async () => {
-  const seen = await upstream(sendJson(200, replies.messages), sendJson(200, 'no reply at all'))
-  const { url, told: reported } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
+  const seen = await upstream(sendJson(200, responses.messages), sendJson(200, 'no response at all'))
+  const { url, reported } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
   const ask = () => fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))
   await ask()
   expect(reported).toEqual([])
@@ -57,7 +57,7 @@ test('problems are logged as one JSON object per line, and successes are not', a
 })
 
 test.each<[what: string, options: Partial<ServeOptions>, message: RegExp]>([
-  ['an upstream whose protocol nobody said', { upstream: 'http://a.test' }, /--upstream-protocol/],
+  ['an upstream without a protocol', { upstream: 'http://a.test' }, /--upstream-protocol/],
   ['a protocol without upstream', { upstreamProtocol: 'messages' }, /belong to --upstream/],
   ['the whole network without keys', { host: '0.0.0.0' }, /without keys/],
   ['a key that is not in the environment', { upstream: 'http://a.test', upstreamProtocol: 'messages', upstreamKeyEnv: 'NOT_SET_AT_ALL' }, /NOT_SET_AT_ALL/],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   async function sent(
     served: Protocol,
     { model = {}, channel = {}, client = served, ...more }: { model?: object; channel?: object; client?: Protocol; [field: string]: unknown },
   ) {
-    const seen = await upstream(sendJson(200, replies[served]))
+    const seen = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(seen.url, served, {}, model, channel))
     const response = await ask(...asking(client, more))
     expect(response.status).toBe(200)
@@ -43,7 +43,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a model at one of its channels overrides both', async () => {
-    const [first, second] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, replies.messages))]
+    const [first, second] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, responses.messages))]
     const channels = [first, second].map(({ url }, index) => ({
       name: `c${index}`,
       protocols: ['messages' as const],
@@ -100,7 +100,7 @@ test.each(['model', 'stream', 'stream.x', '', 'a..b'])('refuses to set "%s"', fi
 })
 
 test('a field cannot change the prototype', async () => {
-  const seen = await upstream(sendJson(200, replies.messages))
+  const seen = await upstream(sendJson(200, responses.messages))
   const [connect] = hosts
   const ask = await connect?.[1](one(seen.url, 'messages', {}, {}, { set: JSON.parse('{"__proto__.polluted":1}') as object }))
   await ask?.(...asking('messages'))

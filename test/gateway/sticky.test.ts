@@ -3,7 +3,7 @@ import { type ReadBody, readJson } from '../../src/gateway/body/body.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { conversationKey, scoreOf } from '../../src/gateway/upstream/sticky.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { hosts, type Protocol, paths, post, replies, sendJson, type Upstream, upstream } from './support.ts'
+import { hosts, type Protocol, paths, post, responses, sendJson, type Upstream, upstream } from './support.ts'
 
 const names = ['a', 'b', 'c']
 
@@ -25,7 +25,7 @@ describe.each(hosts)('through %s', (_, start) => {
     model: object = {},
     served: Protocol = 'chat-completions',
   ) {
-    const seen = await Promise.all(names.map(() => upstream(sendJson(200, replies[served]))))
+    const seen = await Promise.all(names.map(() => upstream(sendJson(200, responses[served]))))
     const ask = await start(config(seen, served, model))
     for (const request of requests) expect((await ask(paths[served], Array.isArray(request) ? post(...request) : request)).status).toBe(200)
     return seen.map(({ calls }) => calls.length)
@@ -60,7 +60,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a failed channel is replaced by one and the same other channel', async () => {
-    const seen = await Promise.all(names.map(() => upstream(sendJson(200, replies['chat-completions']))))
+    const seen = await Promise.all(names.map(() => upstream(sendJson(200, responses['chat-completions']))))
     const ask = await start(config(seen, 'chat-completions'))
     const received = post({ model: 'm', messages: [user('One')] })
     await ask(paths['chat-completions'], received)

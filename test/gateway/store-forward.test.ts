@@ -11,8 +11,8 @@ import {
   paths,
   post,
   reading,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   streams,
@@ -46,7 +46,7 @@ function three(urls: { chat: string; first: string; second?: string }, more: Par
   }
 }
 
-const result = (id: string, more: object = {}) => ({ ...replies.responses, id, store: true, ...more })
+const result = (id: string, more: object = {}) => ({ ...responses.responses, id, store: true, ...more })
 
 describe.each(hosts)('through %s', (_, start) => {
   describe.each([{}, memory])('a channel that stores responses itself, the gateway: %o', more => {
@@ -171,7 +171,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each([
       ['ends with its last event, though not with its blank line', [...streams.responses.slice(0, -1), streams.responses.at(-1)?.trimEnd() ?? '']],
       ['ends with more than that', [...streams.responses, 'data: [DONE]\n\n', ': bye\n\n']],
-      ['ends with an event that nobody knows', [...streams.responses, 'data: {"type":"response.mystery","sequence_number":99}\n\n']],
+      ['ends with an unknown event', [...streams.responses, 'data: {"type":"response.mystery","sequence_number":99}\n\n']],
       ['fails by its own word', [...half('responses'), failures.responses]],
       ['has nothing left to say', []],
     ])('and %s, comes as it is', async (_what, chunks) => {
@@ -245,7 +245,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ])('holds for %s …%s', async (method, place) => {
       const seen = await upstream(() => {}, dribbling('application/json', '{"id":"', 'x'))
       const ask = await start(one(seen.url, 'responses', {}, {}, limited()))
-      for (const _ of ['an upstream that does not answer', 'one that does not end']) {
+      for (const _ of ['an upstream that does not respond', 'one that does not end']) {
         const response = await ask(`${path}/resp_1${place}`, { method })
         expect([response.status, await response.json()]).toMatchObject([504, { error: { message: 'the upstream took too long' } }])
       }
@@ -296,7 +296,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a request that refers to a response goes to the channels that may have it', async () => {
-      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_2')))]
+      const [chat, first] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, result('resp_2')))]
       const both = three({ chat: chat.url, first: first.url }, { models: [{ id: 'm', channels: [{ name: 'chat' }, { name: 'first', priority: 1 }] }] })
       const ask = await start(both)
       expect((await ask(path, post({ ...requests.responses, previous_response_id: 'resp_1' }))).status).toBe(200)
@@ -362,7 +362,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('a conversation moves from a channel that keeps it to one that keeps nothing, and on', async () => {
       const [chat, first, second] = [
-        await upstream(sendJson(200, replies['chat-completions'])),
+        await upstream(sendJson(200, responses['chat-completions'])),
         await upstream(sendJson(200, result('resp_1'))),
         await upstream(sendJson(200, result('resp_2'))),
       ]
@@ -388,7 +388,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a request that continues something of one provider cannot move', async () => {
-      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_1')))]
+      const [chat, first] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, result('resp_1')))]
       const ask = await start(three({ chat: chat.url, first: first.url }, memory))
       await ask(path, post({ model: 'first', input: 'One', previous_response_id: 'resp_0' }))
       const response = await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))
@@ -398,7 +398,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('what is still being made cannot move', async () => {
       const [chat, first] = [
-        await upstream(sendJson(200, replies['chat-completions'])),
+        await upstream(sendJson(200, responses['chat-completions'])),
         await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] }))),
       ]
       const ask = await start(three({ chat: chat.url, first: first.url }, memory))
@@ -439,10 +439,10 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('other protocols keep nothing and pass as they are', async () => {
       const kept = new Map<string, string>()
-      const seen = await upstream(sendJson(200, replies['chat-completions']))
+      const seen = await upstream(sendJson(200, responses['chat-completions']))
       const ask = await start(one(seen.url, 'chat-completions'), { store: kept })
       const body = '{ "model":"m", "messages":[{"role":"user","content":"Hi"}], "store":true }'
-      expect(await (await ask(paths['chat-completions'], post(body))).json()).toEqual(replies['chat-completions'])
+      expect(await (await ask(paths['chat-completions'], post(body))).json()).toEqual(responses['chat-completions'])
       expect(seen.calls[0]?.text).toBe(body)
       expect(kept.size).toBe(0)
     })

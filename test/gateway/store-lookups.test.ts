@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createGateway, type Store } from '../../src/gateway/gateway.ts'
 import { Stopper } from '../../src/transports/stopper.ts'
-import { after, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { after, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 /** How many look-ups of one request may be under way at once. */
 const bound = 16
@@ -9,14 +9,14 @@ const bound = 16
 /** A store whose look-ups wait until they are let go. */
 function slowStore() {
   const entries = new Map<string, string>()
-  const seen = { entries, asked: 0, waiting: [] as (() => void)[], most: 0, answer: (key: string): unknown => entries.get(key) }
+  const seen = { entries, lookups: 0, waiting: [] as (() => void)[], most: 0, respond: (key: string): unknown => entries.get(key) }
   const store: Store = {
     get: key => {
-      seen.asked++
+      seen.lookups++
       return new Promise((resolve, reject) => {
         seen.waiting.push(() => {
           try {
-            resolve(seen.answer(key))
+            resolve(seen.respond(key))
           } catch (error) {
             reject(error)
           }
@@ -36,7 +36,7 @@ function slowStore() {
 
 /** A gateway that stores forty responses, and a request that refers to an item of each and to the last response twice. */
 async function forty() {
-  const up = await upstream(sendJson(200, replies['chat-completions']))
+  const up = await upstream(sendJson(200, responses['chat-completions']))
   const { seen, store, letGo } = slowStore()
   const gateway = createGateway(one(up.url, 'chat-completions', { store: { memory: true, signatures: true } }), { store })
   after(() => gateway.close(0))
@@ -60,7 +60,7 @@ async function forty() {
   const ids: string[] = []
   for (let nth = 0; nth < 40; nth++) ids.push((await response(requests.responses)).body.output[0].id)
   const referring = { model: 'm', input: [...ids, ids[39]].map(id => ({ type: 'item_reference', id })) }
-  return { up, seen, letGo, client, answer: response, referring }
+  return { up, seen, letGo, client, response, referring }
 }
 
 /** Lets lookups proceed until the response is there. */
@@ -75,16 +75,16 @@ async function responded<T>(response: Promise<T>, letGo: () => Promise<void>): P
 }
 
 test('items that a request refers to are looked up side by side, each once, and not all at once', async () => {
-  const { up, seen, letGo, answer: response, referring } = await forty()
+  const { up, seen, letGo, response, referring } = await forty()
   const { status } = await responded(response(referring), letGo)
   expect(status).toBe(200)
   expect(seen.most).toBe(bound)
-  expect(seen.asked).toBe(2 * 40)
+  expect(seen.lookups).toBe(2 * 40)
   expect(up.calls.at(-1)?.text.match(/Hello/g)).toHaveLength(41)
 })
 
 test('signatures of calls are looked up in parallel, and not all at once', async () => {
-  const { seen, letGo, answer: response } = await forty()
+  const { seen, letGo, response } = await forty()
   const turn = (id: string) => [
     { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },
     { role: 'tool', tool_call_id: id, content: 'x' },
@@ -92,26 +92,26 @@ test('signatures of calls are looked up in parallel, and not all at once', async
   const turns = Array.from({ length: 100 }, (_, nth) => turn(`call_${nth}`))
   const body = { ...requests['chat-completions'], messages: [{ role: 'user', content: 'Hi' }, ...turns.flat()] }
   expect((await responded(response(body, paths['chat-completions']), letGo)).status).toBe(200)
-  expect([seen.asked, seen.most]).toEqual([100, bound])
+  expect([seen.lookups, seen.most]).toEqual([100, bound])
 })
 
 test('when the client has left, nothing more is looked up', async () => {
-  const { up, seen, letGo, client, answer: response, referring } = await forty()
+  const { up, seen, letGo, client, response, referring } = await forty()
   const responding = response(referring)
-  while (seen.asked === 0) await new Promise(setImmediate)
-  const { asked: received } = seen
+  while (seen.lookups === 0) await new Promise(setImmediate)
+  const { lookups: received } = seen
   client.abort()
   await responded(responding, letGo)
-  expect(seen.asked).toBe(received)
+  expect(seen.lookups).toBe(received)
   expect(up.calls).toHaveLength(40)
 })
 
 test('when the store fails, nothing more is looked up', async () => {
-  const { seen, letGo, answer: response, referring } = await forty()
-  seen.answer = () => {
+  const { seen, letGo, response, referring } = await forty()
+  seen.respond = () => {
     throw new Error('away')
   }
   expect((await responded(response(referring), letGo)).status).toBe(503)
   await letGo()
-  expect(seen.asked).toBe(bound)
+  expect(seen.lookups).toBe(bound)
 })

@@ -2,10 +2,10 @@ import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
-import { hosts, one, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, one, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const path = '/v1/responses'
-const good = sendJson(200, replies.messages)
+const good = sendJson(200, responses.messages)
 const idOf = async (response: Response) => ((await response.json()) as { id: string }).id
 const next = (previous: string) => post({ model: 'm', input: 'And now?', previous_response_id: previous })
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Hooks } from '../../src/gateway/gateway.ts'
-import { dataOf, hosts, one, paths, post, replies, sendJson, sendStream, upstream } from './support.ts'
+import { dataOf, hosts, one, paths, post, responses, sendJson, sendStream, upstream } from './support.ts'
 
 type Json = Record<string, unknown>
 
 const path = paths['chat-completions']
 const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbmVk' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
-const wantsTool = { ...replies.messages, content: [thinking, call], stop_reason: 'tool_use' }
+const wantsTool = { ...responses.messages, content: [thinking, call], stop_reason: 'tool_use' }
 const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } } }]
 const received = { model: 'm', reasoning_effort: 'low', tools, messages: [{ role: 'user', content: 'Hi' }] }
 
@@ -22,7 +22,7 @@ const loop = {
 }
 
 const event = (data: Json) => `event: ${data['type']}\ndata: ${JSON.stringify(data)}\n\n`
-const { content: _, ...empty } = replies.messages
+const { content: _, ...empty } = responses.messages
 const streamed = [
   { type: 'message_start', message: { ...empty, content: [], stop_reason: null } },
   { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
@@ -46,7 +46,7 @@ describe.each(hosts)('through %s', (_, start) => {
     [true, 'onResponse', { onResponse: () => undefined }],
     [true, 'onStream', { onStream: events => events }],
   ])('signed reasoning comes back for a chat client that forgets it, streamed: %s, with %s', async (stream, _, hooks) => {
-    const seen = await upstream(stream ? sendStream(streamed) : sendJson(200, wantsTool), sendJson(200, replies.messages))
+    const seen = await upstream(stream ? sendStream(streamed) : sendJson(200, wantsTool), sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', signed), hooks)
     const text = await (await ask(path, post({ ...received, stream }))).text()
     expect(text).not.toContain('reasoning_details')
@@ -57,7 +57,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('unless it is configured the signature is in the response, and nothing is stored', async () => {
     const kept = new Map<string, string>()
-    const seen = await upstream(sendJson(200, wantsTool), sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, wantsTool), sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'), { store: kept })
     expect(await (await ask(path, post(received))).text()).toContain('reasoning_details')
     expect(kept.size).toBe(0)
@@ -66,7 +66,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('the signatures of one key are not those of another', async () => {
-    const seen = await upstream(sendJson(200, wantsTool), sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, wantsTool), sendJson(200, responses.messages))
     const { auth: _, ...config } = one(seen.url, 'messages', signed)
     const ask = await start({
       ...config,
@@ -82,7 +82,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('a store that cannot be read fails the request, for the provider would refuse it or think worse', async () => {
     const store = { get: () => Promise.reject(new Error('away')), set: () => undefined, delete: () => undefined }
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { signatures: true } }), { store })
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { signatures: true } }), { store })
     expect((await ask(path, post(loop))).status).toBe(503)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, Identity, Store } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
-import { type Ask, dataOf, hosts, one, type Protocol, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import { type Ask, dataOf, hosts, one, type Protocol, post, requests, responses, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -31,7 +31,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ['conversation', { conversation: 'conv_1' }, 'conversation'],
       ['an item that is referred to', { input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]'],
     ])('%s is refused, by name and with a way out', async (_, more, param) => {
-      const seen = await upstream(sendJson(200, replies[served]))
+      const seen = await upstream(sendJson(200, responses[served]))
       const ask = await start(one(seen.url, served))
       const response = await ask(path, post({ ...requests.responses, ...more }))
       expect(response.status).toBe(400)
@@ -42,7 +42,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('no response is known, and the error says why', async () => {
-      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
+      const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served))
       const { id } = await good(await ask(path, post(requests.responses)))
       for (const [method, place] of [
         ['GET', id],
@@ -60,7 +60,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   describe.each(stateless)('with a store, before %s', served => {
     test('a conversation continues from the previous response, again and again', async () => {
-      const seen = await upstream(sendJson(200, replies[served]))
+      const seen = await upstream(sendJson(200, responses[served]))
       const ask = await start(one(seen.url, served, memory))
       const first = await good(await ask(path, post(requests.responses)))
       const second = await good(await ask(path, next(first.id)))
@@ -104,7 +104,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('with `store: false` nothing is kept', async () => {
       const kept = new Map<string, string>()
-      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { store: kept })
+      const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served), { store: kept })
       const body = await good(await ask(path, post({ ...requests.responses, store: false })))
       expect(body).toMatchObject({ store: false })
       expect(kept.size).toBe(0)
@@ -112,7 +112,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a response is shown unchanged, deleted once, and then gone', async () => {
-      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served, memory))
+      const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served, memory))
       const body = await good(await ask(path, post(requests.responses)))
       expect(await good(await ask(`${path}/${body.id}`))).toEqual(body)
       expect(await good(await ask(`${path}/${body.id}`, { method: 'DELETE' }))).toEqual({ id: body.id, object: 'response', deleted: true })
@@ -127,7 +127,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test.each([false, true])('an unknown id is refused in the words that clients know, streamed: %s', async stream => {
-      const seen = await upstream(sendJson(200, replies[served]))
+      const seen = await upstream(sendJson(200, responses[served]))
       const ask = await start(one(seen.url, served, memory))
       const response = await ask(path, next('resp_none', 'Hi', { stream }))
       expect(response.status).toBe(400)
@@ -143,13 +143,13 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('what a client wanted kept makes no note', async () => {
-      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served, memory))
+      const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served, memory))
       const response = await ask(path, post({ ...requests.responses, store: true }))
       expect(response.headers.get('wireglot-notes') ?? '').not.toContain('/store')
     })
 
     test('items of a response can be referred to one by one', async () => {
-      const seen = await upstream(sendJson(200, replies[served]))
+      const seen = await upstream(sendJson(200, responses[served]))
       const ask = await start(one(seen.url, served, memory))
       const { output } = await good(await ask(path, post(requests.responses)))
       const reference = { type: 'item_reference', id: output[0]?.['id'] }
@@ -176,7 +176,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const call = { functionCall: { name: 'lookup', args: { q: 'x' }, id: 'c1' }, thoughtSignature: 'cHJvb2Y=' }
     const signed = { text: 'One moment.', thoughtSignature: 'dGV4dA==' }
     const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
-    const response = { ...replies['generate-content'], candidates: [{ content: { role: 'model', parts: [signed, call] }, finishReason: 'STOP' }] }
+    const response = { ...responses['generate-content'], candidates: [{ content: { role: 'model', parts: [signed, call] }, finishReason: 'STOP' }] }
     const refersTo = ({ id }: Json) => ({ type: 'item_reference', id })
     const isCarrier = ({ type }: Json) => type === 'reasoning'
 
@@ -186,7 +186,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ['when both are referred to', refersTo],
       ['when the reference says its id alone', item => (isCarrier(item) ? { id: item['id'] } : item)],
     ])('brings it there %s', async (_, sent) => {
-      const seen = await upstream(sendJson(200, response), sendJson(200, replies['generate-content']), sendJson(200, replies['generate-content']))
+      const seen = await upstream(sendJson(200, response), sendJson(200, responses['generate-content']), sendJson(200, responses['generate-content']))
       const ask = await start(one(seen.url, 'generate-content', memory))
       const { output } = await good(await ask(path, post({ model: 'm', tools, input: 'Hi' })))
       expect(output.filter(isCarrier).length).toBe(2)
@@ -214,8 +214,8 @@ describe.each(hosts)('through %s', (_, start) => {
     }
     const calls = ['a', 'b'].map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }))
     const message = { role: 'assistant', content: 'One moment.', tool_calls: calls }
-    const calling = sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
-    const seen = await upstream(calling, sendJson(200, replies['chat-completions']))
+    const calling = sendJson(200, { ...responses['chat-completions'], choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
+    const seen = await upstream(calling, sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions'), { store })
     const { output } = await good(await ask(path, post(requests.responses)))
     const references = output.map(({ id }) => ({ type: 'item_reference', id }))
@@ -228,7 +228,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('ids that an upstream repeats are two responses', async () => {
     const says = (content: string) =>
-      sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
+      sendJson(200, { ...responses['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
     const seen = await upstream(says('One'), says('Two'), says('Three'))
     const ask = await start(one(seen.url, 'chat-completions', memory))
     const first = await good(await ask(path, post(requests.responses)))
@@ -239,7 +239,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('instructions are not inherited', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', memory))
     const { id } = await good(await ask(path, post({ ...requests.responses, instructions: 'Be brief.' })))
     await ask(path, next(id, 'And now?', { instructions: 'Be kind.' }))
@@ -250,7 +250,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('a tool loop continues with its result only, and the signed reasoning is with it', async () => {
     const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbmVk' }
     const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
-    const seen = await upstream(sendJson(200, { ...replies.messages, content: [thinking, call], stop_reason: 'tool_use' }), sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, { ...responses.messages, content: [thinking, call], stop_reason: 'tool_use' }), sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', memory))
     const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
     const { id, output } = await good(await ask(path, post({ ...requests.responses, tools, reasoning: { effort: 'low' } })))
@@ -264,7 +264,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a response that reached its limit is stored, since that is an end', async () => {
-    const ask = await start(one((await upstream(sendJson(200, { ...replies.messages, stop_reason: 'max_tokens' }))).url, 'messages', memory))
+    const ask = await start(one((await upstream(sendJson(200, { ...responses.messages, stop_reason: 'max_tokens' }))).url, 'messages', memory))
     const body = await good(await ask(path, post(requests.responses)))
     expect(body).toMatchObject({ status: 'incomplete' })
     expect((await ask(`${path}/${body.id}`)).status).toBe(200)
@@ -294,7 +294,7 @@ describe.each(hosts)('through %s', (_, start) => {
       { type: 'function_call_output', call_id: 'c1', output: 'Five' },
     ]
     const started = async (given: unknown = input): Promise<(query: string) => Promise<Response>> => {
-      const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', memory))
+      const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', memory))
       const { id } = await good(await ask(path, post({ model: 'm', input: given })))
       return query => ask(`${path}/${id}/input_items${query}`)
     }
@@ -339,7 +339,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a response that was not generated in the background cannot be streamed again', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', memory))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', memory))
     const { id } = await good(await ask(path, post(requests.responses)))
     expect((await ask(`${path}/${id}?stream=true`)).status).toBe(400)
   })
@@ -358,7 +358,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
 
     test('neither continues from it, nor reads, nor deletes it', async () => {
-      const ask = await start(keyed((await upstream(sendJson(200, replies.messages))).url))
+      const ask = await start(keyed((await upstream(sendJson(200, responses.messages))).url))
       const { id } = await good(await ask(path, post(requests.responses, bearer('ann-key'))))
       const of = async (key: string) => [
         (await ask(`${path}/${id}`, { method: 'DELETE', headers: key === 'ann-key' ? bearer('bob-key') : bearer(key) })).status,
@@ -371,16 +371,16 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('without a key there is nothing to see', async () => {
-      const ask = await start(keyed((await upstream(sendJson(200, replies.messages))).url))
+      const ask = await start(keyed((await upstream(sendJson(200, responses.messages))).url))
       expect((await ask(`${path}/resp_1`)).status).toBe(401)
     })
 
     test.each<[string, Identity, Identity]>([
       ['a group and a key of the same name', { group: 'ann' }, { name: 'ann' }],
       ['names that hold separators', { name: 'a","b' }, { name: 'a' }],
-      ['a key and nobody', { name: 'ann' }, {}],
+      ['a key and no key', { name: 'ann' }, {}],
     ])('%s are not mixed up', async (_, one_, other) => {
-      const config = one((await upstream(sendJson(200, replies.messages))).url, 'messages', { ...memory, groups: { ann: {} } })
+      const config = one((await upstream(sendJson(200, responses.messages))).url, 'messages', { ...memory, groups: { ann: {} } })
       const ask = await start(config, { authenticate: credential => (credential === 'one' ? one_ : other) })
       const { id } = await good(await ask(path, post(requests.responses, bearer('one'))))
       expect((await ask(`${path}/${id}`, { headers: bearer('other') })).status).toBe(404)
@@ -394,7 +394,7 @@ describe.each(hosts)('through %s', (_, start) => {
       throw new Error('away')
     }
     const startWith = async (store: Store, more: Partial<GatewayConfig> = {}, hooks: Hooks = {}): Promise<Ask> =>
-      start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', more), { ...hooks, store })
+      start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', more), { ...hooks, store })
 
     test('gets texts under keys, and how long they live', async () => {
       const set: unknown[][] = []
@@ -438,7 +438,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('that cannot delete says so', async () => {
-      const kept = JSON.stringify({ body: replies.responses })
+      const kept = JSON.stringify({ body: responses.responses })
       const ask = await startWith(failing({ get: () => kept, delete: rejects }))
       expect((await ask(`${path}/resp_1`, { method: 'DELETE' })).status).toBe(503)
     })
@@ -498,7 +498,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('what alone is more than memory may hold drives nothing else out', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const { id } = await good(await ask(path, post(requests.responses)))
     const large = await good(await ask(path, post({ ...requests.responses, input: 'x'.repeat(30_000) })))
     expect((await ask(`${path}/${large.id}`)).status).toBe(404)
@@ -506,7 +506,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('memory has a limit: what was not used for longest goes', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const ids: string[] = []
     for (let i = 0; i < 20; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
     expect((await ask(`${path}/${ids[0]}`)).status).toBe(404)
@@ -514,7 +514,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('memory forgets in time', async () => {
-    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, ttlMs: 1 } }))
+    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, ttlMs: 1 } }))
     const { id } = await good(await ask(path, post(requests.responses)))
     await new Promise(resolve => setTimeout(resolve, 20))
     expect((await ask(`${path}/${id}`)).status).toBe(404)

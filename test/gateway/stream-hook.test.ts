@@ -12,8 +12,8 @@ import {
   paths,
   post,
   reading,
-  replies,
   requests,
+  responses,
   sendJson,
   sendStream,
   sent,
@@ -43,9 +43,9 @@ describe.each(hosts)('onStream through %s', (_, start) => {
   })
 
   test('streams stay live, and each event comes before the next one is sent', async () => {
-    let goOn = () => {}
+    let proceed = () => {}
     const waiting = new Promise<void>(resolve => {
-      goOn = resolve
+      proceed = resolve
     })
     const before = half('messages')
     const { url } = await upstream(sendStream([...before, () => waiting, ...streams.messages.slice(before.length)]))
@@ -53,12 +53,12 @@ describe.each(hosts)('onStream through %s', (_, start) => {
     const { received, whole } = reading(ask(pathTo('chat-completions'), bodyOf('chat-completions')))
     await until(() => received().includes('HEL'))
     expect(received()).not.toContain('"LO"')
-    goOn()
+    proceed()
     expect(await sent(await whole, 'chat-completions')).toBe('HELLO')
   })
 
   test('a response that the upstream sends as JSON passes it', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), { onStream: upperCase })
     expect(await sent(await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(), 'chat-completions')).toBe('HELLO')
   })
@@ -178,7 +178,7 @@ describe.each(hosts)('onStream through %s', (_, start) => {
   })
 
   test('complete responses do not pass it', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), {
       onStream() {
         throw refuse(403, 'permission', 'no streams today')

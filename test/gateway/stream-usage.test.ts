@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { createTextPassThrough } from '../../src/translate/pass-through.ts'
-import { asking as askingFor, dataOf, hosts, one, paths, post, replies, requests, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
+import { asking as askingFor, dataOf, hosts, one, paths, post, requests, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const extra = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: counts })}\n\n`
@@ -76,7 +76,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(protocolNames)('a model that never streams is given no options of streams by a client of %s', async from => {
     const reported = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'never' }))
     await (await ask(...askingFor(from, { stream: true, ...(reported && { stream_options: reported }) }))).text()
     expect(seen.calls[0]?.json['stream'] ?? false).toBe(false)

@@ -35,7 +35,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each([
     ['nothing', []],
     [
-      'half an answer with a call',
+      'half a response with a call',
       ['data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{"}}]}}]}\n\n'],
     ],
   ])('sends an error and no [DONE] when a chat stream ends in [DONE] after %s', async (_what, before) => {

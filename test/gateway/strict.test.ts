@@ -3,10 +3,10 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { UsageRecord } from '../../src/gateway/hooks.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** A response with a field that no other protocol has. */
-const odd = { ...replies.messages, odd_field: { planted: true } }
+const odd = { ...responses.messages, odd_field: { planted: true } }
 const oddStream = streams.messages.map(frame => frame.replace('"delta":{"stop_reason":"end_turn"', '"odd_field":1,"delta":{"stop_reason":"end_turn"'))
 const strict = { defaults: { strict: true } }
 
@@ -17,7 +17,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     ...others('messages').map((client): [Protocol, Protocol] => [client, 'messages']),
     ['messages', 'responses'],
   ])('refuses to %s a response of %s that would drop something, with notes, and a status that is not retried', async (client, served) => {
-    for (const result of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...replies[served], odd_field: 1 })]) {
+    for (const result of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...responses[served], odd_field: 1 })]) {
       const seen = await upstream(result)
       const ask = await start(one(seen.url, served, { defaults: { strict: true, retries: 2 } }))
       const response = await ask(paths[client], post(requests[client]))
@@ -70,7 +70,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
 
   test('passes what drops nothing, and approximations when only drops are refused', async () => {
     const cases: [Parameters<typeof upstream>[number], Partial<GatewayConfig>][] = [
-      [sendJson(200, replies.messages), strict],
+      [sendJson(200, responses.messages), strict],
       [sendStream(streams.messages), strict],
       [sendJson(200, odd), { defaults: { strict: ['approximated'] } }],
     ]
@@ -107,11 +107,11 @@ describe.each(hosts)('through %s', (_, start) => {
           { type: 'text', text: 'Hello' },
         ],
       },
-      { role: 'user', content: 'Go on' },
+      { role: 'user', content: 'Continue' },
     ]
     const plain = JSON.stringify({ ...requests.messages, messages: history })
     for (const body of [plain, plain.replace('"xs1.', '"\\u0078s1.'), plain.replace('"xs1.', '"xs1\\u002e')]) {
-      const seen = await upstream(sendJson(200, replies.messages))
+      const seen = await upstream(sendJson(200, responses.messages))
       const ask = await start(one(seen.url, 'messages'))
       expect((await ask(paths.messages, post(body))).status).toBe(200)
       expect(seen.calls[0]?.json['messages']).toMatchObject([{}, { content: 'Hello' }, {}])

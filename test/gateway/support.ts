@@ -258,7 +258,7 @@ const generated = (text: string, finishReason?: string) => ({
 })
 
 /** A response with "Hello". */
-export const replies: Record<Protocol, Record<string, unknown>> = {
+export const responses: Record<Protocol, Record<string, unknown>> = {
   'chat-completions': {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -320,7 +320,7 @@ export const streams: Record<Protocol, string[]> = {
   'generate-content': [generated('Hel'), generated('l'), generated('o'), generated('', 'STOP')].map(one => `data: ${JSON.stringify(one)}\n\n`),
 }
 
-/** A stream up to «Hel». */
+/** A stream up to "Hel". */
 export const half = (protocol: Protocol): string[] => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
 
 /** A failure inside a stream, as each upstream says it. */

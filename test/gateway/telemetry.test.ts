@@ -2,7 +2,7 @@ import { type context, metrics, propagation, SpanKind, SpanStatusCode, trace } f
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { asking, failures, half, hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import { asking, failures, half, hosts, one, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream } from './support.ts'
 
 const spans = new InMemorySpanExporter()
 const measured = new InMemoryMetricExporter(AggregationTemporality.DELTA)
@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('an exchange is one span in the words of the conventions, stream: %s', async stream => {
-    const { url, calls } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+    const { url, calls } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
     await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: 'nick', stream }))).text()
     await until(() => spans.getFinishedSpans().length === 1)
@@ -66,7 +66,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('tokens and times are measured', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     await (await ask(paths.messages, post(requests.messages))).text()
     await until(() => spans.getFinishedSpans().length === 1)
@@ -82,7 +82,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('unknown models make no series of their own', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+    const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     for (const model of ['made-up-1', 'made-up-2']) await (await ask(paths.messages, post({ ...requests.messages, model }))).text()
     await until(() => spans.getFinishedSpans().length === 2)
@@ -95,7 +95,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   const keyed = (text: string) => text.replace('Overheated', 'No for upstream-secret')
   const endings: [ending: string, script: Parameters<typeof upstream>[0], stream: boolean, leaves?: boolean][] = [
-    ['a reply', sendJson(200, replies.messages), false],
+    ['a response', sendJson(200, responses.messages), false],
     ['a stream', sendStream(streams.messages), true],
     ['a refusal', sendJson(401, { type: 'error', error: { type: 'authentication_error', message: 'No for upstream-secret' } }), false],
     ['a web page', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>planted</p>'), true],

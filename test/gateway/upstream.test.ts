@@ -4,7 +4,7 @@ import { urlOf } from '../../src/address/paths.ts'
 import { translateRequest, translateResponse } from '../../src/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 test.each([
   ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
@@ -22,7 +22,7 @@ const chat = (model: string, more: object = {}, headers: Record<string, string> 
 describe.each(hosts)('through %s', (_, start) => {
   test('an upstream whose paths have no version is called without one, also for its listing', async () => {
     const listed = { object: 'list', data: [{ id: 'some', object: 'model', created: 1, owned_by: 'a' }] }
-    const seen = await upstream(sendJson(200, replies['chat-completions']), sendJson(200, listed))
+    const seen = await upstream(sendJson(200, responses['chat-completions']), sendJson(200, listed))
     const ask = await start(one(`${seen.url}/v1beta/openai/`, 'chat-completions', {}, { id: '*' }, { addVersion: false }))
     expect((await ask(paths['chat-completions'], chat('some'))).status).toBe(200)
     expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'some' }] })
@@ -30,7 +30,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('the upstream gets its own name of the model, the client the requested one', async () => {
-    const seen = await upstream(sendJson(200, { ...replies['chat-completions'], model: 'real-name' }))
+    const seen = await upstream(sendJson(200, { ...responses['chat-completions'], model: 'real-name' }))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', aliases: ['other'], channels: [{ name: 'up', model: 'real-name' }] }))
     for (const name of ['nick', 'other']) {
       const response = await ask(paths['chat-completions'], chat(name))
@@ -45,7 +45,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const text = (model: string) =>
       `{ "messages": [{"role":"user","content":"\\"model\\": \\\\"}],  "model" : "${model}", "odd": 12345678901234567890, "deep": {"model": "stays"} }`
     const response = (model: string) =>
-      `${JSON.stringify(replies['chat-completions']).slice(0, -1).replace('"model":"m"', `"model":  "${model}"`)}, "odd": 12345678901234567890}`
+      `${JSON.stringify(responses['chat-completions']).slice(0, -1).replace('"model":"m"', `"model":  "${model}"`)}, "odd": 12345678901234567890}`
     const seen = await upstream(sendJson(200, response('real')))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
     expect(await (await ask(paths['chat-completions'], post(text('nick')))).text()).toBe(response('nick'))
@@ -57,14 +57,14 @@ describe.each(hosts)('through %s', (_, start) => {
     const inner = JSON.stringify(rest).slice(1, -1)
     const text = (model: string) =>
       `\n{ "odd": 12345678901234567890, "deep": {"model": "stays", "x": ${JSON.stringify('ä\\" "model": '.repeat(3000))}},\t${inner},  "model" : "${model}" }\n`
-    const seen = await upstream(sendJson(200, replies[protocol]))
+    const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol, {}, { id: 'm', channels: [{ name: 'up', model: 'real' }] }))
     expect((await ask(paths[protocol], post(text('m')))).status).toBe(200)
     expect(seen.calls.map(call => call.text)).toEqual([text('real')])
   })
 
   test.each(['"model"', '"mod\\u0065l"', '"Model"'])('a body with two models is refused, for upstreams may take the other one: %s', async key => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'))
     const { model: _, ...rest } = requests.messages
     for (const mark of ['', '\ufeff'])
@@ -84,7 +84,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['a second body', (text: string) => `${text}{}`],
     ['a byte that is no UTF-8', (text: string) => Buffer.concat([Buffer.from(text.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])])],
   ])('a long body with %s is refused, and sent to no upstream', async (_, broken) => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'))
     const text = JSON.stringify({ ...requests.messages, system: 'x'.repeat(40_000) })
     const response = await ask(paths.messages, { ...post(text), body: broken(text) as string })
@@ -94,14 +94,14 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('an alias of a model without another name is sent as the id', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'm', aliases: ['mm'] }))
     await ask(paths['chat-completions'], chat('mm'))
     expect(seen.calls[0]?.json['model']).toBe('m')
   })
 
   test('a star takes what begins like it; the most exact one wins', async () => {
-    const [some, all] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const [some, all] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const ask = await start({
       auth: 'none',
@@ -119,14 +119,14 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('of several protocols of one channel the caller’s own is spoken, else the first', async () => {
-    const seen = await upstream((response, { path }) => sendJson(200, path === paths.messages ? replies.messages : replies['chat-completions'])(response))
+    const seen = await upstream((response, { path }) => sendJson(200, path === paths.messages ? responses.messages : responses['chat-completions'])(response))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { protocols: ['chat-completions', 'messages'] }))
     for (const protocol of ['messages', 'chat-completions', 'responses'] as const) expect((await ask(...asking(protocol))).status).toBe(200)
     expect(seen.calls.map(({ path }) => path)).toEqual([paths.messages, paths['chat-completions'], paths['chat-completions']])
   })
 
   test('a channel that fails is followed by the next, and the first error is sent when all fail', async () => {
-    const [bad, good] = [await upstream(sendJson(500, { error: { message: 'First failure' } })), await upstream(sendJson(200, replies['chat-completions']))]
+    const [bad, good] = [await upstream(sendJson(500, { error: { message: 'First failure' } })), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const config = {
       auth: 'none' as const,
@@ -146,7 +146,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('weights share the calls out, always the same way', async () => {
-    const [heavy, light] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const [heavy, light] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const ask = await start({
       auth: 'none',
@@ -170,7 +170,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a connection that breaks before the response is retried', async () => {
-    const seen = await upstream(response => response.destroy(), sendJson(200, replies['chat-completions']))
+    const seen = await upstream(response => response.destroy(), sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
     expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
   })
@@ -183,7 +183,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('what a model does not take is left out, with a note', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { unsupported: ['temperature', 'stop'] }))
     const response = await ask(paths['chat-completions'], chat('m', { temperature: 0.5, top_p: 0.9, odd: 1 }))
     expect(seen.calls[0]?.json).toEqual({ ...requests['chat-completions'], top_p: 0.9, odd: 1 })
@@ -198,7 +198,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each<[client: Protocol, served: Protocol, field: string, said: object, path: string]>([
+  test.each<[client: Protocol, served: Protocol, field: string, change: object, path: string]>([
     ['chat-completions', 'chat-completions', 'prediction', { prediction: { type: 'content', content: 'x' } }, '/prediction'],
     ['chat-completions', 'chat-completions', 'web_search_options', { web_search_options: {} }, '/web_search_options'],
     ['chat-completions', 'chat-completions', 'x_custom', { x_custom: 1 }, '/x_custom'],
@@ -227,7 +227,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['chat-completions', 'responses', 'text.verbosity', { verbosity: 'low' }, '/verbosity'],
     ['responses', 'messages', 'stop_sequences', {}, ''],
   ])('a client of %s at a model of %s that does not take %s', async (client, served, field, message, path) => {
-    const seen = await upstream(sendJson(200, replies[served]))
+    const seen = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(seen.url, served, {}, { unsupported: [field] }))
     const response = await ask(...asking(client, { ...message }))
     expect(response.status).toBe(200)
@@ -242,13 +242,13 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs.filter(([client, served]) => client !== served))('what is left out for a client of %s removes no signature of %s', async (client, served) => {
     const thinker = thinkerOf(served)
-    const { open, receive, goOn } = clientOf(client)
+    const { open, receive, continueWith } = clientOf(client)
     const question = open({ model: 'm', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] })
     const response = await receive(translateResponse(thinker.shapes[0]?.response(1), { from: served, to: client }))
-    const history = goOn(question, response, { runTool: () => 'found', ask: 'And then?' })
+    const history = continueWith(question, response, { runTool: () => 'found', ask: 'And then?' })
     const signatures = thinker.signatures(translateRequest(history, { from: client, to: served }).body)
     expect(signatures.length).toBe(1)
-    const seen = await upstream(sendJson(200, replies[served]))
+    const seen = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(seen.url, served, {}, { unsupported: ['sampling.temperature'] }))
     const more = client === 'generate-content' ? { generationConfig: { temperature: 0.5 } } : { temperature: 0.5 }
     expect((await ask(...asking(client, { ...history, ...more }))).status).toBe(200)
@@ -257,7 +257,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a limit that its server requires is sent by a model that does not take one elsewhere', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', {}, { unsupported: ['max_tokens'] }))
     const response = await ask(...asking('chat-completions', { max_tokens: 7 }))
     expect(seen.calls[0]?.json['max_tokens']).toBeGreaterThan(7)
@@ -266,7 +266,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(ofLimit.map(({ code, path }) => `${code} ${path}`)).toEqual(['model.unsupported /max_tokens', 'max-tokens.default /max_tokens'])
   })
 
-  test.each<[client: Protocol, field: string, said: object]>([
+  test.each<[client: Protocol, field: string, change: object]>([
     ['messages', 'stream_options', {}],
     ['messages', 'stream_options.include_usage', {}],
     ['chat-completions', 'stream_options', {}],
@@ -280,7 +280,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('headers for the upstream are chosen, not copied', async () => {
-    const seen = await upstream(sendJson(200, replies.messages))
+    const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', {}, {}, { headers: { 'X-Org': 'ours' } }))
     const headers = {
       'x-api-key': 'client-secret',
@@ -303,8 +303,8 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('sends the key only to the configured upstream, whatever the body says', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
-    const other = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
+    const other = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions'))
     await ask(paths['chat-completions'], chat('m', { api_base: other.url, base_url: other.url }, { 'x-forwarded-host': other.url }))
     expect(other.calls).toEqual([])
@@ -314,7 +314,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream((response, { json }) => {
       const stream = json['stream'] === true
       response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json', 'content-encoding': 'gzip' })
-      response.end(gzipSync(stream ? streams.messages.join('') : JSON.stringify(replies.messages)))
+      response.end(gzipSync(stream ? streams.messages.join('') : JSON.stringify(responses.messages)))
     })
     const ask = await start(one(url, 'messages'))
     for (const client of Object.keys(paths) as Protocol[]) {
@@ -328,7 +328,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('headers of the upstream do not travel on, but for limits', async () => {
     const { url } = await upstream(
-      sendJson(200, replies.messages, { 'set-cookie': 'a=b', server: 'secret-server', 'x-ratelimit-limit-requests': '10', connection: 'close' }),
+      sendJson(200, responses.messages, { 'set-cookie': 'a=b', server: 'secret-server', 'x-ratelimit-limit-requests': '10', connection: 'close' }),
     )
     const ask = await start(one(url, 'messages'))
     const { headers } = await ask(paths.messages, post(requests.messages))
@@ -393,7 +393,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a channel above its rate limit is skipped', async () => {
-    const [few, rest] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const [few, rest] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string, requestsPerMinute: number) => ({
       name,
       protocols: ['chat-completions' as const],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, post, replies, requests, sendJson, upstream } from './support.ts'
+import { hosts, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const weather = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
 describe.each(hosts)('through %s', (_, start) => {
   test('a channel of a vendor writes requests as the vendor requires, and sends the key as it reads it', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'deepseek', baseUrl: seen.url, protocols: ['chat-completions'], apiKey: 'key-0123456789' }] })
     const request = {
       model: 'deepseek-chat',
@@ -22,7 +22,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a model that takes tools only in another protocol is sent requests with tools there', async () => {
-    const seen = await upstream(sendJson(200, replies.responses), sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses.responses), sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'openai', baseUrl: `${seen.url}/v1`, apiKey: 'key-0123456789' }] })
     const plain = { model: 'gpt-5.6-sol', messages: [{ role: 'user', content: 'hi' }] }
     const tools = [{ type: 'function', function: { name: 'weather', parameters: weather } }]
@@ -32,7 +32,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('fields that the vendor refuses are dropped with a note, also within one protocol', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'cerebras', baseUrl: `${seen.url}/v1`, apiKey: 'key-0123456789' }] })
     const response = await ask('/v1/chat/completions', post({ ...requests['chat-completions'], store: true }))
     expect(response.status).toBe(200)
@@ -41,7 +41,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('the key goes into the header of the vendor where it is not that of the protocol', async () => {
-    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'azure', baseUrl: `${seen.url}/openai/v1`, apiKey: 'key-0123456789' }] })
     expect((await ask('/v1/chat/completions', post(requests['chat-completions']))).status).toBe(200)
     expect(seen.calls[0]?.headers['api-key']).toBe('key-0123456789')

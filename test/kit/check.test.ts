@@ -20,7 +20,7 @@ const faultOf = (wire: unknown) => {
 describe('a wire value against its schema', () => {
   test.each([
     ['a known kind', { content: [{ type: 'text', text: 'a', more: 1 }] }],
-    ['a kind that nobody knew', { content: [{ type: 'hologram', x: { y: 1 } }] }],
+    ['an unknown kind', { content: [{ type: 'hologram', x: { y: 1 } }] }],
   ])('%s is read with all its keys', (_, wire) => expect(check('p', Body, wire)).toEqual(wire))
 
   test.each([
@@ -53,7 +53,7 @@ describe('a wire value against its schema', () => {
   test.each([
     ['in the body', '{"content":"a","__proto__":{"polluted":true}}', 'malformed /__proto__'],
     ['in a part', '{"content":[{"type":"text","text":"a","__proto__":[]}]}', 'malformed /content/0/__proto__'],
-    ['in a part of a kind that nobody knows', '{"content":[{"type":"novelty","__proto__":1}]}', 'malformed /content/0/__proto__'],
+    ['in a part of an unknown kind', '{"content":[{"type":"novelty","__proto__":1}]}', 'malformed /content/0/__proto__'],
   ])('a key that would be lost in silence is refused: %s', (_, text, expected) => expect(faultOf(JSON.parse(text))).toBe(expected))
 
   test('where anything may stand, such a key is a key', () => {

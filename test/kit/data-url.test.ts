@@ -8,10 +8,10 @@ const webp = bytes('RIFF', 0xff, 1, 0, 0, 'WEBPVP8 ')
 
 test.each<[seen: string, url: string, read: ReturnType<typeof parseDataUrl>]>([
   ['type and bytes', `data:image/webp;base64,${webp}`, { mime: 'image/webp', data: webp }],
-  ['a type that nobody registered', `data:image/jpg;base64,${png}`, { mime: 'image/jpeg', data: png }],
+  ['an unregistered type', `data:image/jpg;base64,${png}`, { mime: 'image/jpeg', data: png }],
   ['upper case', `DATA:Image/PNG;BASE64,${png}`, { mime: 'image/png', data: png }],
-  ['a parameter that says nothing of a picture', `data:image/png;charset=utf-8;base64,${png}`, { mime: 'image/png', data: png }],
-  ['a parameter that tells how to read a text', 'data:text/plain;charset=latin1;base64,5A==', { mime: 'text/plain;charset=latin1', data: '5A==' }],
+  ['a parameter that adds nothing to an image', `data:image/png;charset=utf-8;base64,${png}`, { mime: 'image/png', data: png }],
+  ['a parameter with the encoding of a text', 'data:text/plain;charset=latin1;base64,5A==', { mime: 'text/plain;charset=latin1', data: '5A==' }],
   ['no type, a PNG', `data:;base64,${png}`, { mime: 'image/png', data: png }],
   ['no type, a JPEG', `data:;base64,${bytes(0xff, 0xd8, 0xff, 0xe0)}`, { mime: 'image/jpeg', data: '/9j/4A==' }],
   ['no type, a GIF', `data:;base64,${bytes('GIF89a')}`, { mime: 'image/gif', data: 'R0lGODlh' }],

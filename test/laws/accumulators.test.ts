@@ -72,7 +72,7 @@ const bare = (text: string) => text.replaceAll(/\s/g, '')
 const citationsOf = (response: CanonicalResponse) =>
   new Set(partsOf(response).flatMap(part => (part.type === 'text' ? (part.citations ?? []).map(({ url }) => url) : [])))
 
-/** `heard`: where a note reports that tokens of some kind are counted among the others, those that were sent alone. */
+/** `received`: where a note reports that tokens of some kind are counted among the others, those that were sent alone. */
 function countsOf({ usage }: CanonicalResponse, received?: Received['counts']) {
   const { input, output, cacheRead, reasoning } = usage ?? {}
   const parts = received

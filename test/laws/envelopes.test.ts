@@ -23,9 +23,10 @@ describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName
   'a signature of $upstream in a conversation of a client of $client',
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)
-    const { open, receive, goOn } = clientOf(client)
+    const { open, receive, continueWith } = clientOf(client)
     const signed = thinker.shapes.filter(({ response }) => provenIn(response(1)).length > 0)
-    if (signed.length === 0) throw new Error(`show a proof in test/support/reasoning/${upstream}.ts, or say there that its servers have none (\`unproven\`)`)
+    if (signed.length === 0)
+      throw new Error(`show a signature in test/support/reasoning/${upstream}.ts, or say there that its servers have none (\`unproven\`)`)
 
     /** What the client sends after one response, which has these signatures. */
     async function sentAfter(response: unknown, streamed: boolean) {
@@ -34,7 +35,7 @@ describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName
       const settings = { from: upstream, to: client, context }
       const translator = createStreamTranslator(settings)
       const result = streamed ? { text: translator.push(thinker.stream(response)) + translator.end() } : translateResponse(response, settings)
-      return goOn(body, await receive(result), { runTool: () => 'done', ask: 'And then?' })
+      return continueWith(body, await receive(result), { runTool: () => 'done', ask: 'And then?' })
     }
     const received = (sent: unknown) => translateRequest(sent, { from: client, to: upstream, chatCompletions: { reasoningInHistory: 'always' } }).body
 

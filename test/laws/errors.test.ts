@@ -3,7 +3,7 @@ import type { Note } from '../../src/canonical/note.ts'
 import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { all, attempt, pairs } from '../../src/testing/bodies.ts'
-import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
+import { isReported, odd, withOddKeys } from '../support/odd-keys.ts'
 import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 
 /** Errors as each wire defines them, and as less strict servers send them. */
@@ -53,16 +53,16 @@ const own = all.flatMap(({ name }) => bodies[name as ProtocolName].flatMap(wire 
 describe('an unknown key of an error is noted, at any path', () => {
   test.each(rows)('$name $body', ({ from, to, path, body }) => {
     const response = translateError({ status: 500, headers: {}, body }, { from, to })
-    expect(isTold(response.body, response.notes, path)).toBe(true)
+    expect(isReported(response.body, response.notes, path)).toBe(true)
     const result = attempt(() => translateResponse(body, { from, to }))
-    if (result) expect(isTold(result.body, result.notes, path)).toBe(true)
+    if (result) expect(isReported(result.body, result.notes, path)).toBe(true)
     // A list is no event.
     if (Array.isArray(body)) return
     const stream = createStreamTranslator({ from, to })
     const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
     // A stream that cannot be read is reported as that; what is no event for a client is noted as such.
     if (text.includes('cannot be read')) return
-    expect(stream.notes.some(({ code }) => code === 'event.unknown') || isTold(text, stream.notes, path)).toBe(true)
+    expect(stream.notes.some(({ code }) => code === 'event.unknown') || isReported(text, stream.notes, path)).toBe(true)
   })
 
   test.each(own)('$from by itself $body', ({ from, body }) => {

@@ -53,11 +53,11 @@ describe.each(pairs)('$name', ({ from, to }) => {
 /** Responses of servers that did not fail: candidates in order and finished, by the assistant, complete in all parts, and no empty part. */
 function isCommon({ id, model, error, candidates }: CanonicalResponse): boolean {
   const isResponse = ({ finish, index, messages }: Candidate, place: number) =>
-    finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
+    finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isComplete))
   return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isResponse)
 }
 
-function isSound(part: Part): boolean {
+function isComplete(part: Part): boolean {
   if (part.type === 'text' && part.text === '' && part.citations) return false
   if (part.type === 'tool-result' || part.type === 'search-result') return false
   if (part.type === 'reasoning') return part.segments.some(({ text }) => text) || Boolean(part.signature?.value)
@@ -81,27 +81,27 @@ const untold: Untold[] = [
   })),
   {
     to: 'chat-completions',
-    why: 'the proof of a text comes last',
+    why: 'the signature of a text comes last',
     of: parts => parts.slice(0, -1).some(part => part.type === 'text' && part.signature),
   },
   {
     to: 'messages',
-    why: 'a text that is told already cannot be cut where a citation begins',
+    why: 'an emitted text cannot be cut where a citation begins',
     of: parts => parts.some(part => part.type === 'text' && part.citations !== undefined),
   },
   {
     to: 'chat-completions',
-    why: 'deltas run reasoning together, and the details that tell its pieces apart come last',
+    why: 'deltas join reasoning, and the details that separate its parts come last',
     of: parts => reasoningOf(parts).length > 1 || reasoningOf(parts).some(({ segments }) => segments.length > 1),
   },
   {
     to: 'chat-completions',
-    why: 'that reasoning without a proof is a summary is told beside the proof of a text alone, which comes last',
+    why: 'only the signature of a text, which comes last, shows that unsigned reasoning is a summary',
     of: parts => reasoningOf(parts).some(({ signature }) => !signature) && parts.some(part => part.type === 'text' && part.signature),
   },
   {
     to: 'chat-completions',
-    why: 'reasoning without a text stands in the details alone, which come last',
+    why: 'reasoning without a text is only in the details, which come last',
     of: parts => reasoningOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
   },
   {
@@ -111,7 +111,7 @@ const untold: Untold[] = [
   },
   {
     to: 'chat-completions',
-    why: 'the phase of a text comes when it has been told',
+    why: 'the phase of a text comes after the text',
     of: (parts, messages) => messages.some(({ phase }) => phase) || parts.some(part => part.type === 'text' && part.phase),
   },
 ]
@@ -141,6 +141,6 @@ const reported = (notes: Note[]) =>
 const onlyOneWay = new Map([
   ['usage.late', 'a stream that begins with counts begins before they are known'],
   ['media.transcript', 'what a recording says is not known when it begins'],
-  ['media.unsupported', 'and neither is that nobody tells it'],
-  ['citation.span', 'a text that is told already cannot be cut where a citation begins'],
+  ['media.unsupported', 'and its absence is not noted either'],
+  ['citation.span', 'an emitted text cannot be cut where a citation begins'],
 ])

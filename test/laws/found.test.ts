@@ -42,14 +42,14 @@ const point = { type: 'object', properties: { x: { type: 'number' } } }
 describe('what a note says is so', () => {
   test.each<Row>([
     {
-      what: 'an answer whose objects are closed: a schema that says no media type',
+      what: 'a response whose objects are closed: a schema without a media type',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
       wire: { contents: [{ parts: [{ text: 'x' }] }], generationConfig: { maxOutputTokens: 9, responseSchema: point } },
     },
     {
-      what: 'an answer whose objects are closed: a schema of the newer language',
+      what: 'a response whose objects are closed: a schema of the newer language',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
@@ -59,7 +59,7 @@ describe('what a note says is so', () => {
       },
     },
     {
-      what: 'an answer whose objects are closed: a schema in a format of its own',
+      what: 'a response whose objects are closed: a schema in a format of its own',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
@@ -69,7 +69,7 @@ describe('what a note says is so', () => {
       },
     },
     {
-      what: 'an answer whose objects are closed: a schema in a format that is a list',
+      what: 'a response whose objects are closed: a schema in a format that is a list',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
@@ -79,14 +79,14 @@ describe('what a note says is so', () => {
       },
     },
     {
-      what: 'an answer whose objects are closed: a schema in words with underscores',
+      what: 'a response whose objects are closed: a schema in words with underscores',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
       wire: { contents: [{ parts: [{ text: 'x' }] }], generation_config: { maxOutputTokens: 9, response_schema: point } },
     },
     {
-      what: 'a way of thinking that nobody knows, beside one that everybody does',
+      what: 'an unknown way of thinking, next to a known one',
       kind: 'request',
       from: 'chat-completions',
       to: 'responses',
@@ -101,7 +101,7 @@ describe('what a note says is so', () => {
       wire: { max_tokens: 99, messages: [], tool_choice: { type: 'any', disable_parallel_tool_use: true } },
     },
     {
-      what: 'an effort that nobody knows, beside a switch that is off',
+      what: 'an unknown effort, next to a switch that is off',
       kind: 'request',
       from: 'chat-completions',
       to: 'generate-content',
@@ -109,7 +109,7 @@ describe('what a note says is so', () => {
       pick: 1,
     },
     {
-      what: 'a type that was made up for a picture in a search result',
+      what: 'a synthesized type for an image in a search result',
       kind: 'request',
       from: 'messages',
       to: 'chat-completions',
@@ -149,7 +149,7 @@ describe('what a note says is so', () => {
       pick: 1,
     },
     {
-      what: 'a key of a namespace that nobody knows',
+      what: 'a key of an unknown namespace',
       kind: 'request',
       from: 'responses',
       to: 'chat-completions',
@@ -157,7 +157,7 @@ describe('what a note says is so', () => {
       pick: 0,
     },
     {
-      what: 'the name of a result without an id, which says that it answers none of the calls',
+      what: 'the name of a result without an id, which belongs to none of the calls',
       kind: 'request',
       from: 'responses',
       to: 'messages',
@@ -224,7 +224,7 @@ describe('what a note says is so', () => {
 describe('nothing is lost in silence', () => {
   test.each<Row>([
     {
-      what: 'a picture whose bytes are written with percent signs, which other wires write as base64',
+      what: 'an image whose bytes are written with percent signs, which other wires write as base64',
       kind: 'request',
       from: 'chat-completions',
       to: 'messages',
@@ -260,7 +260,7 @@ describe('nothing is lost in silence', () => {
       wire: { contents: [{ role: 'model', parts: [{ text: 'a' }, { text: '', thought: true }] }] },
     },
     ...(['responses', 'generate-content'] as const).map(to => ({
-      what: `words that are called a picture, toward ${to}`,
+      what: `text with the type of an image, for ${to}`,
       kind: 'request' as const,
       from: 'messages' as const,
       to,
@@ -289,7 +289,7 @@ describe('nothing is lost in silence', () => {
       },
     },
     {
-      what: 'the first of two recordings in one answer',
+      what: 'the first of two recordings in one response',
       kind: 'response',
       from: 'responses',
       to: 'chat-completions',
@@ -343,7 +343,7 @@ describe('nothing is lost in silence', () => {
 describe('a response that is streamed and collected is the one that is written as a whole', () => {
   test.each<Row>([
     {
-      what: 'the proof of a picture that is none',
+      what: 'the signature of an invalid image',
       kind: 'response',
       from: 'generate-content',
       to: 'responses',
@@ -354,7 +354,7 @@ describe('a response that is streamed and collected is the one that is written a
       },
     },
     {
-      what: 'a search result without a word before a picture',
+      what: 'a search result without text before an image',
       kind: 'response',
       from: 'messages',
       to: 'generate-content',

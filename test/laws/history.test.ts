@@ -76,7 +76,7 @@ function essence({ messages }: CanonicalRequest) {
       .filter(({ role }) => role !== 'assistant')
       .map(({ part }) => message(part))
       .join(''),
-    answers: parts
+    responses: parts
       .filter(({ role }) => role === 'assistant')
       .map(({ part }) => message(part))
       .join(''),

@@ -45,7 +45,7 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
             () => false,
           )
         if (there.finished && !received) fault('the official client does not like it')
-        if (!there.finished && received && to.name !== 'responses') fault('the official client hears of no failure')
+        if (!there.finished && received && to.name !== 'responses') fault('the official client gets no failure')
       }
     }
     expect(faults).toEqual([])
@@ -161,31 +161,31 @@ function allEnd(events: unknown[], list: string, ending: string): boolean {
 /** What need not be reported when it is changed, and why. */
 const excuses: { where: RegExp; why: string }[] = [
   { where: /\/(object|role|message\/type|thinking\/\*\/type)$/, why: 'it only says what kind of body this is, and who speaks' },
-  { where: /for \/(id|model|modelVersion|responseId|createTime)$/, why: 'a reply is named once, where it begins' },
-  { where: /\/usage(Metadata.*)?$/, why: 'counts are told again and again: the last ones count' },
-  { where: /\/chosenCandidates\//, why: 'odds are read as far as they are odds' },
-  { where: /(delta\/reasoning|reasoning_details\/\*\/text)$/, why: 'one thought, told in two fields: one of them is read' },
-  { where: /message_start\/message\/stop_(reason|sequence)$/, why: 'how it ends is told again at the end' },
-  { where: /content_block_start\/content_block\/(signature|input)$/, why: 'what comes in pieces after it counts' },
-  { where: /response\.(created|in_progress)\/response/, why: 'the first and the last snapshot count, and a reply is named once, where it begins' },
-  { where: /response\.(completed|incomplete)\/response\/(id|model)$/, why: 'a reply is named once, where it begins' },
+  { where: /for \/(id|model|modelVersion|responseId|createTime)$/, why: 'a response is named once, where it begins' },
+  { where: /\/usage(Metadata.*)?$/, why: 'counts are repeated: the last ones count' },
+  { where: /\/chosenCandidates\//, why: 'logprobs are read as far as they are valid' },
+  { where: /(delta\/reasoning|reasoning_details\/\*\/text)$/, why: 'one thought in two fields: one of them is read' },
+  { where: /message_start\/message\/stop_(reason|sequence)$/, why: 'the finish reason is repeated at the end' },
+  { where: /content_block_start\/content_block\/(signature|input)$/, why: 'the chunks after it count' },
+  { where: /response\.(created|in_progress)\/response/, why: 'the first and the last snapshot count, and a response is named once, where it begins' },
+  { where: /response\.(completed|incomplete)\/response\/(id|model)$/, why: 'a response is named once, where it begins' },
   { where: /response\.(completed|incomplete)\/response\/metadata/, why: 'it repeats the request' },
   { where: /response\.(completed|incomplete)\/response\/output\//, why: 'an item that has ended is not read again' },
   {
     where: /(response\..*\/(type|item_id|[a-z]+_index)|\/sequence_number)$/,
-    why: 'where a piece belongs is told in several ways, and servers differ in which of them are right',
+    why: 'the target of a chunk is in several fields, and servers differ in which of them are right',
   },
-  { where: /response\.output_item\.(added|done)\/item\//, why: 'what an item holds is told in pieces before its end, or by its end' },
+  { where: /response\.output_item\.(added|done)\/item\//, why: 'the content of an item is in chunks before its end, or in its end' },
   {
     where: /^(?!null|nothing).*response\.(content_part|reasoning_summary_part)\.(added|done)\/part/,
-    why: 'what a part holds is told in pieces, and again by the end of its item',
+    why: 'the content of a part is in chunks, and again in the end of its item',
   },
-  { where: /response\.(output_text\.annotation\.added\/annotation|content_part\.done\/part\/annotations\/\*)/, why: 'it is told again by the end of its part' },
+  { where: /response\.(output_text\.annotation\.added\/annotation|content_part\.done\/part\/annotations\/\*)/, why: 'it is repeated by the end of its part' },
   {
     where: /response\.[a-z_]+\.(delta|done)\/(delta|text|arguments|input|refusal|name)$/,
-    why: 'a text is told in pieces, and again as a whole by the end of its item',
+    why: 'a text is in chunks, and again as a whole in the end of its item',
   },
-  { where: /response\.output_text\.(delta|done)\/logprobs$/, why: 'odds are read as far as they are odds' },
+  { where: /response\.output_text\.(delta|done)\/logprobs$/, why: 'logprobs are read as far as they are valid' },
 ]
 
 const isExcused = ({ how }: Mutation) => excuses.some(({ where }) => where.test(how))

@@ -36,7 +36,7 @@ describe.each(all)('$name: notes', protocol => {
           expect(path === '' || path.startsWith('/')).toBe(true)
           expect(target).toBe(protocol.name)
           const entry = new Map(Object.entries({ ...commonNotes, ...translateNotes, ...protocol.notes })).get(code)
-          expect({ told: reported, reason }).toEqual({ told: entry?.kind, reason: entry?.meaning })
+          expect({ kind: reported, reason }).toEqual({ kind: entry?.kind, reason: entry?.meaning })
           expect(reason).not.toMatch(/\d{6}/)
         }
       }),

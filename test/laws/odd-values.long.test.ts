@@ -9,8 +9,8 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, kinds, parentOf } from '../support/cross.ts'
 import { saysNothing } from '../support/loss.ts'
 import { type OddValue, withOddValues } from '../support/odd-values.ts'
-import { responses } from '../support/rich-replies.ts'
 import { requests } from '../support/rich-requests.ts'
+import { responses } from '../support/rich-responses.ts'
 import { written } from '../support/written.ts'
 
 type Protocols = { from: Protocol; to: Protocol }
@@ -97,7 +97,7 @@ const isPassedOn = /\/(name|logprob|logProbability|created_at)$|\/audio\/data$/
 
 /** By rule these have nothing that another protocol could keep, or not unchanged; each row names the rule. */
 const withoutMeaning = [
-  // «No limit» and «off», on some servers: as good as nothing.
+  // "No limit" and "off", on some servers: as good as nothing.
   /^(chat-completions|responses|generate-content) → .* request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens) -1$/,
   /request .*\/(top_k|topK) -1$/,
   // Half a character cannot be part of an address, which names the model on that wire.

@@ -5,8 +5,8 @@ import type { Note } from '../../src/canonical/note.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
-import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
-import { responses } from '../support/rich-replies.ts'
+import { isReported, odd, withOddKeys } from '../support/odd-keys.ts'
+import { responses } from '../support/rich-responses.ts'
 
 const rows = all.flatMap(({ name }) =>
   responses[name as ProtocolName].flatMap((response, nth) => withOddKeys(response).map(({ path, body }) => ({ from: name as ProtocolName, nth, path, body }))),
@@ -23,13 +23,13 @@ describe('an unknown key of a complete response is noted, complete and streamed'
       const options = { fieldNames: { ...protocols[from].fieldNames, ...read } }
       const target = protocols[to]
       const whole = target.encodeResponse(value, options)
-      expect(isTold(whole.wire, besides([...notes, ...whole.notes], path), path), 'whole').toBe(true)
+      expect(isReported(whole.wire, besides([...notes, ...whole.notes], path), path), 'whole').toBe(true)
       const streamed = encodeStream(target, explode(value), options)
-      expect(isTold(streamed.wires, besides([...notes, ...streamed.notes], path), path), 'streamed').toBe(true)
+      expect(isReported(streamed.wires, besides([...notes, ...streamed.notes], path), path), 'streamed').toBe(true)
       // What the stream holds has to be found in it again.
       if (!JSON.stringify(streamed.wires).includes(odd)) return
       const again = target.encodeResponse(collect(decodeStream(target, streamed.wires)).response)
-      expect(isTold(again.wire, besides(streamed.notes, path), path), 'collected').toBe(true)
+      expect(isReported(again.wire, besides(streamed.notes, path), path), 'collected').toBe(true)
     },
   )
 })

@@ -27,7 +27,7 @@ const usage: fc.Arbitrary<Usage> = fc
   }))
 
 const responseOf = (counts: Usage): CanonicalResponse => ({
-  id: 'answer_1',
+  id: 'response_1',
   model: 'some-model',
   candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'hi' }] }], finish: { reason: 'stop' } }],
   usage: counts,

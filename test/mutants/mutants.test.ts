@@ -5,7 +5,7 @@ test('every fault of the list can still be planted, and is named once', () => {
   const faults = mutants.flatMap(mutant => {
     try {
       fileOf(mutant)
-      return mutant.replace === mutant.find ? [`«${mutant.fault}» changes nothing`] : []
+      return mutant.replace === mutant.find ? [`"${mutant.fault}" changes nothing`] : []
     } catch (error) {
       return [String(error)]
     }

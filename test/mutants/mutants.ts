@@ -15,8 +15,8 @@ export function fileOf({ fault, room, find }: Mutant): string {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
   const found = files.filter(name => readFileSync(folder + name, 'utf8').includes(find))
   const [only] = found
-  if (found.length !== 1 || only === undefined) throw new Error(`«${fault}»: its text stands in ${found.length} files of src/${room}`)
-  if (readFileSync(folder + only, 'utf8').split(find).length !== 2) throw new Error(`«${fault}»: its text stands more than once in ${only}`)
+  if (found.length !== 1 || only === undefined) throw new Error(`"${fault}": its text is in ${found.length} files of src/${room}`)
+  if (readFileSync(folder + only, 'utf8').split(find).length !== 2) throw new Error(`"${fault}": its text is more than once in ${only}`)
   return folder + only
 }
 
@@ -41,7 +41,7 @@ export const mutants: Mutant[] = [
   },
   { fault: 'a length limit looks like a normal end', room: chat, find: "['length', 'length'],", replace: "['length', 'stop']," },
   {
-    fault: 'a filtered answer looks like a normal end',
+    fault: 'a filtered response looks like a normal end',
     room: chat,
     find: "content_filter: { word: 'content_filter', exact: true }",
     replace: "content_filter: { word: 'stop', exact: true }",
@@ -109,7 +109,7 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   { fault: 'tools added later go in silence', room: 'translate', find: "report.add('tool.added-late', part.at)", replace: '' },
-  { fault: 'a field nobody took is not noted', room: 'kit', find: "this.#push('field.unsupported', at, prefix + key)", replace: 'continue' },
+  { fault: 'an unhandled field is not noted', room: 'kit', find: "this.#push('field.unsupported', at, prefix + key)", replace: 'continue' },
   { fault: 'notes point at the container instead of the field', room: 'kit', find: "return name === '' ? place : `${place}/${name}`", replace: 'return place' },
   { fault: 'long ids are cut instead of hashed', room: 'kit', find: 'return valid.test(id) ? id : `call_${hashId(id)}`', replace: 'return id.slice(0, 40)' },
   { fault: 'renamed tools may collide', room: 'kit', find: '_${hashHex(name, 8)}`', replace: '_`' },
@@ -163,12 +163,12 @@ export const mutants: Mutant[] = [
     replace: 'return found',
   },
   {
-    fault: 'answers keep the changed names of tools',
+    fault: 'responses keep the changed names of tools',
     room: 'translate',
     find: 'return { ...call, name, ...(namespace',
     replace: 'return { ...call, ...(namespace',
   },
-  { fault: 'answers keep freeform tools wrapped', room: 'translate', find: "...((wrapped || freeform) && { kind: 'freeform' as const }) }", replace: '}' },
+  { fault: 'responses keep freeform tools wrapped', room: 'translate', find: "...((wrapped || freeform) && { kind: 'freeform' as const }) }", replace: '}' },
   { fault: 'the namespace of a tool is not given back', room: 'translate', find: '...(namespace !== undefined && { namespace }), ', replace: '' },
   {
     fault: 'strict lets approximations pass',
@@ -178,8 +178,8 @@ export const mutants: Mutant[] = [
   },
   // ---- messages
   { fault: 'cached input is counted twice', room: messages, find: 'input - (cacheRead ?? 0) - (cacheWrite ?? 0)', replace: 'input' },
-  { fault: 'input of a reply leaves the cache out', room: messages, find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)', replace: 'fresh' },
-  { fault: 'thinking tokens are not told', room: messages, find: 'some({ thinking_tokens: reasoning })', replace: 'undefined' },
+  { fault: 'input of a response leaves the cache out', room: messages, find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)', replace: 'fresh' },
+  { fault: 'thinking tokens are not reported', room: messages, find: 'some({ thinking_tokens: reasoning })', replace: 'undefined' },
   { fault: 'a tool call ends as a normal turn', room: messages, find: "['tool_use', 'tool_calls'],", replace: "['tool_use', 'stop']," },
   { fault: 'a long cache lifetime is shortened silently', room: messages, find: "'12h': '1h' }", replace: "'12h': '5m' }" },
   { fault: 'required becomes auto', room: messages, find: "return { type: 'any' }", replace: "return { type: 'auto' }" },
@@ -198,7 +198,7 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   {
-    fault: 'a stored answer is asked for in silence',
+    fault: 'a stored response is dropped silently from the request',
     room: messages,
     find: "if (store) report.add('field.unsupported', undefined, 'state.store')",
     replace: '',
@@ -233,9 +233,14 @@ export const mutants: Mutant[] = [
     replace: '.filter(edge => edge === 0 || edge === points.length)',
   },
   // ---- responses
-  { fault: 'the limit is told as a filter', room: responses, find: "['max_output_tokens', 'length'],", replace: "['max_output_tokens', 'content_filter']," },
   {
-    fault: 'a failed reply is completed',
+    fault: 'the limit is reported as a filter',
+    room: responses,
+    find: "['max_output_tokens', 'length'],",
+    replace: "['max_output_tokens', 'content_filter'],",
+  },
+  {
+    fault: 'a failed response is completed',
     room: responses,
     find: "error: { status: 'failed', exact: true },",
     replace: "error: { status: 'completed', exact: true },",
@@ -256,7 +261,7 @@ export const mutants: Mutant[] = [
     replace: "({ type: 'function_call', ...head, arguments: input, ...tail }",
   },
   {
-    fault: 'a failed tool is told without a note',
+    fault: 'a failed tool has no note',
     room: responses,
     find: "if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')",
     replace: '',
@@ -300,7 +305,7 @@ export const mutants: Mutant[] = [
     replace: "    'safety',\n    'stream',\n    'prediction',\n",
   },
   {
-    fault: 'more answers than one are left out in silence',
+    fault: 'more candidates than one are left out silently',
     room: responses,
     find: "if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')",
     replace: '',
@@ -319,19 +324,19 @@ export const mutants: Mutant[] = [
     replace: "row('max_tool_calls', 'state.maxToolCalls', byCode)",
   },
   {
-    fault: 'other answers of the upstream are left out in silence',
+    fault: 'other candidates of the upstream are left out silently',
     room: responses,
     find: "for (const { at } of others) report.add('candidates.first-only', at)",
     replace: '',
   },
   {
-    fault: 'the sequence that ended the answer is left out in silence',
+    fault: 'the sequence that ended the response is left out silently',
     room: responses,
     find: "if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')",
     replace: '',
   },
   {
-    fault: 'a made-up empty input is not told',
+    fault: 'a synthesized empty input is not noted',
     room: responses,
     find: "if (isEmpty) report.addMade('tool-call.empty-input', wire, '/arguments')",
     replace: '',
@@ -342,7 +347,7 @@ export const mutants: Mutant[] = [
     find: 'call_id: wireCallId(callId, writing)',
     replace: 'call_id: callId',
   },
-  { fault: 'a renamed call id is not told', room: responses, find: "if (callId !== id) report.add('tool-call.id', at, 'id')", replace: '' },
+  { fault: 'a renamed call id is not noted', room: responses, find: "if (callId !== id) report.add('tool-call.id', at, 'id')", replace: '' },
   {
     fault: 'a thread of another provider is left out instead of refused',
     room: responses,
@@ -361,7 +366,7 @@ export const mutants: Mutant[] = [
     find: 'const store = state.store ?? (native ? undefined : false)',
     replace: 'const store = state.store ?? (native ? undefined : true)',
   },
-  { fault: 'encrypted reasoning is not asked for', room: responses, find: '    wanted.add(encryptedInclude)\n    report', replace: '    report' },
+  { fault: 'encrypted reasoning is not requested', room: responses, find: '    wanted.add(encryptedInclude)\n    report', replace: '    report' },
   { fault: 'the title of a citation is lost', room: responses, find: "title: title ?? '', url }", replace: "title: '', url }" },
   {
     fault: 'what was cited is left out in silence',
@@ -400,7 +405,7 @@ export const mutants: Mutant[] = [
     find: "if (last && typeof last.status === 'string') last.status = 'incomplete'",
     replace: '',
   },
-  { fault: 'the stream of a failed answer has no last event', room: responses, find: "write(state, 'response.failed', { response }, emit)", replace: '' },
+  { fault: 'the stream of a failed response has no last event', room: responses, find: "write(state, 'response.failed', { response }, emit)", replace: '' },
   { fault: 'top_k is forgotten', room: messages, find: 'top_p: taken.topP, top_k: taken.topK })', replace: 'top_p: taken.topP })' },
   {
     fault: 'top_p and temperature are swapped',
@@ -433,7 +438,7 @@ export const mutants: Mutant[] = [
     replace: 'conversation, thread, compaction, continuationToken, background:',
   },
   {
-    fault: 'more answers than one are left out in silence here',
+    fault: 'more candidates than one are left out silently here',
     room: messages,
     find: "if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')",
     replace: '',
@@ -490,25 +495,25 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   {
-    fault: 'a default limit is not told',
+    fault: 'a default limit is not noted',
     room: messages,
     find: "if (given === undefined && requestedLimit !== undefined) report.add('max-tokens.default', '/max_tokens')",
     replace: '',
   },
   {
-    fault: 'the sequence that ended a reply is lost',
+    fault: 'the sequence that ended a response is dropped',
     room: messages,
     find: "...defined({ sequence: sequence ?? undefined, message: word('explanation'),",
     replace: "...defined({ message: word('explanation'),",
   },
   {
-    fault: 'a reply that stopped with calls is a normal turn',
+    fault: 'a response that stopped with calls is a normal turn',
     room: messages,
     find: "report.add('finish.tool-use', at, 'finish.reason')\n    return { stop_reason: 'tool_use',",
     replace: "report.add('finish.tool-use', at, 'finish.reason')\n    return { stop_reason: 'end_turn',",
   },
   {
-    fault: 'a reply without an ending is whole',
+    fault: 'a response without a finish reason is complete',
     room: messages,
     find: "if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no finish reason')",
     replace: '',
@@ -525,7 +530,7 @@ export const mutants: Mutant[] = [
     find: "if (kind === 'overloaded') return 529",
     replace: "if (kind === 'overloaded') return 503",
   },
-  { fault: 'the time to wait is not told', room: 'kit', find: "headers['retry-after'] = String(Math.ceil(ms / 1000))", replace: '' },
+  { fault: 'the retry time is not reported', room: 'kit', find: "headers['retry-after'] = String(Math.ceil(ms / 1000))", replace: '' },
   {
     fault: 'a full context is an unnamed bad request',
     room: messages,
@@ -539,7 +544,7 @@ export const mutants: Mutant[] = [
     replace: "text: points.slice(start + 1, end).join('')",
   },
   {
-    fault: 'a hashed user is not told',
+    fault: 'a hashed user is not noted',
     room: messages,
     find: "if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')",
     replace: '',
@@ -566,7 +571,7 @@ export const mutants: Mutant[] = [
     replace: "safety: keysIn(['settings'], fields.fieldsOf('safety')),",
   },
   {
-    fault: 'usage of a stream is not asked for',
+    fault: 'usage of a stream is not requested',
     room: chat,
     find: 'enabled && !native ? true : undefined',
     replace: 'undefined',
@@ -584,7 +589,7 @@ export const mutants: Mutant[] = [
     replace: "typeof value === 'string' ? undefined : (value as string[])",
   },
   {
-    fault: 'citations do not count from the answer',
+    fault: 'citations do not count from the response',
     room: chat,
     find: 'start_index: start === undefined ? part.start : part.start + start,',
     replace: 'start_index: start === undefined ? part.start : start,',
@@ -615,8 +620,8 @@ export const mutants: Mutant[] = [
     find: 'refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }',
     replace: 'refusal: null }',
   },
-  { fault: 'a refusal without a word is an empty answer', room: chat, find: 'message.refusal = finish.message ?? refusalText', replace: '' },
-  { fault: 'a changed call id is not told', room: chat, find: "if (written !== id) report.add('tool-call.id', at, 'id')", replace: '' },
+  { fault: 'a refusal without text is an empty response', room: chat, find: 'message.refusal = finish.message ?? refusalText', replace: '' },
+  { fault: 'a changed call id is not noted', room: chat, find: "if (written !== id) report.add('tool-call.id', at, 'id')", replace: '' },
   {
     fault: 'the layout is read backwards',
     room: chat,
@@ -624,7 +629,7 @@ export const mutants: Mutant[] = [
     replace: "return Array.isArray(layout) ? layout.filter(token => typeof token === 'string').reverse() : []",
   },
   {
-    fault: 'a gateway that stores proofs loses those of calls',
+    fault: 'a gateway that stores signatures drops those of calls',
     room: chat,
     find: 'extra_content: signature } : call',
     replace: 'extra_content: undefined } : call',
@@ -645,7 +650,7 @@ export const mutants: Mutant[] = [
   { fault: 'a body of another protocol is read anyway', room: 'translate', find: 'refuseForeign(body, from, known)', replace: '' },
   { fault: 'a resolved reference stays', room: 'translate', find: 'delete left[key]\n    history.push', replace: 'history.push' },
   {
-    fault: 'history comes after what is said now',
+    fault: 'history comes after the current message',
     room: 'translate',
     find: '[...own.slice(0, start), ...history, ...own.slice(start)]',
     replace: '[...own.slice(0, start), ...own.slice(start), ...history]',
@@ -669,7 +674,12 @@ export const mutants: Mutant[] = [
     replace: 'if (false as boolean) emit(',
   },
   { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
-  { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: '++this.#unreadable >= unreadableLimit', replace: '++this.#unreadable < 0' },
+  {
+    fault: 'a stream of broken frames continues for ever',
+    room: 'translate',
+    find: '++this.#unreadable >= unreadableLimit',
+    replace: '++this.#unreadable < 0',
+  },
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
@@ -677,7 +687,7 @@ export const mutants: Mutant[] = [
     replace: 'const isWell = clean || left.length === 0',
   },
   {
-    fault: 'the caller is not told of its own model',
+    fault: 'the caller gets another model name',
     room: 'translate',
     find: 'const named = model ?? restored.model ?? request?.model',
     replace: 'const named = restored.model ?? request?.model',
@@ -708,7 +718,7 @@ export const mutants: Mutant[] = [
   },
   // ---- stream machines, totality, notes
   { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },
-  { fault: 'a reply whose stream only stopped is clean', room: chat, find: '(isReported && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
+  { fault: 'a response whose stream only stopped is clean', room: chat, find: '(isReported && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
   {
     fault: 'what a stream failed with is passed over',
     room: chat,
@@ -718,32 +728,32 @@ export const mutants: Mutant[] = [
   { fault: 'segments of a streamed reasoning run into one', room: chat, find: 'gap ? `\\n\\n${delta.text}` : delta.text', replace: 'delta.text' },
   { fault: 'citations of a stream are lost', room: chat, find: "  put('annotations')", replace: "  delete left['annotations']" },
   {
-    fault: 'the corrected ending of a stream is not heard',
+    fault: 'the corrected ending of a stream is ignored',
     room: chat,
     find: "(choice.finish === 'stop' && value === 'tool_calls')",
     replace: "(choice.finish === '' && value === 'tool_calls')",
   },
   {
-    fault: 'a stream is told of its own dialect',
+    fault: 'a stream gets notes of its own dialect',
     room: chat,
     find: "if (!state.native) report.once('reasoning.dialect-field', head.at)",
     replace: "report.once('reasoning.dialect-field', head.at)",
   },
   {
-    fault: 'an answer may count from below zero',
+    fault: 'a response may count from below zero',
     room: chat,
     find: 'Number.isSafeInteger(index) && index >= 0 ? index : 0',
     replace: 'Number.isSafeInteger(index) ? index : 0',
   },
   {
-    fault: 'a stream is told of its own missing signatures',
+    fault: 'a stream gets notes of its own missing signatures',
     room: messages,
     find: 'state.unsigned && state.finish?.protocol !== protocolName',
     replace: 'state.unsigned',
   },
   { fault: 'raw reasoning is a summary after a stream', room: messages, find: "whole.segments[0]?.kind === 'raw' || ", replace: '' },
   {
-    fault: 'a second reply inside a stream is read as the first',
+    fault: 'a second response inside a stream is read as the first',
     room: messages,
     find: "throw fault('/message/id', 'another message begins inside this one', 'out-of-order')",
     replace: 'return',
@@ -751,7 +761,7 @@ export const mutants: Mutant[] = [
   { fault: 'deltas of a part that waits are lost', room: 'translate', find: 'waiting.events.push(event)', replace: 'waiting.events.slice()' },
   { fault: 'text after whole arguments is passed on', room: 'translate', find: "if (started.phase === 'open') {", replace: "if (started.phase !== 'ended') {" },
   {
-    fault: 'the last counts of a stream are not heard',
+    fault: 'the last counts of a stream are ignored',
     room: messages,
     find: 'state.usage = { ...state.usage, ...present(wire) }',
     replace: 'if (Object.keys(state.usage).length === 0) state.usage = wire',
@@ -770,12 +780,12 @@ export const mutants: Mutant[] = [
     replace: 'if (state.items.length < 0) fail(',
   },
   {
-    fault: 'arguments that only their last event tells are lost',
+    fault: 'arguments that are only in their last event are dropped',
     room: responses,
     find: 'const text = missing(open.value.input, whole)',
     replace: "const text = ''",
   },
-  { fault: 'a failed stream only stops', room: responses, find: "if (state.error) emit({ type: 'error', error: state.error })", replace: '// not told' },
+  { fault: 'a failed stream only stops', room: responses, find: "if (state.error) emit({ type: 'error', error: state.error })", replace: '// not reported' },
   { fault: 'an event without end brings the reader down', room: 'translate', find: 'error instanceof RangeError', replace: 'error instanceof EvalError' },
   {
     fault: 'an event that cannot be read brings the reader down',
@@ -784,7 +794,7 @@ export const mutants: Mutant[] = [
     replace: 'else if (error instanceof EvalError) this.#failWith(',
   },
   {
-    fault: 'counts of a stream forget what was told before',
+    fault: 'counts of a stream forget the earlier ones',
     room: 'translate',
     find: 'seen.usage = mergeUsage(seen.usage, event.usage)',
     replace: 'seen.usage = event.usage',
@@ -834,8 +844,8 @@ export const mutants: Mutant[] = [
     replace: "(takesMidSystem(model) ? 'keep' : 'hoist')",
   },
   // ---- generate-content
-  { fault: 'thoughts are no tokens of the answer', room: generate, find: '(candidates ?? 0) + (reasoning ?? 0)', replace: '(candidates ?? 0)' },
-  { fault: 'thoughts are counted among the candidates, too', room: generate, find: 'Math.max(0, output - (reasoning ?? 0))', replace: 'output' },
+  { fault: 'reasoning tokens are no tokens of the response', room: generate, find: '(candidates ?? 0) + (reasoning ?? 0)', replace: '(candidates ?? 0)' },
+  { fault: 'reasoning tokens are counted among the candidates, too', room: generate, find: 'Math.max(0, output - (reasoning ?? 0))', replace: 'output' },
   { fault: 'tokens of tool results are no input', room: generate, find: '(prompt ?? 0) + (toolPrompt ?? 0)', replace: '(prompt ?? 0)' },
   { fault: 'spans are read in bytes', room: generate, find: 'if (!isContinuation(bytes[at])) points++', replace: 'points++' },
   {
@@ -861,7 +871,7 @@ export const mutants: Mutant[] = [
   { fault: 'a foreign signature reaches the provider', room: generate, find: 'if (signature && opens) return', replace: 'if (signature) return' },
   { fault: 'the length limit looks like a normal end', room: generate, find: "['MAX_TOKENS', 'length']", replace: "['MAX_TOKENS', 'stop']" },
   {
-    fault: 'an answer that calls has only stopped',
+    fault: 'a response that calls has only stopped',
     room: generate,
     find: "word === 'stop' && (hasCalls || (hasBrokenCall && !hasContent)) ? 'tool_calls' : word",
     replace: 'word',
@@ -885,7 +895,7 @@ export const mutants: Mutant[] = [
     find: 'all.every(({ raw }) => raw !== undefined))',
     replace: 'true)',
   },
-  { fault: 'pieces of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value : value' },
+  { fault: 'chunks of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value : value' },
   {
     fault: 'the last event has no parts',
     room: generate,
@@ -893,12 +903,12 @@ export const mutants: Mutant[] = [
     replace: 'parts: pending ? [pending.part, ...signatures] : signatures',
   },
   {
-    fault: 'a streamed text loses its proof',
+    fault: 'a streamed text drops its signature',
     room: generate,
     find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.pending',
     replace: 'if (Object.keys(beside).length > 0) lane.pending',
   },
-  { fault: 'grounding that went out is told again at the end', room: generate, find: '!grounded && isSameGrounding', replace: 'isSameGrounding' },
+  { fault: 'grounding that was emitted is repeated at the end', room: generate, find: '!grounded && isSameGrounding', replace: 'isSameGrounding' },
   {
     fault: 'grounding without the citations that were removed is kept',
     room: generate,
@@ -912,7 +922,7 @@ export const mutants: Mutant[] = [
     replace: 'part.content',
   },
   { fault: 'errors of functions are results', room: generate, find: 'if (isError) return { error: content }', replace: '// as any other' },
-  { fault: 'pictures in results are lost', room: generate, find: 'const parts = [...write(data), ', replace: 'const parts = [' },
+  { fault: 'images in results are dropped', room: generate, find: 'const parts = [...write(data), ', replace: 'const parts = [' },
   {
     fault: 'a forced function is any',
     room: generate,
@@ -920,7 +930,7 @@ export const mutants: Mutant[] = [
     replace: "{ mode: 'ANY' }",
   },
   {
-    fault: 'a schema for the answer has no type beside it',
+    fault: 'a schema for the response has no type next to it',
     room: generate,
     find: 'return { responseMimeType: own?.responseMimeType ?? json, responseJsonSchema',
     replace: 'return { responseJsonSchema',
@@ -938,7 +948,7 @@ export const mutants: Mutant[] = [
     replace: 'return body',
   },
   {
-    fault: 'every stream is asked for whole',
+    fault: 'every stream is requested as a whole',
     room: generate,
     find: 'return stream ? `${place}:streamGenerateContent?alt=sse`',
     replace: 'return stream ? `${place}:generateContent`',

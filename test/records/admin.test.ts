@@ -150,14 +150,14 @@ describe('attacks on the admin API', () => {
     const { body: rotated } = await admin('keys', { json: { name: 'rotated' } })
     await admin('keys/deleted', { method: 'DELETE' })
     await admin('keys/rotated/rotate', { method: 'POST' })
-    const answers = []
+    const results = []
     for (const key of [deleted['secret'], rotated['secret'], `wg-${'A'.repeat(43)}`, 'wg-', 'sk-other', 'deleted', "' or 1=1 --"]) {
       const response = await ask(String(key))
       const { request_id, ...body } = (await response.json()) as Record<string, unknown>
-      answers.push(JSON.stringify([response.status, body]))
+      results.push(JSON.stringify([response.status, body]))
     }
-    expect(new Set(answers).size).toBe(1)
-    expect(answers[0]).toContain('401')
+    expect(new Set(results).size).toBe(1)
+    expect(results[0]).toContain('401')
   })
 
   test('without an admin key there is no admin API', async () => {

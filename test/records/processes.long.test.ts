@@ -146,7 +146,7 @@ describe('one process with a file', () => {
 
   test('a full disk stops no request: records are dropped, and this is reported', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
-    const answer = {
+    const body = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
@@ -155,14 +155,14 @@ describe('one process with a file', () => {
       stop_reason: 'end_turn',
       stop_sequence: null,
     }
-    const seen = await upstream(sendJson(200, answer))
+    const seen = await upstream(sendJson(200, body))
     const config = { auth: 'none', channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }], records: { file: join(folder, 'r.db') }, adminKey }
     // No file of the process may be longer than 160 KB, which holds the empty tables.
     const { url } = await started(config, [], 160)
     let last = 0
     for (let round = 0; round < 30; round++) {
-      const asked = Array.from({ length: 20 }, () => fetch(url + paths.messages, post({ ...requests.messages, model: `m-${round}` })))
-      for (const response of await Promise.all(asked)) {
+      const requested = Array.from({ length: 20 }, () => fetch(url + paths.messages, post({ ...requests.messages, model: `m-${round}` })))
+      for (const response of await Promise.all(requested)) {
         last = response.status
         await response.arrayBuffer()
       }

@@ -75,7 +75,7 @@ describe.each(places)('records in %s', (_, place) => {
     expect([first, second, third].flatMap(page => page.records.map(({ id }) => id))).toEqual(Array.from({ length: 25 }, (_, number) => `req_${number}`))
     expect(third.next).toBeUndefined()
     expect((await findRecords(database, { failed: true }, 100)).records).toHaveLength(5)
-    expect((await findRecords(database, { key: 'nobody' }, 100)).records).toEqual([])
+    expect((await findRecords(database, { key: 'unknown' }, 100)).records).toEqual([])
     expect((await findRecords(database, { model: "x' or 1=1 --" }, 100)).records).toEqual([])
     const { sums } = await sumUsage(database, { from: Date.now() - 86_400_000 }, 'model')
     expect(sums.reduce((all, { requests }) => all + requests, 0)).toBe(25)
@@ -290,7 +290,7 @@ test.skipIf(!postgresPrograms)(
     expect((await findRecords(database, {}, 10)).records).toHaveLength(1)
     await database.close()
     await server.stop()
-    await expect(openRecords({ url: 'postgres://nobody:wrong@no-such-host.invalid/x' })).rejects.toThrow()
+    await expect(openRecords({ url: 'postgres://unknown:wrong@no-such-host.invalid/x' })).rejects.toThrow()
   },
   60_000,
 )

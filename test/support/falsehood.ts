@@ -5,11 +5,11 @@ import { wordsOf } from '../../src/testing/typical.ts'
 import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross.ts'
 
 /**
- * What one note of a crossing, chosen by number, says that is not so. Undefined: it tells the truth.
+ * What is false about one note of a crossing, chosen by number. Undefined: the note is true.
  *
- * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different; - approximated:
- * it leads to something, or to where something is missing; what it leads to does not come back as it was; - synthesized: it leads to
- * something in the other body, which contains no value of the source.
+ * - dropped: the value is in the body, and the other body is the same with another value or without it
+ * - approximated: the note has the path of a value, or of a missing one, which does not come back unchanged
+ * - synthesized: the note has a path in the other body whose value contains no value of the source
  */
 export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
   const there = cross(kind, wire, from, to)
@@ -21,7 +21,7 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   if (note.kind === 'synthesized') {
     if (valueAt(there.wire, place) === undefined) return `leads nowhere in the other body: ${reported}`
     const other = changeOf(wire, pick, wordsOf)
-    return other && isReported(cross(kind, changed(wire, other), from, to), note, other.after) ? `was told, at ${other.path}: ${reported}` : undefined
+    return other && isReported(cross(kind, changed(wire, other), from, to), note, other.after) ? `is in the source, at ${other.path}: ${reported}` : undefined
   }
   if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${reported}`
   const value = valueAt(wire, place)

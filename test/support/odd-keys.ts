@@ -14,6 +14,6 @@ export function withOddKeys(body: unknown, at = ''): { path: string; body: unkno
 }
 
 /** The key came through, or a note reports it or its parent. */
-export const isTold = (wire: unknown, notes: readonly Note[], path: string) =>
+export const isReported = (wire: unknown, notes: readonly Note[], path: string) =>
   leaves(wire).some(({ value }) => typeof value === 'string' && value.includes(odd)) ||
   notes.some(note => note.path === path || (note.path !== '' && path.startsWith(`${note.path}/`)))

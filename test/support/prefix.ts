@@ -65,7 +65,7 @@ export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { f
 }
 
 /** Is the later request the earlier one with more turns after it, and nothing else another? */
-export function goesOn(protocol: Protocol, earlier: unknown, later: unknown): boolean {
+export function isContinuedBy(protocol: Protocol, earlier: unknown, later: unknown): boolean {
   const [before, after] = [turnsOf(protocol, earlier), turnsOf(protocol, later)]
   return (
     before.length > 0 &&

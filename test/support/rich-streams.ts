@@ -134,7 +134,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { ...chatHead, choices: [], usage: chatUsage },
       '[DONE]',
     ],
-    'details with a proof, cited text with odds': [
+    'details with a signature, cited text with logprobs': [
       chunk({ role: 'assistant', content: '', reasoning: 'Kk01', reasoning_details: [{ type: 'reasoning.text', text: 'Kk01', index: 0 }] }),
       chunk({ reasoning: ' Kk02', reasoning_details: [{ type: 'reasoning.text', text: ' Kk02', index: 0 }] }),
       chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 'Kk03', index: 0 }] }),
@@ -146,7 +146,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { ...chunk({}, { finish_reason: 'stop' }), service_tier: 'default', usage: chatUsage },
       '[DONE]',
     ],
-    'two answers, one of them a refusal': [
+    'two candidates, one of them a refusal': [
       chunk({ role: 'assistant', content: '' }),
       chunk({ role: 'assistant', content: '' }, { index: 1 }),
       chunk({ content: 'Kk01' }),
@@ -282,7 +282,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
         response: { ...responsesHead, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output: [refusal], usage: responsesUsage },
       },
     ]),
-    'raw reasoning, tools of the server and a picture': numbered([
+    'raw reasoning, tools of the server and an image': numbered([
       ...begun,
       { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_Kk01', summary: [], content: [] } },
       { type: 'response.content_part.added', ...inItem('rs_Kk01', 0), content_index: 0, part: { type: 'reasoning_text', text: '' } },
@@ -394,7 +394,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
     ],
   },
   'generate-content': {
-    'thoughts, text with sources and calls': [
+    'reasoning, text with sources and calls': [
       part([{ text: 'Kk01', thought: true }], {}, { usageMetadata: geminiUsage(0) }),
       part([{ text: ' Kk02', thought: true }]),
       part([{ text: 'Kk03' }]),
@@ -410,7 +410,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       part([{ functionCall: { id: 'Kk12', name: 'run_Kk13', args: { b: 'Kk14' } } }]),
       part([{ text: '' }], { finishReason: 'STOP' }, { usageMetadata: geminiUsage(2) }),
     ],
-    'code, a picture and a proven text': [
+    'code, an image and a signed text': [
       part([{ executableCode: { id: 'Kk01', language: 'PYTHON', code: 'Kk02' } }]),
       part([{ codeExecutionResult: { id: 'Kk01', outcome: 'OUTCOME_OK', output: 'Kk03' } }]),
       part([{ inlineData: { mimeType: 'image/png', data: 'Kk04' } }]),
@@ -422,7 +422,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
         safetyRatings: [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'LOW' }],
       }),
     ],
-    'two answers': [
+    'two candidates': [
       {
         ...geminiHead,
         candidates: [
@@ -437,11 +437,11 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
         usageMetadata: geminiUsage(4),
       },
     ],
-    'the second of two answers': [
+    'the second of two candidates': [
       { ...geminiHead, candidates: [{ index: 1, content: { role: 'model', parts: [{ text: 'Kk01' }] } }] },
       { ...geminiHead, candidates: [{ index: 1, content: { role: 'model', parts: [{ text: ' Kk02' }] }, finishReason: 'STOP' }] },
     ],
-    'a call in pieces': [
+    'a call in chunks': [
       part([{ functionCall: { id: 'Kk01', name: 'run_Kk02', willContinue: true }, thoughtSignature: 'Kk03' }]),
       part([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'Kk04', willContinue: true }], willContinue: true } }]),
       part([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: ' Kk05' }], willContinue: true } }]),

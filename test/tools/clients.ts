@@ -84,7 +84,7 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
       },
     })
-    return /Hello there|Say hello|The tool said/.test(stdout) ? 'answered' : `FAILED: ${stdout.slice(-300)}`
+    return /Hello there|Say hello|The tool said/.test(stdout) ? 'ok' : `FAILED: ${stdout.slice(-300)}`
   } catch (error) {
     const { stdout = '', stderr = '', message = '' } = error as { stdout?: string; stderr?: string; message?: string }
     return `FAILED: ${[stdout.slice(-300), stderr.slice(-600) || message.slice(-600)].join(' ')}`

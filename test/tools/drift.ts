@@ -31,7 +31,7 @@ try {
   const text = [
     '# Drift of the published definitions',
     '',
-    '`npm run drift` writes this page. It walks the type definitions of the official SDKs, puts each field, word and type into a minimal body, translates that body, and looks whether the value comes out, a note points at it, or neither. It fails where neither holds.',
+    '`npm run drift` writes this page. It walks the type definitions of the official SDKs, puts each field, value and type into a minimal body, and translates that body. It checks whether the value comes out or a note points at it, and fails if neither is true.',
     '',
     'The tables list what is not mapped everywhere. A definition that appears in several places is checked where it appears first, and the contents of a part that is noted as a whole are left out. Within its own protocol every field passes unchanged.',
     '',

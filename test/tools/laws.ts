@@ -38,5 +38,5 @@ const { status } = spawnSync('npx', [...vitest, ...chosen], {
     ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }),
   },
 })
-console.log(status === 0 ? `every law held: ${reported} ${cut}` : `a law failed; the same dice again: ${reported} npm run laws -- ${cut}`)
+console.log(status === 0 ? `every law held: ${reported} ${cut}` : `a law failed; the same seed again: ${reported} npm run laws -- ${cut}`)
 process.exitCode = status ?? 1

@@ -19,7 +19,7 @@ const declared: [of: string, file: string, type: string][] = [
 ]
 
 /** Set by the library itself, not by its users. */
-const internal = new Set(['fieldNames', 'keepsReply', 'hideUsage', 'tools'])
+const internal = new Set(['fieldNames', 'keepsResponse', 'hideUsage', 'tools'])
 
 /** Every option with what its docstring says. */
 export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file, type]) => {

@@ -87,15 +87,15 @@ assert.match(help, /translate/)
 const served = spawn(process.execPath, [program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
 const ended = once(served, 'exit')
 try {
-  let told = ''
+  let printed = ''
   const address = await new Promise(resolve =>
-    served.stdout.on('data', piece => {
-      told += piece
-      const [, url] = /listening on (\S+)/.exec(told) ?? []
+    served.stdout.on('data', chunk => {
+      printed += chunk
+      const [, url] = /listening on (\S+)/.exec(printed) ?? []
       if (url) resolve(url)
     }),
   )
-  const asked = {
+  const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] }),
@@ -106,4 +106,4 @@ try {
 } finally {
   served.kill('SIGTERM')
 }
-assert.deepEqual(await ended, [0, null], 'and ends when it is told to')
+assert.deepEqual(await ended, [0, null], 'and ends on a signal')

@@ -26,7 +26,7 @@ export const probes: Record<string, Partial<CanonicalRequest>> = {
   'system instructions': { messages: [{ role: 'system', origin: 'instructions', parts: [text('be terse')] }, user(text('hi'))] },
   'developer message in front': { messages: [{ role: 'developer', origin: 'message', parts: [text('be terse')] }, user(text('hi'))] },
   'system message in mid-conversation': {
-    messages: [user(text('hi')), assistant(text('yes')), user(text('go on')), { role: 'system', origin: 'message', parts: [text('be terse')] }],
+    messages: [user(text('hi')), assistant(text('yes')), user(text('continue')), { role: 'system', origin: 'message', parts: [text('be terse')] }],
   },
   'image, base64': { messages: [user(text('see'), image({ type: 'base64', data: 'iVBORw0=', mime: 'image/png' }))] },
   'image, URL': { messages: [user(text('see'), image({ type: 'url', url: 'https://example.org/a.png' }))] },
@@ -49,7 +49,7 @@ export const probes: Record<string, Partial<CanonicalRequest>> = {
   'no parallel calls': { tools: [lookup], parallelToolCalls: false },
   'reasoning effort': { reasoning: { effort: 'high' } },
   'reasoning budget': { maxOutputTokens: 20_000, reasoning: { budgetTokens: 4000, mode: 'enabled' } },
-  'structured output (JSON Schema)': { output: { format: { type: 'schema', schema, name: 'answer', strict: true } } },
+  'structured output (JSON Schema)': { output: { format: { type: 'schema', schema, name: 'result', strict: true } } },
   'JSON without a schema': { output: { format: { type: 'json' } } },
   verbosity: { output: { verbosity: 'low' } },
   'temperature up to 1': { sampling: { temperature: 0.5 } },

@@ -147,7 +147,7 @@ function asks(url: string): Record<string, () => Promise<unknown>> {
     return words.every(word => message.includes(word)) || message
   }
   return {
-    'a reply': async () => holds(await ask(text), text),
+    'a response': async () => holds(await ask(text), text),
     'a stream': async () => holds(await ask(text, true), text, '[DONE]'),
     'a refusal': async () => holds(await ask('refused'), 'not like this'),
     'a request of 1 MB': async () => (await holds(await ask('ü'.repeat(1e6)), text)) && (received > 1e6 || received),
@@ -162,7 +162,7 @@ function asks(url: string): Record<string, () => Promise<unknown>> {
       await response.body?.getReader().read()
       leaving.abort()
       for (let left = 100; left > 0 && brokenOff === before; left--) await pause(20)
-      return brokenOff > before || 'the upstream goes on'
+      return brokenOff > before || 'the upstream continues'
     },
   }
 }

@@ -30,12 +30,12 @@ const shapes: { name: string; parts: Part[] }[] = [
   { name: 'on the first of two calls', parts: [call(1, 'A'), call(2)] },
   { name: 'on each of two calls', parts: [call(1, 'A'), call(2, 'B')] },
   { name: 'on the second call', parts: [text('Looking. '), call(1), call(2, 'B')] },
-  { name: 'on a call after thoughts', parts: [thought('Hm.', 'T'), call(1, 'A')] },
+  { name: 'on a call after reasoning', parts: [thought('Hm.', 'T'), call(1, 'A')] },
   { name: 'on a call after text', parts: [thought('Hm.', 'T'), text('Looking. '), call(1, 'A')] },
   { name: 'on the last text', parts: [text('It is this.', 'A')] },
   { name: 'on a text before a call', parts: [text('Looking. ', 'A'), call(1)] },
-  { name: 'on an empty text after the answer', parts: [text('It is this.'), text('', 'A')] },
-  { name: 'on thoughts and on the answer', parts: [thought('Hm.', 'T'), text('It is this.', 'A')] },
+  { name: 'on an empty text after the response', parts: [text('It is this.'), text('', 'A')] },
+  { name: 'on reasoning and on the text', parts: [thought('Hm.', 'T'), text('It is this.', 'A')] },
 ]
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
@@ -49,7 +49,7 @@ const protocolOf = (name: string) => all.find(one => one.name === name) as (type
 function reportedTo(protocol: (typeof all)[number], parts: Part[], streamed: boolean, options: object = {}) {
   const finish = { reason: parts.some(({ type }) => type === 'tool-call') ? ('tool_calls' as const) : ('stop' as const) }
   const response: CanonicalResponse = {
-    id: 'answer_1',
+    id: 'response_1',
     model: 'gemini-3-pro',
     createdAt: 1,
     candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }],
@@ -69,7 +69,7 @@ function reportedTo(protocol: (typeof all)[number], parts: Part[], streamed: boo
 }
 
 describe.each(all)('a $name client keeps a signature', protocol => {
-  const { open, receive, goOn } = clientOf(protocol.name)
+  const { open, receive, continueWith } = clientOf(protocol.name)
 
   const reported = (parts: Part[], streamed: boolean, options: object) => reportedTo(protocol, parts, streamed, options)
 
@@ -78,7 +78,7 @@ describe.each(all)('a $name client keeps a signature', protocol => {
     expect(
       response.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code)),
     ).toEqual([])
-    const next = goOn(open(question), await receive(response), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
+    const next = continueWith(open(question), await receive(response), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
     const { value } = protocol.decodeRequest(next, { storedSignatures: (id: string) => response.signatures?.[id] } as object)
     return value.messages.filter(({ role }) => role === 'assistant').flatMap(essence)
   }
@@ -145,8 +145,8 @@ test('a complete response without calls ends in its text for any messages client
 
 /** Signatures that a chat server sends after the response, which streams can place nowhere else. */
 test.each([
-  ['of thoughts', [{ reasoning_content: 'Hm.' }, { content: 'It is' }, { content: ' this.' }]],
-  ['without thoughts', [{ content: 'It is' }, { content: ' this.' }]],
+  ['of reasoning', [{ reasoning_content: 'Hm.' }, { content: 'It is' }, { content: ' this.' }]],
+  ['without reasoning', [{ content: 'It is' }, { content: ' this.' }]],
 ])('a stream whose signature %s comes last ends in its text for a client that takes the last block for the response', async (_, deltas) => {
   const proven = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'c2VhbGVk', index: 0 }] }
   const chunk = (delta: object, finish_reason: string | null = null) =>

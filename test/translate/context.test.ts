@@ -17,13 +17,13 @@ const named = { type: 'url', name: 'docs', url: 'https://example.org/mcp', autho
 
 /** What each protocol says of servers of tools, and what opens them. */
 const asking: [from: ProtocolName, what: string, request: object][] = [
-  ['chat-completions', 'a tool nobody knows', { ...chat.request({}), tools: [chat.tool('look'), { type: 'mcp', mcp: { authorization: 'secret-token' } }] }],
+  ['chat-completions', 'an unknown tool', { ...chat.request({}), tools: [chat.tool('look'), { type: 'mcp', mcp: { authorization: 'secret-token' } }] }],
   ['responses', 'a server', { input: 'hi', tools: [items.tool('look'), opened] }],
   ['responses', 'a server in a group', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [opened] }] }],
   ['responses', 'a server in groups of groups', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [{ ...group, tools: [opened] }] }] }],
   ['responses', 'a shell that has secrets', { input: 'hi', tools: [items.tool('look'), shell('secret-value')] }],
   ['responses', 'a container that has secrets', { input: 'hi', tools: [items.tool('look'), interpreter('secret-value')] }],
-  ['responses', 'fields nobody knows', { input: 'hi', mcp_servers: [opened] }],
+  ['responses', 'unknown fields', { input: 'hi', mcp_servers: [opened] }],
   ['messages', 'a server', { ...blocks.request({}), mcp_servers: [named], tools: [blocks.tool('look'), { type: 'mcp_toolset', mcp_server_name: 'docs' }] }],
   ['messages', 'a server without its tools', { ...blocks.request({}), mcp_servers: [named] }],
   [
@@ -49,7 +49,7 @@ describe.each(asking)('the context of a request of %s with %s', (from, _, reques
 describe('a response of responses', () => {
   const repeated = (tool: object) => {
     const { context } = translateRequest({ input: 'hi', tools: [items.tool('look'), tool] }, { from: 'responses', to: 'messages' })
-    const { body } = translateResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { from: 'messages', to: 'responses', context })
+    const { body } = translateResponse(blocks.response([{ type: 'text', text: 'yes' }]), { from: 'messages', to: 'responses', context })
     return (body as { tools: unknown[] }).tools[1]
   }
 

@@ -26,12 +26,12 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
     const { body: there, notes } = translateRequest(wire, { from, to, ...options })
     const { tools } = there as { tools: { type?: string; name?: string; defer_loading?: boolean }[] }
     const reported = tools.map(({ name, type, defer_loading }): Reported => [name ?? type, defer_loading])
-    return { told: reported, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
+    return { reported, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
   }
 
   test('are there from the start when the search for them is left out', () => {
     expect(crossed(body(tool('a', later), tool('b', {}), search))).toEqual({
-      told: [
+      reported: [
         ['a', undefined],
         ['b', undefined],
       ],
@@ -40,7 +40,7 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   })
 
   test('wait for a search that is mapped', () => {
-    const { told: reported, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
+    const { reported, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
     expect(reported[0]).toEqual(['a', true])
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
@@ -48,7 +48,7 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   // Servers of responses refuse the mark without a tool search, those of messages a request whose tools are all deferred.
   test('are loaded from the start where there is no search', () => {
     expect(crossed(body(tool('a', later), tool('b', {})))).toEqual({
-      told: [
+      reported: [
         ['a', undefined],
         ['b', undefined],
       ],
@@ -88,7 +88,7 @@ test.each<[ProtocolName, object]>([
   expect(notes.filter(({ code }) => code === 'tool.added-late').map(({ path }) => path)).toEqual(['/input/2'])
 })
 
-/** «tools: Tool names must be unique.», as these servers say it. */
+/** "tools: Tool names must be unique.", as these servers say it. */
 test.each<[ProtocolName, object]>([
   ['chat-completions', [{ function: { name: 'late' } }]],
   ['messages', [{ name: 'late' }]],

@@ -24,14 +24,14 @@ const asBody = (from: ProtocolName, to: ProtocolName, body: object, status = 500
 describe('fields of an error that the target cannot express are noted at their path', () => {
   test.each<[string, ProtocolName, ProtocolName, object, string[]]>([
     [
-      'a parameter, a code and what nobody knows, toward messages',
+      'a parameter, a code and unknown fields, for messages',
       'responses',
       'messages',
       { type: 'error', error: openaiError },
       ['error.details /error/odd', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
-      'a code and what nobody knows, toward chat',
+      'a code and unknown fields, for chat',
       'responses',
       'chat-completions',
       { type: 'error', error: openaiError },
@@ -45,21 +45,21 @@ describe('fields of an error that the target cannot express are noted at their p
       ['field.unsupported /code', 'field.unsupported /param'],
     ],
     [
-      'a parameter, a code and what nobody knows of chat',
+      'a parameter, a code and unknown fields of chat',
       'chat-completions',
       'messages',
       { error: openaiError },
       ['error.details /error/odd', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
-      'details, keys that nobody knows and the id of the request, toward chat',
+      'details, unknown keys and the id of the request, for chat',
       'messages',
       'chat-completions',
       anthropicError,
       ['error.details /error/details', 'field.unknown /beside', 'field.unknown /error/odd', 'field.unsupported /request_id'],
     ],
     [
-      'details, keys that nobody knows and the id of the request, toward responses',
+      'details, unknown keys and the id of the request, for responses',
       'messages',
       'responses',
       anthropicError,
@@ -224,7 +224,7 @@ describe('counts that were sent before a stream failed', () => {
     ['have no place in chat', 'messages', 'chat-completions', [start({ input_tokens: 5, output_tokens: 1 }), { type: 'error', ...error }], ['/usage']],
     ['of a failed response have none in chat', 'responses', 'chat-completions', [created, failed], ['/usage']],
     ['have no place in messages after the start', 'chat-completions', 'messages', [chunk, error], ['/usage']],
-    ['stand in the last event of responses', 'chat-completions', 'responses', [chunk, error], []],
+    ['are in the last event of responses', 'chat-completions', 'responses', [chunk, error], []],
     ['have no place when the stream was cut off', 'chat-completions', 'messages', [chunk], ['/usage']],
   ])('%s', (_, from, to, events, lost) => {
     const translator = createStreamTranslator({ from, to })

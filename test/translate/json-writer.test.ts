@@ -29,7 +29,7 @@ test('events that repeat long texts are written as JSON.stringify writes them', 
 
 test('texts of one length that differ in their last letter are distinguished, more of them than are kept too', () => {
   const write = createJsonWriter()
-  const reported = Array.from({ length: 40 }, (_, i) => ({ type: 'told', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
+  const reported = Array.from({ length: 40 }, (_, i) => ({ type: 'item', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
   expect([...reported, ...reported].map(write)).toEqual([...reported, ...reported].map(one => JSON.stringify(one)))
 })
 

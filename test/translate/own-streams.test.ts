@@ -11,7 +11,7 @@ import { clientOf } from '../support/clients/index.ts'
 
 const respondWith = (...parts: Part[]) =>
   explode({
-    id: 'answer_1',
+    id: 'response_1',
     model: 'some-model',
     candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }],
   })

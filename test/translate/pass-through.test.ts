@@ -24,7 +24,7 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
     const translator = createByteTranslator(protocol, protocol, settings)
     const parts = chunks.map(chunk => Buffer.from(translator.push(chunk)).toString())
     const text = parts.join('') + Buffer.from(translator.end()).toString()
-    return { pieces: parts, text, usage: translator.usage, finished: translator.finished }
+    return { parts, text, usage: translator.usage, finished: translator.finished }
   }
   const cutAt = (places: readonly number[]) => {
     const sorted = [0, ...places.map(place => place % bytes.length).sort((a, b) => a - b), bytes.length]
@@ -44,8 +44,8 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length - 1), { maxLength: 40 }), places => {
         const cut = translated(cutAt(places))
-        expect(cut).toEqual({ ...whole, pieces: cut.pieces })
-        for (const chunk of cut.pieces) expect(chunk).toMatch(/^$|(\r\n|\n|\r)(\r\n|\n|\r)$/)
+        expect(cut).toEqual({ ...whole, parts: cut.parts })
+        for (const chunk of cut.parts) expect(chunk).toMatch(/^$|(\r\n|\n|\r)(\r\n|\n|\r)$/)
       }),
       { numRuns: 30 },
     )

@@ -21,9 +21,9 @@ const thought: Item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_co
 const responses: { name: string; output: Item[] }[] = [
   { name: 'of a preamble before a call', output: [text('Looking.', 'commentary'), call] },
   { name: 'of a preamble after reasoning', output: [thought, text('Looking.', 'commentary'), call] },
-  { name: 'of an answer', output: [text('Found.', 'final_answer')] },
-  { name: 'of a preamble and an answer', output: [text('Looking.', 'commentary'), text('Found.', 'final_answer')] },
-  { name: 'of an answer behind a text without one', output: [text('Hm.'), call, text('Found.', 'final_answer')] },
+  { name: 'of a response', output: [text('Found.', 'final_answer')] },
+  { name: 'of a preamble and a response', output: [text('Looking.', 'commentary'), text('Found.', 'final_answer')] },
+  { name: 'of a response after a text without one', output: [text('Hm.'), call, text('Found.', 'final_answer')] },
 ]
 
 const response = (output: Item[]) => ({ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'gpt', output, usage: null })
@@ -70,11 +70,11 @@ const forms = [
 ]
 
 describe.each(['messages', 'generate-content', 'chat-completions'] as const)('%s clients keep the phase', client => {
-  const { open, receive, goOn } = clientOf(client)
+  const { open, receive, continueWith } = clientOf(client)
   const next = async (output: Item[], streamed: boolean) => {
     const body = reported(output, client, streamed)
     expect(body.notes.filter(({ path }) => path.endsWith('/phase'))).toEqual([])
-    return goOn(open(question), await receive(body), { runTool: () => 'found', ask: 'And then?' })
+    return continueWith(open(question), await receive(body), { runTool: () => 'found', ask: 'And then?' })
   }
 
   test.each(responses.flatMap(result => forms.map(form => ({ ...result, ...form }))))('$name, $form', async ({ output, streamed }) => {

@@ -20,7 +20,7 @@ type Loop = {
 
 /** Three turns: the client sends back what its official library returned. Returns the upstream's request of each turn, and the client's last request. */
 async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ received: unknown[]; last: Body }> {
-  const { open, receive, goOn } = clientOf(client)
+  const { open, receive, continueWith } = clientOf(client)
   const thinker = thinkerOf(upstream)
   const requested: unknown[] = []
   let body = open(question)
@@ -40,7 +40,7 @@ async function converse({ client, upstream, shape, streamed, echo, options = {} 
     const result = streamed ? streamText(thinker.stream(response), settings) : translateResponse(response, settings)
     Object.assign(kept, JSON.parse(JSON.stringify(result.signatures ?? {})))
     const received = await receive(result)
-    body = goOn(body, received, { runTool: name => `result of ${name} in ${turn}`, ask: 'And then?', ...(echo && { echo }) })
+    body = continueWith(body, received, { runTool: name => `result of ${name} in ${turn}`, ask: 'And then?', ...(echo && { echo }) })
   }
   return { received: requested, last: body }
 }
@@ -272,7 +272,7 @@ describe.each(names)('a %s client in the middle of a loop', client => {
     expect(inside.body).not.toHaveProperty('thinking')
     expect(inside.notes.map(({ code }) => code)).toContain(off)
     expect(strictOf('messages').checkRequest(inside.body)).toEqual([])
-    const message = clientOf(client).goOn(
+    const message = clientOf(client).continueWith(
       { ...last, ...ask },
       await clientOf(client).receive(translateResponse(outcome, { from: 'messages', to: client })),
       shown,

@@ -14,11 +14,11 @@ describe.each(others)('a responses request for a %s upstream', to => {
   const earlier: Message[] = [
     { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'old rules' }] },
     ...message('earlier'),
-    { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'answered' }] },
+    { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'earlier' }] },
   ]
   const body = { model: 'claude-opus-5-5', previous_response_id: 'resp_1', instructions: 'rules', input: 'now' }
   const references = [
-    { name: 'an earlier reply', extra: { previous_response_id: 'resp_1' }, path: '/previous_response_id', found: { resolvePrevious: () => earlier } },
+    { name: 'an earlier response', extra: { previous_response_id: 'resp_1' }, path: '/previous_response_id', found: { resolvePrevious: () => earlier } },
     { name: 'a conversation', extra: { conversation: { id: 'conv_1' } }, path: '/conversation', found: { resolveConversation: () => earlier } },
     { name: 'a stored prompt', extra: { prompt: { id: 'pmpt_1', variables: { a: 'b' } } }, path: '/prompt', found: { resolvePrompt: () => earlier } },
     {

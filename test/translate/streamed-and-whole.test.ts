@@ -35,12 +35,12 @@ const codes = (notes: Note[]) => notes.map(({ code, path }) => `${code} ${path}`
 
 describe('a note of a complete response is one of its stream', () => {
   test.each([
-    ['a blocked prompt beside an answer', chat, result([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
-    ['a blocked prompt beside an answer that has items', responses, result([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
+    ['a blocked prompt next to a response', chat, result([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
+    ['a blocked prompt next to a response that has items', responses, result([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
     ['a blocked prompt beside a failure', responses, result([], { finishReason: 'MALFORMED_FUNCTION_CALL' }, blocked), 'finish.approximated /promptFeedback'],
-    ['the proof of a text', chat, result([signed]), 'reasoning.dialect-field /candidates/0/content'],
+    ['the signature of a text', chat, result([signed]), 'reasoning.dialect-field /candidates/0/content'],
     [
-      'a picture with a proof',
+      'an image with a signature',
       responses,
       result([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]),
       'media.as-image-call /candidates/0/content/parts/0',
@@ -52,7 +52,7 @@ describe('a note of a complete response is one of its stream', () => {
       'tool-call.id-twice /candidates/0/content/parts/1/functionCall/id',
     ],
     [
-      'why nothing was said',
+      'why there is no text',
       responses,
       result([{ text: '', thoughtSignature: 'QUJD' }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }),
       'refusal.synthesized /output',
@@ -99,7 +99,7 @@ describe('a stream gathered is the complete response', () => {
 
   test.each([
     ['behind a text', [signed]],
-    ['behind a picture', [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]],
+    ['after an image', [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]],
     ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],
   ])('the item that carries a signature keeps its id: %s', (_, parts) => {
     const { whole, collected } = both(result(parts), responses)
@@ -117,12 +117,12 @@ describe('the same of other protocols', () => {
   const code = { executableCode: { language: 'PYTHON', code: '1' } }
 
   test.each<[string, Protocol, Protocol, object]>([
-    ['a text before a picture', messages, responses, blocks({ type: 'text', text: 'a' }, image)],
+    ['a text before an image', messages, responses, blocks({ type: 'text', text: 'a' }, image)],
     ['a document of texts between texts', messages, responses, blocks({ type: 'text', text: 'a' }, document, { type: 'text', text: 'b' })],
     ['texts around what is left out', google, responses, result([{ text: 'a' }, code, { text: 'b' }])],
     ['a text beside what a recording says', chat, responses, sent({ content: 'a', audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
     ['what a recording says', chat, messages, sent({ content: null, audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
-    ['a summary with its proof', google, chat, result([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }, { text: 'a' }])],
+    ['a summary with its signature', google, chat, result([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }, { text: 'a' }])],
     ['a proven summary and nothing after it', google, chat, result([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }])],
   ])('%s', (_, from, to, body) => {
     const { value } = from.decodeResponse(body)
@@ -137,7 +137,7 @@ describe('the same of other protocols', () => {
       sent({ content: null, refusal: null, audio: { id: 'x', data: 'AAAA', expires_at: 99, transcript: 'b' } }),
       { id: 'x', expires_at: 99 },
     ],
-    ['that nobody told', google, result([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
+    ['without a source', google, result([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
   ])('the end of the life %s is the last that a stream says of it', (_, from, body, reported) => {
     const { value } = from.decodeResponse(body)
     const { wires, notes } = encodeStream(chat, explode(value), { fieldNames: from.fieldNames })
@@ -173,9 +173,9 @@ describe('the same of other protocols', () => {
 
   test.each<[string, Protocol, object, string, Protocol[]]>([
     ['the name of who speaks', chat, sent({ name: 'ann', content: 'yes' }), 'field.unsupported /choices/0/message/name', [responses, messages, google]],
-    ['the odds of a call', chat, choice({ logprobs, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
+    ['the logprobs of a call', chat, choice({ logprobs, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
     [
-      'the odds of a refusal',
+      'the logprobs of a refusal',
       chat,
       choice({ logprobs: { content: null, refusal: logprobs.content }, message: { content: null, refusal: 'f' } }),
       'field.unsupported /choices/0/logprobs/refusal',
@@ -195,8 +195,8 @@ describe('the same of other protocols', () => {
   })
 
   test.each<[string, Protocol, Protocol, object, string, string]>([
-    ['the odds of a call', chat, google, choice({ logprobs, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
-    ['the odds of a call', google, chat, result([{ functionCall: { name: 'f', args: {} } }], googleLogprobs), '/choices/0/logprobs/content/0/token', 'f'],
+    ['the logprobs of a call', chat, google, choice({ logprobs, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
+    ['the logprobs of a call', google, chat, result([{ functionCall: { name: 'f', args: {} } }], googleLogprobs), '/choices/0/logprobs/content/0/token', 'f'],
     ['the name of who speaks', chat, chat, sent({ name: 'ann', content: 'yes' }), '/choices/0/message/name', 'ann'],
   ])('%s comes through, whole and streamed', (_, from, to, body, place, expected) => {
     const { value } = from.decodeResponse(body)
@@ -205,7 +205,7 @@ describe('the same of other protocols', () => {
     expect(valueAt(to.encodeResponse(response).wire, place)).toBe(expected)
   })
 
-  test.each([google, chat])('odds that stand in no text leave those of the text before the end to clients of $name', to => {
+  test.each([google, chat])('logprobs that are in no text leave those of the text before the end to clients of $name', to => {
     const token = (text: string) => ({ token: text, logprob: -1 })
     const parts: Part[] = [{ type: 'text', text: 'yes', logprobs: [token('yes')] }]
     const value: CanonicalResponse = {

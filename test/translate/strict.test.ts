@@ -110,7 +110,7 @@ describe('a stream whose translation makes a note', () => {
   })
 
   test('the error itself makes no notes: a refused stream has those of a refused response', () => {
-    const response = chat.reply({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
+    const response = chat.response({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
     const route = { from: 'chat-completions', to: 'messages', strict: true } as const
     const { notes } = thrownBy(() => translateResponse(response, route))
     const translator = createStreamTranslator(route)
@@ -139,9 +139,9 @@ describe('a stream whose translation makes a note', () => {
 
 describe('between equal protocols, strict', () => {
   const responses: [ProtocolName, object][] = [
-    ['chat-completions', chat.reply({ content: 'yes' })],
-    ['responses', items.reply([items.text('yes')])],
-    ['messages', blocks.reply([{ type: 'text', text: 'yes' }])],
+    ['chat-completions', chat.response({ content: 'yes' })],
+    ['responses', items.response([items.text('yes')])],
+    ['messages', blocks.response([{ type: 'text', text: 'yes' }])],
   ]
 
   test.each(responses)('reads a response of %s all the same, and changes nothing of it', (protocol, body) => {
@@ -161,7 +161,7 @@ describe('between equal protocols, strict', () => {
   })
 
   test('a collected stream is refused for what could not be read of it', async () => {
-    const text = `data: <html>\n\n${explodeResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { protocol: 'messages' })}`
+    const text = `data: <html>\n\n${explodeResponse(blocks.response([{ type: 'text', text: 'yes' }]), { protocol: 'messages' })}`
     expect((await collectStream([text], { protocol: 'messages' })).notes.map(({ code }) => code)).toEqual(['stream.unreadable-frame'])
     await expect(collectStream([text], { protocol: 'messages', strict: true })).rejects.toMatchObject({ code: 'inexpressible' })
   })

@@ -26,7 +26,7 @@ const seals = { chatCompletions: { unsignedReasoning: 'seal' as const } }
 
 /** The upstream's request of each turn, and the client's request for it. */
 async function converse({ client, between, upstream }: Chain, shape: Shape, { streamed = false, turns = 3 } = {}) {
-  const { open, receive, goOn } = clientOf(client)
+  const { open, receive, continueWith } = clientOf(client)
   const received: unknown[] = []
   const sent: Body[] = []
   const notes: string[] = []
@@ -38,14 +38,14 @@ async function converse({ client, between, upstream }: Chain, shape: Shape, { st
     const second = translateRequest(first.body, { from: between, to: upstream, ...(path !== undefined && { path }), ...keepAll })
     received.push(JSON.parse(JSON.stringify(second.body)))
     notes.push(...[...first.notes, ...second.notes].map(({ code }) => code))
-    if (turn > turns) return { asked: received, sent, notes }
+    if (turn > turns) return { requests: received, sent, notes }
     const response = shape.response(turn)
     const inner = { from: upstream, to: between, context: second.context, ...seals }
     const outer = { from: between, to: client, context: first.context }
     const result = streamed
       ? { text: streamText(streamText(thinkerOf(upstream).stream(response), inner), outer) }
       : { body: translateResponse(translateResponse(response, inner).body, outer).body }
-    body = goOn(body, await receive(result), { runTool: name => `result of ${name}`, ask: 'And then?' })
+    body = continueWith(body, await receive(result), { runTool: name => `result of ${name}`, ask: 'And then?' })
   }
 }
 
@@ -75,7 +75,7 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
   const isUnsealed = (shape: Shape) => client === 'chat-completions' && between !== client && shape.name === 'plain reasoning'
 
   test.each(thinker.shapes.filter(shape => !isUnsealed(shape)))('gives its reasoning back as it was: $name', async shape => {
-    const { asked: received } = await converse(chain, shape)
+    const { requests: received } = await converse(chain, shape)
     for (const [turns, request] of received.entries()) {
       expect(strictOf(upstream).checkRequest(request)).toEqual([])
       expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.response(turn)))))
@@ -84,14 +84,14 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
 
   const isReported = (shape: Shape) => {
     // The signatures of its streams come last, and late ones leave a synthesized id.
-    if (between === 'chat-completions' || shape.name === 'signed details whose proofs come last') return false
+    if (between === 'chat-completions' || shape.name === 'signed details whose signatures come last') return false
     // Chunks of a thought that came before the signed one are reasoning without a signature.
     return !(client === 'generate-content' && upstream === client && shape.name === 'a signed thought, then a call')
   }
   const shapes = thinker.shapes.filter(shape => isReported(shape) && !isUnsealed(shape))
   if (shapes.length > 0 && (client !== between || client === 'generate-content' || client === 'messages'))
     test.each(shapes)('gives its reasoning back, streamed: $name', async shape => {
-      const { asked: received } = await converse(chain, shape, { streamed: true })
+      const { requests: received } = await converse(chain, shape, { streamed: true })
       const kept = (content: unknown) => joined(wanted(content))
       for (const [turns, request] of received.entries()) {
         expect(strictOf(upstream).checkRequest(request)).toEqual([])
@@ -101,17 +101,18 @@ describe.each(chains)('a $client client of a gateway before a $between gateway b
 
   if (between === 'chat-completions')
     test.each(thinker.shapes)('drops no signature of a stream without a note: $name', async shape => {
-      const { asked: received, notes } = await converse(chain, shape, { streamed: true })
+      const { requests: received, notes } = await converse(chain, shape, { streamed: true })
       // What comes last led to no call, which this upstream refuses.
       const isLoose = client !== between && upstream === 'responses' && /only the encrypted|before each call/.test(shape.name)
       expect(notes.includes('reasoning.loose')).toBe(isLoose)
-      if (!isLoose) expect(thinker.signatures(received.at(-1)).toSorted()).toEqual(thinker.signatures((await converse(chain, shape)).asked.at(-1)).toSorted())
+      if (!isLoose)
+        expect(thinker.signatures(received.at(-1)).toSorted()).toEqual(thinker.signatures((await converse(chain, shape)).requests.at(-1)).toSorted())
     })
 
   test('sends no more for the last of many turns than for the first', async () => {
     const [shape] = thinker.shapes
     if (!shape) throw new Error('no shapes')
-    const { asked: received, sent } = await converse(chain, shape, { turns: 12 })
+    const { requests: received, sent } = await converse(chain, shape, { turns: 12 })
     for (const bodies of [received, sent]) {
       const lengths = bodies.map(body => JSON.stringify(body).length)
       const grown = lengths.slice(1).map((length, turn) => length - (lengths[turn] ?? 0))

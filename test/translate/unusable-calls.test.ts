@@ -66,7 +66,7 @@ describe.each<[string, Case]>([
   ['messages has no calls', blocks([])],
   ['messages has calls without a name', blocks([{ type: 'tool_use', id: 'a', name: '', input: {} }])],
   ['generate-content has calls without a name', gemini([{ functionCall: { args: {} } }])],
-  ['generate-content has thoughts and a call without a name', gemini([{ text: 'hm', thought: true }, { functionCall: { args: {} } }])],
+  ['generate-content has reasoning and a call without a name', gemini([{ text: 'hm', thought: true }, { functionCall: { args: {} } }])],
 ])('a turn of which %s', (_, one) => {
   const others = all.filter(to => to !== one.from)
 

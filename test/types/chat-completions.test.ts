@@ -63,7 +63,7 @@ const words = {
 /** Fields that only the SDK has. */
 const undeclared = {
   request: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
-  reply: { moderation: read, system_fingerprint: kept } satisfies Undeclared<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
+  response: { moderation: read, system_fingerprint: kept } satisfies Undeclared<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
   choice: {} satisfies Undeclared<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
   message: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam, ours.ChatMessage>,
   functions: {} satisfies Undeclared<OpenAI.FunctionDefinition, ours.ChatFunction>,
@@ -85,7 +85,7 @@ const beyond = {
     thinking_budget: dialect,
     top_k: dialect,
   } satisfies Beyond<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
-  reply: {} satisfies Beyond<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
+  response: {} satisfies Beyond<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
   choice: {} satisfies Beyond<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
   message: {} satisfies Beyond<OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam, ours.ChatMessage>,
   functions: {} satisfies Beyond<OpenAI.FunctionDefinition, ours.ChatFunction>,
@@ -119,7 +119,7 @@ const wider = {
   >,
   call: { 'function.arguments': dialect } satisfies Wider<Shaped<ours.ChatToolCall>, OpenAI.Chat.ChatCompletionMessageToolCall>,
   tool: { 'custom.format.grammar.syntax': open, 'custom.format.type': open } satisfies Wider<Shaped<ours.ChatTool>, OpenAI.Chat.ChatCompletionTool>,
-  reply: { created: apart, object: apart, service_tier: open, usage: apart } satisfies Wider<ours.ChatResponse, OpenAI.Chat.ChatCompletion>,
+  response: { created: apart, object: apart, service_tier: open, usage: apart } satisfies Wider<ours.ChatResponse, OpenAI.Chat.ChatCompletion>,
   choice: {
     finish_reason: open,
     logprobs: apart,

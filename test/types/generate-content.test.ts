@@ -88,7 +88,7 @@ const words = {
 
 /** Fields that only the SDK has. */
 const undeclared = {
-  reply: {
+  response: {
     sdkHttpResponse: client,
     automaticFunctionCallingHistory: client,
     text: client,
@@ -111,10 +111,10 @@ const undeclared = {
 
 /** Fields that only our schema has. */
 const beyond = {
-  reply: {} satisfies Beyond<google.GenerateContentResponse, ours.GeminiResponse>,
+  response: {} satisfies Beyond<google.GenerateContentResponse, ours.GeminiResponse>,
   candidate: {} satisfies Beyond<google.Candidate, ours.GeminiCandidate>,
   content: {} satisfies Beyond<google.Content, ours.GeminiContent>,
-  usage: { serviceTier: 'servers tell it here' } satisfies Beyond<google.GenerateContentResponseUsageMetadata, ours.GeminiUsage>,
+  usage: { serviceTier: 'servers send it here' } satisfies Beyond<google.GenerateContentResponseUsageMetadata, ours.GeminiUsage>,
 }
 
 describe('generate-content and the official SDK', () => reasonsHold('generate-content', { ...words, ...undeclared }, beyond))

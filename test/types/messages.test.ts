@@ -142,7 +142,7 @@ const undeclared = {
     user_profile_id: kept,
     workspace_id: kept,
   } satisfies Undeclared<Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams, ours.MessagesRequest>,
-  reply: { container: read, context_management: read, diagnostics: read, input_transformations: read } satisfies Undeclared<
+  response: { container: read, context_management: read, diagnostics: read, input_transformations: read } satisfies Undeclared<
     Anthropic.Message | Anthropic.Beta.BetaMessage,
     ours.MessagesResponse
   >,
@@ -190,7 +190,7 @@ const beyond = {
     Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams,
     ours.MessagesRequest
   >,
-  reply: {} satisfies Beyond<Anthropic.Message | Anthropic.Beta.BetaMessage, ours.MessagesResponse>,
+  response: {} satisfies Beyond<Anthropic.Message | Anthropic.Beta.BetaMessage, ours.MessagesResponse>,
   usage: {} satisfies Beyond<Anthropic.Usage | Anthropic.Beta.BetaUsage, NonNullable<ours.MessagesResponse['usage']>>,
   deltaUsage: { cache_creation: shared, service_tier: shared } satisfies Beyond<
     Anthropic.MessageDeltaUsage | Anthropic.Beta.BetaMessageDeltaUsage,
@@ -235,15 +235,15 @@ const wider = {
     'tool_choice.type': open,
   } satisfies Wider<ours.MessagesRequest, Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams>,
   message: {} satisfies Wider<ours.MessagesMessage, Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam>,
-  reply: { role: open, stop_reason: open, type: open, 'usage.service_tier': open } satisfies Wider<
+  response: { role: open, stop_reason: open, type: open, 'usage.service_tier': open } satisfies Wider<
     ours.MessagesResponse,
     Anthropic.Message | Anthropic.Beta.BetaMessage
   >,
-  asked: { 'cache_control.ttl': open, 'cache_control.type': open, caller: apart, 'source.media_type': open, 'source.type': open } satisfies Wider<
+  requested: { 'cache_control.ttl': open, 'cache_control.type': open, caller: apart, 'source.media_type': open, 'source.type': open } satisfies Wider<
     ours.MessagesBlock,
     Anthropic.ContentBlockParam | Anthropic.Beta.BetaContentBlockParam
   >,
-  answered: { caller: apart, type: open } satisfies Wider<ours.MessagesBlock, Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlock>,
+  received: { caller: apart, type: open } satisfies Wider<ours.MessagesBlock, Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlock>,
   tool: { allowed_callers: open, 'cache_control.ttl': open, 'cache_control.type': open, input_examples: apart, type: open } satisfies Wider<
     ours.MessagesTool,
     Anthropic.Tool | Anthropic.Beta.BetaTool

@@ -26,11 +26,11 @@ accepts<Shaped<ours.ResponsesTool>, Modelled<OpenAI.Responses.Tool, ours.Respons
 const open = 'a word of a list that grows: any is read'
 const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
-const progress = 'one of the events that tell how a tool is getting on'
+const progress = 'one of the events that report the progress of a tool'
 const dialect = 'other servers of this shape send it'
 const older = 'an earlier version of the protocol has it'
 const shared = 'one shape reads several kinds, of which this is one'
-const echo = 'the answer repeats the request, whose shape has it'
+const echo = 'the response repeats the request, whose shape has it'
 
 /** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
 const words = {
@@ -179,7 +179,10 @@ const words = {
 /** Fields that only the SDK has. */
 const undeclared = {
   request: {} satisfies Undeclared<OpenAI.Responses.ResponseCreateParams, ours.ResponsesRequest>,
-  reply: { output_text: 'the SDK makes it, it is on no wire' } satisfies Undeclared<OpenAI.Responses.Response, ours.ResponsesResponse & ours.ResponsesRequest>,
+  response: { output_text: 'the SDK makes it, it is on no wire' } satisfies Undeclared<
+    OpenAI.Responses.Response,
+    ours.ResponsesResponse & ours.ResponsesRequest
+  >,
   usage: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage, ours.ResponsesUsage>,
   inputDetails: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage['input_tokens_details'], NonNullable<ours.ResponsesUsage['input_tokens_details']>>,
   outputDetails: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage['output_tokens_details'], NonNullable<ours.ResponsesUsage['output_tokens_details']>>,
@@ -220,7 +223,7 @@ const beyond = {
     OpenAI.Responses.ResponseCreateParams,
     ours.ResponsesRequest
   >,
-  reply: {
+  response: {
     context_management: echo,
     frequency_penalty: echo,
     include: echo,
@@ -289,7 +292,7 @@ const wider = {
     'tool_choice.type': open,
     truncation: open,
   } satisfies Wider<ours.ResponsesRequest, OpenAI.Responses.ResponseCreateParams>,
-  reply: { error: dialect, 'error.code': open, 'incomplete_details.reason': open, object: open, service_tier: open, status: open } satisfies Wider<
+  response: { error: dialect, 'error.code': open, 'incomplete_details.reason': open, object: open, service_tier: open, status: open } satisfies Wider<
     ours.ResponsesResponse,
     OpenAI.Responses.Response
   >,

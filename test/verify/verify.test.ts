@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
-import { listen, mounted, replies, streams } from '../gateway/support.ts'
+import { listen, mounted, responses, streams } from '../gateway/support.ts'
 
 type ReceivedRequest = { path: string; stream: boolean; model: string; tools: boolean }
 type ModelResponse = { status?: number; type?: string; body: unknown; cut?: boolean }
@@ -25,7 +25,7 @@ async function provider(broken: (received: ReceivedRequest) => ModelResponse | u
     for await (const chunk of request) text += String(chunk)
     const body = (text ? JSON.parse(text) : {}) as { stream?: boolean; model?: string; tools?: unknown }
     const received = { path: request.url ?? '', stream: body.stream === true, model: body.model ?? '', tools: body.tools !== undefined }
-    const { status = 200, type = 'application/json', body: sent, cut = false } = broken(received) ?? sound(received)
+    const { status = 200, type = 'application/json', body: sent, cut = false } = broken(received) ?? working(received)
     response.writeHead(status, { 'content-type': type })
     response.write(typeof sent === 'string' ? sent : JSON.stringify(sent))
     if (cut) setTimeout(() => response.destroy(), 20)
@@ -33,12 +33,12 @@ async function provider(broken: (received: ReceivedRequest) => ModelResponse | u
   })
 }
 
-function sound({ path, stream, model }: ReceivedRequest): ModelResponse {
+function working({ path, stream, model }: ReceivedRequest): ModelResponse {
   if (path === '/v1/models') return { body: listing }
   if (path !== '/v1/chat/completions') return { status: 404, body: { error: { message: 'Not Found' } } }
   if (model !== 'm') return { status: 404, body: refusal }
-  if (!stream) return { body: replies['chat-completions'] }
-  const counts = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: replies['chat-completions']['usage'] }
+  if (!stream) return { body: responses['chat-completions'] }
+  const counts = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: responses['chat-completions']['usage'] }
   const [done = '', ...frames] = [...streams['chat-completions']].reverse()
   return { type: 'text/event-stream', body: [...frames.reverse(), `data: ${JSON.stringify(counts)}\n\n`, done].join('') }
 }
@@ -96,7 +96,7 @@ describe('a provider of one protocol', () => {
   })
 
   test('whose address has no version of ours is called under its own', async () => {
-    const base = await provider(({ path, ...received }) => sound({ ...received, path: path.replace('/api/v4/', '/v1/') }))
+    const base = await provider(({ path, ...received }) => working({ ...received, path: path.replace('/api/v4/', '/v1/') }))
     expect((await run(`${base}/api/v4`)).ok).toBe(true)
   })
 })
@@ -141,7 +141,7 @@ test.each<[string, string, string, (id: string) => object]>([
 })
 
 const html = '<!doctype html><title>Console</title>'
-const whole = replies['chat-completions']
+const whole = responses['chat-completions']
 const callOf = (args: string) => ({
   ...whole,
   choices: [
@@ -165,7 +165,7 @@ const onlyStream = (response: ModelResponse) => (received: ReceivedRequest) => (
 describe('a server that', () => {
   test.each<[string, (received: ReceivedRequest) => ModelResponse | undefined, string, RegExp]>([
     ['is a console', () => ({ type: 'text/html', body: html }), 'JSON, not a page', /address of the API/],
-    ['answers errors with status 200', ({ path }) => (path === '/v1/models' ? { body: refusal } : undefined), 'status and body agree', /./],
+    ['returns errors with status 200', ({ path }) => (path === '/v1/models' ? { body: refusal } : undefined), 'status and body agree', /./],
     [
       'is limited',
       ({ path }) => (path === '/v1/models' ? undefined : { status: 429, body: { error: { message: 'slow down' } } }),
@@ -178,7 +178,7 @@ describe('a server that', () => {
       'complete response',
       /look at its log/,
     ],
-    ['answers with the body of another protocol', onlyWhole(replies.messages), 'complete response', /another protocol|as the protocol says/],
+    ['returns the body of another protocol', onlyWhole(responses.messages), 'complete response', /another protocol|as the protocol says/],
     [
       'forgets a field that clients rely on',
       onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] }),
@@ -224,7 +224,7 @@ describe('a server that', () => {
       /parser of tool calls|as the protocol says/,
     ],
     [
-      'tells errors as a page',
+      'sends errors as a page',
       ({ model }) => (model !== 'm' && model !== '' ? { status: 404, type: 'text/html', body: html } : undefined),
       'an error',
       /form of the protocol/,
@@ -245,8 +245,8 @@ describe('a server that', () => {
   })
 
   test('words of a service move nothing in a terminal', () => {
-    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', detail: 'it said \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
-    expect(text.split('\n')).toEqual([expect.stringContaining('it said  [2Jgone'), '      → ask  31m'])
+    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', detail: 'it sent \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
+    expect(text.split('\n')).toEqual([expect.stringContaining('it sent  [2Jgone'), '      → ask  31m'])
   })
 
   test('does not listen is reported as unreachable', async () => {
@@ -256,7 +256,7 @@ describe('a server that', () => {
   })
 
   test('is no address at all is reported without a request', async () => {
-    const result = await run('gateway.example', { fetch: () => Promise.reject(new Error('nobody asks')) })
+    const result = await run('gateway.example', { fetch: () => Promise.reject(new Error('no request needs it')) })
     expect(result.points).toMatchObject([{ of: 'address', result: 'failed', mend: expect.stringContaining('https://') }])
   })
 

@@ -69,7 +69,7 @@ function suggestion(name: string, groups: OptionGroups, { ungrouped, group }: { 
   }
   const all = Object.entries(groups)
   const own = all.flatMap(([key, table]) => (key === group ? inGroup(key, table, name) : []))
-  const prefixed = all.flatMap(([key, table]) => restsOf(name, key).flatMap(rest => inGroup(key, table, rest)))
+  const prefixed = all.flatMap(([key, table]) => remaindersOf(name, key).flatMap(rest => inGroup(key, table, rest)))
   const outside = similar(name, [...ungrouped, ...(group === undefined ? Object.keys(groups) : [])])
   const elsewhere = [...all.flatMap(([key, table]) => inGroup(key, table, name)), ...(outside === undefined ? [] : [outside])]
   const ofMaker = group === undefined ? all.flatMap(([key]) => (makersOf(key).includes(plain(name)) ? [key] : [])) : []
@@ -80,7 +80,7 @@ function suggestion(name: string, groups: OptionGroups, { ungrouped, group }: { 
 }
 
 /** What is left of a name without the prefix of a group, such as `thinking` of `messagesThinking` or `messages.thinking`. Empty: it has none. */
-function restsOf(name: string, group: string): string[] {
+function remaindersOf(name: string, group: string): string[] {
   const text = plain(name)
   return [plain(group), ...makersOf(group)].flatMap(prefix => (text.startsWith(prefix) && text.length > prefix.length ? [text.slice(prefix.length)] : []))
 }

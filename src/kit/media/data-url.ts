@@ -42,7 +42,7 @@ const beginnings: [base64: string, mime: string][] = [
 
 /** The media type, guessed from the first bytes of base64. */
 export function sniff(data: string): string | undefined {
-  // «RIFF», four bytes of length, «WEBP», whose first letter is in one base64 group with the last byte of the length.
+  // "RIFF", four bytes of length, "WEBP", whose first letter is in one base64 group with the last byte of the length.
   if (data.startsWith('UklGR') && data.slice(12, 16) === 'RUJQ') return 'image/webp'
   return beginnings.find(([start]) => data.startsWith(start))?.[1]
 }

@@ -177,7 +177,7 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
-  // 529 means «overloaded» only in the messages protocol; clients of this one may not know that they can retry.
+  // 529 means "overloaded" only in the messages protocol; clients of this one may not know that they can retry.
   if (status === 529) return 503
   // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its default status.
   if (status === 400 && kind === 'authentication' && protocol !== protocolName) return statusOfKind.authentication

@@ -191,7 +191,7 @@ describe('reasoning of proxies, in a stream as in a complete response', () => {
   test.each<[string, object[], object, object[]]>([
     ['blocks of the messages protocol', [{ thinking_blocks: [thinking] }], { thinking_blocks: [thinking] }, signed],
     [
-      'blocks beside the plain text, piece by piece',
+      'blocks next to the plain text, chunk by chunk',
       [
         { reasoning_content: 'ab', thinking_blocks: [{ type: 'thinking', thinking: 'ab', signature: '' }] },
         { reasoning_content: 'c', thinking_blocks: [{ type: 'thinking', thinking: 'c', signature: '' }] },
@@ -201,7 +201,7 @@ describe('reasoning of proxies, in a stream as in a complete response', () => {
       signed,
     ],
     [
-      'blocks said twice, as proxies do',
+      'blocks sent twice, as proxies do',
       [{ reasoning_content: 'abc', thinking_blocks: [thinking], provider_specific_fields: { thinking_blocks: [thinking] } }],
       { reasoning_content: 'abc', thinking_blocks: [thinking], provider_specific_fields: { thinking_blocks: [thinking] } },
       signed,
@@ -213,7 +213,7 @@ describe('reasoning of proxies, in a stream as in a complete response', () => {
       signed,
     ],
     [
-      'several blocks with a proof each',
+      'several blocks with a signature each',
       [{ thinking_blocks: [thinking] }, { thinking_blocks: [{ type: 'thinking', thinking: 'de', signature: 'T' }] }],
       { thinking_blocks: [thinking, { type: 'thinking', thinking: 'de', signature: 'T' }] },
       [...signed, { type: 'reasoning', segments: [{ text: 'de' }], signature: { value: 'T' } }],
@@ -367,7 +367,7 @@ describe('what a stream says beside what is known', () => {
       'a key of a source',
       { annotations: [{ type: 'url_citation', x: 1, url_citation: { url: 'https://example.org/', title: 't', start_index: 0, end_index: 1 } }] },
     ],
-    ['a key of an audio answer', { audio: { id: 'a', x: 1 } }],
+    ['a key of an audio response', { audio: { id: 'a', x: 1 } }],
     ['reasoning of another type', { reasoning: { text: 'r' } }],
   ])('%s is noted by others', (_, delta) => {
     const { events } = decodeStream([chunk({ content: 'a' }), chunk(delta), chunk({}, 'stop'), '[DONE]'])
@@ -403,50 +403,50 @@ describe('a plain field that joins texts which signatures separate', () => {
     const reasoning = parts.flatMap(part =>
       part.type === 'reasoning' ? [[part.segments.map(({ text }) => text).join(), part.signature?.value].filter(Boolean).join(' by ')] : [],
     )
-    return { thoughts: reasoning, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+    return { reasoning, notes: notes.map(({ code, path }) => `${code} ${path}`) }
   }
   const joined = (list: string, ...places: number[]) => places.map(nth => `reasoning.joined /choices/0/message/${list}/${nth}`)
 
   test.each<[string, unknown[], string[], string[]]>([
-    ['two proofs at the end', [...plain, message, chunk({ reasoning_details: details })], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
+    ['two signatures at the end', [...plain, message, chunk({ reasoning_details: details })], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
     [
-      'two proofs before the answer',
+      'two signatures before the text',
       [...plain, chunk({ reasoning_details: details }), message],
       ['One.\n\nTwo.', 'S0', 'S1'],
       joined('reasoning_details', 0, 1),
     ],
     [
-      'two proofs, each in a delta of its own',
+      'two signatures, each in a delta of its own',
       [...plain, message, ...details.map(detail => chunk({ reasoning_details: [detail] }))],
       ['One.\n\nTwo.', 'S0', 'S1'],
       joined('reasoning_details', 0, 1),
     ],
     ['two proven blocks', [...plain, message, chunk({ thinking_blocks: blocks })], ['One.\n\nTwo.', 'S0', 'S1'], joined('thinking_blocks', 0, 1)],
     [
-      'two texts with an answer between',
+      'two texts with another text between',
       [plain[0], chunk({ content: 'Well. ' }), plain[1], message, chunk({ reasoning_details: details })],
       ['One.\n\n by S0', 'Two. by S1'],
       [],
     ],
     [
-      'three proofs of two texts',
+      'three signatures of two texts',
       [...plain, message, chunk({ reasoning_content: 'Three.' }), chunk({ reasoning_details: [...details, { ...details[0], text: 'Three.', index: 2 }] })],
       ['One.\n\nTwo.', 'Three. by S0', 'S0', 'S1'],
       joined('reasoning_details', 0, 1),
     ],
-    ['one proof', [plain[1], message, chunk({ reasoning_details: details.slice(1) })], ['Two. by S1'], []],
+    ['one signature', [plain[1], message, chunk({ reasoning_details: details.slice(1) })], ['Two. by S1'], []],
     ['one block', [plain[1], message, chunk({ thinking_blocks: blocks.slice(1) })], ['Two. by S1'], []],
     ['a signature alone', [plain[1], message, chunk({ reasoning_signature: 'S1' })], ['Two. by S1'], []],
-    ['the last piece beside the proof', [...plain, chunk({ reasoning_details: details.slice(1) })], ['One.\n\nTwo. by S1'], []],
+    ['the last chunk next to the signature', [...plain, chunk({ reasoning_details: details.slice(1) })], ['One.\n\nTwo. by S1'], []],
     [
-      'proofs of no text',
+      'signatures of no text',
       [...plain, message, chunk({ reasoning_details: ['S0', 'S1'].map((data, index) => ({ type: 'reasoning.encrypted', data, index })) })],
       ['One.\n\nTwo.', 'S0', 'S1'],
       [],
     ],
   ])('%s: no signature is dropped, and what can no longer be expressed is noted', (_, deltas, reasoning, notes) => {
     const found = reported(deltas)
-    expect(found.thoughts.sort()).toEqual(reasoning.sort())
+    expect(found.reasoning.sort()).toEqual(reasoning.sort())
     expect(found.notes).toEqual(notes)
   })
 

@@ -13,7 +13,10 @@ const ask = (more?: object, options: object = {}) => {
   const { body: wire, notes, context } = translateRequest(body(more), { from: 'responses', to: chat, ...options })
   return { wire: wire as Record<string, unknown>, notes: notes.map(({ code, path }) => `${code} ${path}`), context }
 }
-const say = (...calls: object[]) => ({ ...bodies.reply({ role: 'assistant', content: null, tool_calls: calls }, { finish_reason: 'tool_calls' }), model: 'm' })
+const say = (...calls: object[]) => ({
+  ...bodies.response({ role: 'assistant', content: null, tool_calls: calls }, { finish_reason: 'tool_calls' }),
+  model: 'm',
+})
 const asFunction = (args: string, name = 'patch') => ({ id: 'c1', type: 'function', function: { name, arguments: args } })
 
 const response = (calls: object[], context = ask().context) => {

@@ -37,14 +37,14 @@ describe('how much to think, in the words of servers of this shape', () => {
 
   test.each<[string, object, string]>([
     ['two efforts: the own field wins', { reasoning_effort: 'low', reasoning: { effort: 'high' } }, 'field.unknown /reasoning/effort'],
-    ['a key nobody knows', { reasoning: { effort: 'low', x: 1 } }, 'field.unknown /reasoning/x'],
+    ['an unknown key', { reasoning: { effort: 'low', x: 1 } }, 'field.unknown /reasoning/x'],
     ['a budget for what is off', { enable_thinking: false, thinking_budget: 500 }, 'field.unknown /thinking_budget'],
     ['an effort beside a switch that is off: the own field wins', { reasoning_effort: 'low', enable_thinking: false }, 'field.unknown /enable_thinking'],
     ['a switch that is on beside the effort none: the own field wins', { reasoning_effort: 'none', enable_thinking: true }, 'field.unknown /enable_thinking'],
     ['another one', { reasoning_effort: 'none', reasoning: { enabled: true } }, 'field.unknown /reasoning/enabled'],
     ['the effort none beside its own switch: the mode wins', { reasoning: { enabled: true, effort: 'none' } }, 'field.unknown /reasoning/effort'],
     ['a control of another type', { thinking: 'yes' }, 'field.unknown /thinking'],
-    ['what else a template is told', { chat_template_kwargs: { enable_thinking: true, locale: 'de' } }, 'field.unknown /chat_template_kwargs'],
+    ['other parameters of a template', { chat_template_kwargs: { enable_thinking: true, locale: 'de' } }, 'field.unknown /chat_template_kwargs'],
   ])('%s is noted', (_, wire, note) => {
     const { value } = decode(wire)
     for (const other of [messages, responses])

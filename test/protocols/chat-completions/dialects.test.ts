@@ -22,8 +22,8 @@ test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['no choices', [sent, { ...done, choices: null }, done], []],
   ['an empty reason until the end', [chunk({ content: 'a' }, ''), done], []],
   ['no reason at all', [sent], ['finish.missing']],
-  ['«stop» beside calls', [chunk(call({})), done], ['finish.repaired']],
-  ['«tool_calls» without calls', [sent, called], ['finish.repaired']],
+  ['"stop" beside calls', [chunk(call({})), done], ['finish.repaired']],
+  ['"tool_calls" without calls', [sent, called], ['finish.repaired']],
   [
     'usage in every chunk',
     [
@@ -87,12 +87,12 @@ test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>
   ['reasoning_content', response({ reasoning_content: 'r' }), [thought, text]],
   ['reasoning under both names', response({ reasoning: 'r', reasoning_content: 'r' }), [thought, text]],
   [
-    'reasoning in details, with its proof',
+    'reasoning in details, with its signature',
     response({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }] }),
     [{ ...thought, signature: { value: 's' } }, text],
   ],
   [
-    'a proof beside a call',
+    'a signature next to a call',
     ofCall({ arguments: '{}' }, { extra_content: { google: { thought_signature: 'QUJD' } } }),
     [{ type: 'tool-call', signature: { value: 'QUJD' } }],
     ['finish.repaired'],
@@ -120,7 +120,7 @@ test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
     { output: 291 },
   ],
   [
-    'sound beside the input',
+    'audio next to the input',
     { usage: { prompt_tokens: 9, completion_tokens: 248, total_tokens: 632, prompt_tokens_details: { audio_tokens: 375 } } },
     { input: 384, output: 248, inputAudio: 375 },
   ],
@@ -133,7 +133,7 @@ test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
 })
 
 test.each<[deviation: string, body: unknown, error: object]>([
-  ['an error where an answer was due', { error: { message: 'x', type: 'server_error', code: 502 } }, { status: 502, message: 'x' }],
+  ['an error in place of a response', { error: { message: 'x', type: 'server_error', code: 502 } }, { status: 502, message: 'x' }],
   ['an error in the choice', response({ content: '' }, {}, { finish_reason: 'error', error: { code: 502, message: 'x' } }), { status: 502, message: 'x' }],
   ['no choices', { id: 'c1', choices: [] }, { kind: 'internal' }],
   ['choices that are null', { id: 'c1', choices: null }, { kind: 'internal' }],
@@ -150,7 +150,7 @@ const asks = (message: object, more: object = {}) => ({ model: 'm', messages: [m
 
 /** The speaker and the text are not guessed. */
 test.each<[what: string, body: unknown, path: string]>([
-  ...['model', 'ai', 'human', 'function_call_output'].map((role): [string, unknown, string] => [`«${role}»`, asks({ role, content: 'a' }), '/messages/0/role']),
+  ...['model', 'ai', 'human', 'function_call_output'].map((role): [string, unknown, string] => [`"${role}"`, asks({ role, content: 'a' }), '/messages/0/role']),
   ...[1, true].map((content): [string, unknown, string] => [`content ${content}`, asks({ role: 'user', content }), '/messages/0/content']),
 ])('%s is refused, with its path', (_, body, path) => {
   expect(() => chatCompletions.decodeRequest(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))
@@ -163,7 +163,7 @@ test.each<[deviation: string, body: unknown, read: object, notes?: string[]]>([
   ['content and a refusal', asks({ role: 'assistant', content: 'a', refusal: 'no' }), { messages: [{ parts: [text, { type: 'refusal' }] }] }],
   ['two limits', asks({ role: 'user', content: 'a' }, { max_tokens: 5, max_completion_tokens: 6 }), { maxOutputTokens: 6 }],
   [
-    'results without an id, for the oldest calls that are not answered',
+    'results without an id, for the oldest open calls',
     { model: 'm', messages: [two, { role: 'tool', content: 'r' }, { role: 'tool', content: 's' }] },
     { messages: [{}, { parts: [{ callId: 'x' }] }, { parts: [{ callId: 'y' }] }] },
     ['tool-result.call-id', 'tool-result.call-id'],

@@ -33,7 +33,7 @@ test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
     'request',
   ],
   ['nested functions', { messages: [], tools: [{ type: 'function', function: { name: 'f' } }] }, 'request'],
-  ['an answer', { object: 'chat.completion', choices: [] }, 'response'],
+  ['a response', { object: 'chat.completion', choices: [] }, 'response'],
   ['a chunk', chunk({ content: 'a' }), 'event'],
   ['what other protocols could say too', { model: 'm', messages: [{ role: 'user', content: 'q' }] }, undefined],
   ['text', 'x', undefined],
@@ -66,10 +66,10 @@ describe('usage at the end of a stream', () => {
 
   test.each<[string, Options | undefined, boolean]>([
     ['without a request that could ask', undefined, true],
-    ['asked for', received(true), true],
-    ['not asked for', received(), false],
+    ['requested', received(true), true],
+    ['not requested', received(), false],
     ['refused', received(false), false],
-    ['not asked for, but always wanted', { ...received(), alwaysUsage: true }, true],
+    ['not requested, but always wanted', { ...received(), alwaysUsage: true }, true],
   ])('%s', (_, options, expected) => {
     expect(shown(options)).toBe(expected)
   })

@@ -11,7 +11,7 @@ const read = (status: number, body: unknown, headers: Record<string, string> = {
 describe('reading', () => {
   test.each<[string, number, unknown, ErrorKind, string]>([
     [
-      'the usual body',
+      'the common body',
       401,
       { error: { message: 'wrong key', type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
       'authentication',

@@ -61,18 +61,18 @@ const back = (message: object) => {
 
 describe.each(ways)('%s', (_, encode) => {
   test.each<[string, Part[]]>([
-    ['one proof on one text', [think('t', 'S'), text('abc', { signature: signature('A') })]],
-    ['a proof on the first of two texts', [text('abc', { signature: signature('A') }), text('de')]],
-    ['a proof on each of two texts', [text('abc', { signature: signature('A') }), text('de', { signature: signature('B') })]],
-    ['a text without a word that only proves', [text('abc'), text('', { signature: signature('A') })]],
+    ['one signature on one text', [think('t', 'S'), text('abc', { signature: signature('A') })]],
+    ['a signature on the first of two texts', [text('abc', { signature: signature('A') }), text('de')]],
+    ['a signature on each of two texts', [text('abc', { signature: signature('A') }), text('de', { signature: signature('B') })]],
+    ['an empty text with only a signature', [text('abc'), text('', { signature: signature('A') })]],
     ['such a text before others', [text('', { signature: signature('A') }), text('abc')]],
     ['such a text after a call', [text('abc'), call('c1'), text('', { signature: signature('A') })]],
     ['two such texts', [text('', { signature: signature('A') }), call('c1'), text('', { signature: signature('B') })]],
     [
-      'proofs of texts among reasoning of its own',
+      'signatures of texts among reasoning of its own',
       [think('t', 'S'), text('abc', { signature: signature('A') }), think('u', 'T'), text('de', { signature: signature('B') }), call('c1')],
     ],
-    ['several reasoning parts, each with its proof', [think('t', 'S'), think('u', 'T'), text('abc'), think('v', 'U'), call('c1')]],
+    ['several reasoning parts, each with its signature', [think('t', 'S'), think('u', 'T'), text('abc'), think('v', 'U'), call('c1')]],
     ['astral characters', [text('😀', { signature: signature('A') }), text('b😀', { signature: signature('B') })]],
   ])('%s comes back in its place', (_name, parts) => {
     const { message, notes } = encode(result(say(...parts)))
@@ -97,8 +97,8 @@ describe.each(ways)('%s', (_, encode) => {
   test.each<[string, Options, Part]>([
     ['there is no place for it', { signatures: 'none' }, text('abc')],
     ['reasoning is left out', { reasoningField: 'omit' }, text('abc')],
-    ['the caller keeps proofs by calls, and there is none', { signatures: 'store' }, text('abc')],
-    ['the message has no words', {}, { type: 'refusal', text: 'no' }],
+    ['the caller keeps signatures by calls, and there is none', { signatures: 'store' }, text('abc')],
+    ['the message has no text', {}, { type: 'refusal', text: 'no' }],
   ])('a phase is noted where %s', (_name, options, part) => {
     const { message, notes } = encode(result({ ...say(part), phase: 'commentary', at: '/output/0' }), options)
     expect(message).not.toHaveProperty('reasoning_details')
@@ -106,7 +106,7 @@ describe.each(ways)('%s', (_, encode) => {
   })
 
   test.each<[string, Options]>([
-    ['no place for proofs', { signatures: 'none' }],
+    ['no place for signatures', { signatures: 'none' }],
     ['no reasoning', { reasoningField: 'omit' }],
   ])('with %s, each signature of a text is noted', (_name, options) => {
     const parts = [text('abc', { signature: signature('A'), at: '/a' }), text('de', { signature: signature('B'), at: '/b' })]
@@ -152,7 +152,7 @@ describe('phases of the responses protocol, through a chat client', () => {
     phase,
     content: [{ type: 'output_text', text: words, annotations: [], logprobs: [] }],
   })
-  const response = items.reply([reported('commentary', 'I look.', 'msg_1'), { ...items.call('c1', '{}'), id: 'fc_1', status: 'completed' }])
+  const response = items.response([reported('commentary', 'I look.', 'msg_1'), { ...items.call('c1', '{}'), id: 'fc_1', status: 'completed' }])
 
   test('are items of their own again, with their phases', () => {
     const { body } = translateResponse(response, { from: 'responses', to: 'chat-completions', now: 1 })
@@ -170,7 +170,7 @@ describe('phases of the responses protocol, through a chat client', () => {
   })
 
   test('of neighbours are not mixed', () => {
-    const both = items.reply([reported('commentary', 'a', 'msg_1'), reported('final_answer', 'b', 'msg_2')])
+    const both = items.response([reported('commentary', 'a', 'msg_1'), reported('final_answer', 'b', 'msg_2')])
     const { body } = translateResponse(both, { from: 'responses', to: 'chat-completions', now: 1 })
     const { body: next } = translateRequest(
       { model: 'm', messages: [user, (body as Wire).choices[0]?.message, user] },

@@ -14,7 +14,7 @@ const declares = (tools: object) =>
 const older = declares({ functions })
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
-const response = (...content: object[]) => blocks.reply(content, { stop_reason: 'tool_use' })
+const response = (...content: object[]) => blocks.response(content, { stop_reason: 'tool_use' })
 const block = (index: number, { input, ...head }: { input: object }) => [
   { type: 'content_block_start', index, content_block: { ...head, input: {} } },
   { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } },

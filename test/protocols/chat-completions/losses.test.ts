@@ -35,9 +35,9 @@ describe('what another protocol cannot express is noted at its path', () => {
         request({ functions: [{ name: 'f' }], function_call: { name: odd } }),
         'tool.renamed /function_call/name',
       ],
-      ['thoughts that are no list', target, say({ role: 'assistant', content: 'a', reasoning_details: 'hm' }), 'field.unknown /messages/0/reasoning_details'],
+      ['reasoning that is no list', target, say({ role: 'assistant', content: 'a', reasoning_details: 'hm' }), 'field.unknown /messages/0/reasoning_details'],
       [
-        'signed thoughts that are no list',
+        'signed reasoning that is no list',
         target,
         say({ role: 'assistant', content: 'a', thinking_blocks: 'hm' }),
         'field.unknown /messages/0/thinking_blocks',
@@ -211,9 +211,9 @@ describe('what another protocol cannot express is noted at its path', () => {
         { ...response({ content: 'a' }), usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 3 } },
         'field.unknown /usage/total_tokens',
       ],
-      ['odds that are a text', target, response({ content: 'a' }, { logprobs: 'low' }), 'field.unknown /choices/0/logprobs'],
+      ['logprobs that are a text', target, response({ content: 'a' }, { logprobs: 'low' }), 'field.unknown /choices/0/logprobs'],
       [
-        'odds that are no list of tokens',
+        'logprobs that are no list of tokens',
         target,
         response({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }, 7] } }),
         'field.unknown /choices/0/logprobs/content',

@@ -148,7 +148,7 @@ describe('what a source says of its error', () => {
 
 describe('images next to a response', () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
-  const response = bodies.reply({ content: 'Here.', images: [image] })
+  const response = bodies.response({ content: 'Here.', images: [image] })
   const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
 
   test('are media, and come back as they were', () => {
@@ -195,7 +195,7 @@ describe('names of calls in a stream', () => {
 
   test('that come again are the same name', () => expect(heads(named('look', 'look'))).toEqual(['look']))
   test.each([
-    ['in pieces', ['get_', 'wea', 'ther']],
+    ['in parts', ['get_', 'wea', 'ther']],
     ['growing', ['get_', 'get_wea', 'get_weather']],
     ['whole, twice', ['get_weather', 'get_weather']],
   ])('%s are joined on demand', (_, names) => expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']))
@@ -213,7 +213,7 @@ describe('names of calls in a stream', () => {
 
 describe('an error in a choice', () => {
   const error = { code: 429, message: 'Slow down.', metadata: { provider_name: 'p' } }
-  const response = bodies.reply({ content: 'par' }, { finish_reason: 'error', error })
+  const response = bodies.response({ content: 'par' }, { finish_reason: 'error', error })
 
   test('is the error of the response, and stays unchanged in its own protocol', () => {
     const { value } = from.decodeResponse(response)

@@ -69,7 +69,7 @@ describe('structured output (2.9)', () => {
     ['verbosity', { verbosity: 'high' }, { text: { verbosity: 'high' } }, []],
     ['text as the only modality is the default', { modalities: ['text'] }, { modalities: undefined }, []],
     [
-      'sound',
+      'audio',
       { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } },
       { modalities: undefined, audio: undefined },
       ['field.unsupported /audio', 'field.unsupported /modalities'],
@@ -85,7 +85,7 @@ describe('sampling and limits (2.10)', () => {
     ['the limit', { max_output_tokens: 5 }, { max_completion_tokens: 5, max_tokens: undefined }, []],
     ['no limit', {}, { max_completion_tokens: undefined, max_tokens: undefined }, []],
     [
-      'the older name of the limit, as asked',
+      'the older name of the limit, as requested',
       { max_output_tokens: 5 },
       { max_tokens: 5, max_completion_tokens: undefined },
       [],
@@ -123,22 +123,22 @@ describe('sampling and limits (2.10)', () => {
     ['the older limit', { max_tokens: 50 }, { max_output_tokens: 50 }, []],
     ['a low limit', { max_tokens: 5 }, { max_output_tokens: 16 }, ['max-tokens.raised /max_tokens']],
     ['both limits', { max_tokens: 70, max_completion_tokens: 50 }, { max_output_tokens: 50 }, ['field.unknown /max_tokens']],
-    ['two answers', { n: 2 }, { n: undefined }, ['field.unsupported /n']],
-    ['one answer is the default', { n: 1 }, { n: undefined }, []],
+    ['two candidates', { n: 2 }, { n: undefined }, ['field.unsupported /n']],
+    ['one candidate is the default', { n: 1 }, { n: undefined }, []],
     ['probabilities', { logprobs: true, top_logprobs: 3 }, { top_logprobs: 3, include: expect.arrayContaining(['message.output_text.logprobs']) }, []],
     ['no probabilities', { logprobs: false }, { top_logprobs: undefined, include: expect.not.arrayContaining(['message.output_text.logprobs']) }, []],
   ])('toward responses: %s', (_, given, expected, notes, options) => hold(fromChat('responses', given, options), expected, notes))
 
   test.each<Row>([
     ['a high temperature is clamped, never scaled', { temperature: 1.7 }, { temperature: 1 }, ['sampling.temperature-clamped /temperature']],
-    ['a usual temperature', { temperature: 0.7 }, { temperature: 0.7 }, []],
+    ['a common temperature', { temperature: 0.7 }, { temperature: 0.7 }, []],
     ['penalties', { presence_penalty: 1 }, { presence_penalty: undefined }, ['field.unsupported /presence_penalty']],
     ['a seed', { seed: 7 }, { seed: undefined }, ['field.unsupported /seed']],
     ['a bias', { logit_bias: { 5: 10 } }, { logit_bias: undefined }, ['field.unsupported /logit_bias']],
     ['a stop sequence', { stop: 'a' }, { stop_sequences: ['a'] }, []],
     ['the limit', { max_tokens: 5 }, { max_tokens: 5 }, []],
     ['both limits', { max_tokens: 70, max_completion_tokens: 50 }, { max_tokens: 50 }, ['field.unknown /max_tokens']],
-    ['two answers', { n: 2 }, { n: undefined }, ['candidates.first-only /n']],
+    ['two candidates', { n: 2 }, { n: undefined }, ['candidates.first-only /n']],
     ['probabilities', { logprobs: true, top_logprobs: 3 }, { logprobs: undefined }, ['field.unsupported /logprobs', 'field.unsupported /top_logprobs']],
   ])('toward messages: %s', (_, given, expected, notes) => hold(fromChat('messages', { model: 'claude-sonnet-4-5', ...given }), expected, notes))
 })
@@ -149,7 +149,7 @@ describe('prompt caching (2.11)', () => {
   const message = (mark: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', ...mark }] }] })
   const fields = { prompt_cache_key: 'k', prompt_cache_options: { mode: 'explicit', ttl: '30m' }, prompt_cache_retention: '24h' }
   test.each<Row>([
-    ['key, options and retention, written when asked for', fields, fields, [], { chatCompletions: { optionalFields: 'write' } }],
+    ['key, options and retention, written on request', fields, fields, [], { chatCompletions: { optionalFields: 'write' } }],
     [
       'key, options and retention, which many servers refuse',
       fields,
@@ -178,7 +178,7 @@ describe('prompt caching (2.11)', () => {
       { chatCompletions: { optionalFields: 'write' } },
     ],
     [
-      'the answer that the cache is compared with',
+      'the response that the cache is compared with',
       { prompt_cache_options: { comparison_response_id: 'resp_1' } },
       { prompt_cache_options: undefined },
       ['field.unsupported /prompt_cache_options/comparison_response_id'],
@@ -192,7 +192,7 @@ describe('prompt caching (2.11)', () => {
   ])('toward responses: %s', (_, given, expected, notes) => hold(fromChat('responses', given), expected, notes))
 
   test.each<Row>([
-    ['an hour is the usual lifetime', { cache_control: { type: 'ephemeral', ttl: '1h' } }, {}, ['cache.ttl /cache_control/ttl']],
+    ['an hour is the common lifetime', { cache_control: { type: 'ephemeral', ttl: '1h' } }, {}, ['cache.ttl /cache_control/ttl']],
     ['what is compared', { diagnostics: { previous_message_id: 'msg_1' } }, {}, ['field.unsupported /diagnostics']],
   ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
@@ -238,8 +238,8 @@ describe('tiers, users and metadata (2.12)', () => {
     ['the tier auto', { service_tier: 'auto' }, { service_tier: 'auto' }, []],
     ['the standard tier', { service_tier: 'standard_only' }, { service_tier: 'default' }, []],
     ['a faster mode', { speed: 'fast' }, { service_tier: undefined }, ['field.unsupported /speed']],
-    ['a faster mode as a tier, as asked', { speed: 'fast' }, { service_tier: 'fast' }, ['tier.speed /speed'], { chatCompletions: { fastIsSpeed: true } }],
-    ['the usual mode is the default', { speed: 'standard' }, { service_tier: undefined }, []],
+    ['a faster mode as a tier, as requested', { speed: 'fast' }, { service_tier: 'fast' }, ['tier.speed /speed'], { chatCompletions: { fastIsSpeed: true } }],
+    ['the standard mode is the default', { speed: 'standard' }, { service_tier: undefined }, []],
     [
       'the user',
       { metadata: { user_id: 'u1' } },
@@ -274,7 +274,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
     ],
   })
   test.each<[string, object, string]>([
-    ['an earlier answer', { previous_response_id: 'resp_1' }, 'previous_response_id'],
+    ['an earlier response', { previous_response_id: 'resp_1' }, 'previous_response_id'],
     ['a stored conversation', { conversation: 'conv_1' }, 'conversation'],
     ['a stored prompt', { prompt: { id: 'p' } }, 'prompt'],
     ['work in the background', { background: true }, 'background'],
@@ -288,7 +288,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
   test.each<Row>([
     ['storing', { store: true }, { store: undefined }, ['field.optional /store']],
     ['not storing', { store: false }, { store: undefined }, []],
-    ['nothing said of storing', {}, { store: undefined }, []],
+    ['nothing about storing', {}, { store: undefined }, []],
     ['no work in the background', { background: false }, {}, []],
     ['what is included anyway', { include: ['reasoning.encrypted_content'] }, { include: undefined }, []],
     [
@@ -311,7 +311,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
   ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
   test.each<[string, object, boolean, string[]]>([
-    ['nothing said, for the defaults differ', {}, false, ['store.default /store']],
+    ['nothing, since the defaults differ', {}, false, ['store.default /store']],
     ['storing', { store: true }, true, []],
     ['not storing', { store: false }, false, []],
   ])('toward responses: %s', (_, given, store, notes) => {

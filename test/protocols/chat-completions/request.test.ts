@@ -115,7 +115,7 @@ describe('a whole request', () => {
   })
 
   test.each([
-    ['a role nobody knows', { messages: [{ role: 'ai', content: 'a' }] }, '/messages/0/role'],
+    ['an unknown role', { messages: [{ role: 'ai', content: 'a' }] }, '/messages/0/role'],
     ['content that is a number', { messages: [{ role: 'user', content: 3 }] }, '/messages/0/content'],
     ['no messages', { model: 'm' }, '/messages'],
     ['an image without a URL', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] }, '/messages/0/content/0/image_url/url'],
@@ -172,7 +172,7 @@ describe('older and other spellings', () => {
   test.each([
     ['pdf by its name', { filename: 'a.pdf', file_data: 'JVBERi0=' }, { kind: 'document', source: { mime: 'application/pdf' } }],
     ['text by its name', { filename: 'a.txt', file_data: 'aGk=' }, { kind: 'document', source: { mime: 'text/plain' } }],
-    ['pdf when nothing is told', { file_data: 'JVBERi0=' }, { kind: 'document', source: { mime: 'application/pdf' } }],
+    ['pdf when the type is unknown', { file_data: 'JVBERi0=' }, { kind: 'document', source: { mime: 'application/pdf' } }],
     ['by its data URL', { filename: 'a.pdf', file_data: 'data:text/csv;base64,YSxi' }, { kind: 'document', source: { mime: 'text/csv', data: 'YSxi' } }],
     ['an id', { file_id: 'file-1' }, { kind: 'file', source: { type: 'file-id', id: 'file-1', issuer: 'chat-completions' } }],
   ])('bare file data is %s', (_, file, part) => {
@@ -291,9 +291,9 @@ describe('turns of other protocols', () => {
   })
 
   test('calls without results and results without calls are written as they are', () => {
-    const broken = [say('assistant', call('c1')), say('user', text('go on')), say('tool', result('c9', 'lost'))]
+    const broken = [say('assistant', call('c1')), say('user', text('continue')), say('tool', result('c9', 'lost'))]
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
-    const late = [say('user', text('go on'), result('c9', 'lost'))]
+    const late = [say('user', text('continue'), result('c9', 'lost'))]
     expect(write(late).codes).toEqual(['tool-result.moved'])
   })
 
@@ -542,7 +542,7 @@ describe('fields of other protocols', () => {
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
     ['a seed', { sampling: { seed: 7, temperature: 0.5 } }, { seed: 7, temperature: 0.5 }, []],
     ['penalties', { sampling: { frequencyPenalty: 0.1, presencePenalty: 0.2 } }, { frequency_penalty: 0.1, presence_penalty: 0.2 }, []],
-    ['a tier nobody knows here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
+    ['a tier that is unknown here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
     ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, {}, ['field.optional']],
     ['a stream', { stream: { enabled: true } }, { stream: true, stream_options: { include_usage: true } }, []],
     ['a stream without usage', { stream: { enabled: true, includeUsage: false } }, { stream: true, stream_options: { include_usage: true } }, []],

@@ -154,7 +154,7 @@ describe('the finish reason of a response (2.17)', () => {
     ['tool_use', true, { status: 'completed' }, 'tool_use', []],
     ['sensitive', false, incomplete('content_filter'), 'refusal', ['finish.approximated (messages)']],
     ['brand_new', false, { status: 'completed' }, 'end_turn', ['finish.approximated']],
-  ])('«%s», with calls: %s', (finish_reason, called, whole, stop_reason, codes) => {
+  ])('"%s", with calls: %s', (finish_reason, called, whole, stop_reason, codes) => {
     const body = chat(called ? { content: null, tool_calls: [call] } : {}, {}, { finish_reason })
     for (const [to, expected] of [
       ['responses', whole],
@@ -167,7 +167,7 @@ describe('the finish reason of a response (2.17)', () => {
     }
   })
 
-  test.each(['error', 'insufficient_system_resource', 'abort', 'network_error'])('«%s» is a failure', finish_reason => {
+  test.each(['error', 'insufficient_system_resource', 'abort', 'network_error'])('"%s" is a failure', finish_reason => {
     const body = chat({}, {}, { finish_reason })
     expect(cross(body, 'chat-completions', 'responses').written).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
     expect(cross(body, 'chat-completions', 'messages').written).toMatchObject({ type: 'error', error: { type: 'api_error' } })
@@ -248,8 +248,8 @@ describe('usage (2.18)', () => {
 
   test.each<[string, object, string[]]>([
     ['predicted tokens', { completion_tokens_details: { accepted_prediction_tokens: 3 } }, ['/usage/completion_tokens_details/accepted_prediction_tokens']],
-    ['tokens of sound', { prompt_tokens_details: { audio_tokens: 3 } }, ['/usage/prompt_tokens_details/audio_tokens']],
-    ['tokens of pictures', { prompt_tokens_details: { image_tokens: 3 } }, ['/usage/prompt_tokens_details/image_tokens']],
+    ['tokens of audio', { prompt_tokens_details: { audio_tokens: 3 } }, ['/usage/prompt_tokens_details/audio_tokens']],
+    ['tokens of images', { prompt_tokens_details: { image_tokens: 3 } }, ['/usage/prompt_tokens_details/image_tokens']],
     ['tokens of text that are no rest', { prompt_tokens_details: { text_tokens: 3 } }, ['/usage/prompt_tokens_details/text_tokens']],
     ['what it cost', { cost: 0.1 }, ['/usage/cost']],
     ['tokens of text that are all', { prompt_tokens_details: { text_tokens: 20 }, completion_tokens_details: { text_tokens: 9 } }, []],
@@ -335,7 +335,13 @@ describe('errors (2.19)', () => {
     ['a full context', 400, { code: 'context_length_exceeded' }, [400, 'invalid_request_error'], [400, 'invalid_request_error', 'context_length_exceeded']],
     ['a policy', 400, { code: 'content_policy_violation' }, [400, 'invalid_request_error'], [400, 'invalid_request_error', 'content_policy_violation']],
     ['an unknown field', 400, { code: 'unsupported_parameter' }, [400, 'invalid_request_error'], [400, 'invalid_request_error', 'unsupported_parameter']],
-    ['a broken proof', 400, { code: 'invalid_encrypted_content' }, [400, 'invalid_request_error'], [400, 'invalid_request_error', 'invalid_encrypted_content']],
+    [
+      'a broken signature',
+      400,
+      { code: 'invalid_encrypted_content' },
+      [400, 'invalid_request_error'],
+      [400, 'invalid_request_error', 'invalid_encrypted_content'],
+    ],
     ['a wrong key', 401, { code: 'invalid_api_key' }, [401, 'authentication_error'], [401, 'invalid_request_error', 'invalid_api_key']],
     ['a bill', 402, {}, [402, 'billing_error'], [402, 'insufficient_quota', 'insufficient_quota']],
     ['no permission', 403, {}, [403, 'permission_error'], [403, 'permission_error', null]],

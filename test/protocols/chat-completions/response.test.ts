@@ -98,7 +98,7 @@ describe('reading', () => {
 
   test.each<[string, object, Usage, string[]]>([
     [
-      'DeepSeek: the rest of the input tells nothing more',
+      'DeepSeek: the rest of the input adds nothing',
       { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 6 },
       { input: 10, output: 2, cacheRead: 4 },
       [],
@@ -188,9 +188,9 @@ describe('writing', () => {
     const { wire, notes } = encodeResponse(bare, {
       now: 9,
       newId: prefix => `${prefix}x`,
-      context: { from: 'chat-completions', to: 'messages', request: { model: 'asked', messages: [] } },
+      context: { from: 'chat-completions', to: 'messages', request: { model: 'requested', messages: [] } },
     })
-    expect(wire).toMatchObject({ id: 'chatcmpl-x', created: 9, model: 'asked', choices: [{ message: { content: null } }] })
+    expect(wire).toMatchObject({ id: 'chatcmpl-x', created: 9, model: 'requested', choices: [{ message: { content: null } }] })
     expect(codes(notes)).toEqual(['response.id', 'response.created', 'response.model'])
   })
 
@@ -334,7 +334,7 @@ describe('writing', () => {
     const { message, codes } = write(parts, 'tool_calls')
     expect(message?.['tool_calls']).toMatchObject([{ extra_content: { google: { thought_signature: 'QUJD' } } }])
     expect(codes).toEqual(['reasoning.dialect-field'])
-    // A client that sends the message back brings it to its maker, whoever that is.
+    // A client that sends the message back brings it to its creator.
     const { messages } = chatCompletions.decodeRequest({ messages: [{ role: 'user', content: 'x' }, message] }).value
     expect(messages[1]?.parts).toMatchObject(parts)
   })

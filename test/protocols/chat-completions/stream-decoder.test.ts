@@ -100,7 +100,11 @@ describe('what servers send', () => {
       calls({ index: 0, id: 'a', ...fn('f') }, { index: 1, id: 'b', ...fn('g') }, { index: 0, ...fn(undefined, '{}') }, { index: 1, ...fn(undefined, '[]') }),
       ['function:f({})', 'function:g([])'],
     ],
-    ['calls without index, told apart by their ids', calls({ id: 'a', ...fn('f', '{}') }, { id: 'b', ...fn('f', '{}') }), ['function:f({})', 'function:f({})']],
+    [
+      'calls without index, distinguished by their ids',
+      calls({ id: 'a', ...fn('f', '{}') }, { id: 'b', ...fn('f', '{}') }),
+      ['function:f({})', 'function:f({})'],
+    ],
     ['fragments without index and id belong to the last call', calls({ id: 'a', ...fn('f', '{"a"') }, fn(undefined, ':1}')), ['function:f({"a":1})']],
     ['whole calls without index and id', calls(fn('f', '{}'), fn('g', '{}')), ['function:f({})', 'function:g({})']],
     [
@@ -146,7 +150,7 @@ describe('what servers send', () => {
       ['text:a'],
     ],
     [
-      'the whole answer as the only chunk',
+      'the complete response as the only chunk',
       [
         {
           id: 'c1',
@@ -163,7 +167,7 @@ describe('what servers send', () => {
       ['reasoning:r', 'text:a', 'function:f({})'],
     ],
     [
-      'the whole answer in a chunk of its own, after its deltas',
+      'the complete response in a chunk of its own, after its deltas',
       [chunk({ content: 'a' }), chunk({ content: 'b' }), { ...chunk({}), choices: [{ index: 0, message: { content: 'ab' }, finish_reason: 'stop' }] }],
       ['text:ab'],
     ],
@@ -286,7 +290,7 @@ describe('the end', () => {
 })
 
 describe.each<[string, object, string]>([
-  ['a frame that tells of something', { code: 'InternalError', message: 'engine died' }, 'engine died'],
+  ['a frame with other content', { code: 'InternalError', message: 'engine died' }, 'engine died'],
   ['a frame in the words of FastAPI', { detail: 'engine died' }, 'engine died'],
   ['an error inside of a choice', { id: 'c1', choices: [{ index: 0, delta: {}, error: { message: 'engine died' } }] }, 'engine died'],
 ])('%s', (_, frame, message) => {

@@ -16,8 +16,8 @@ const streamed = (chunks: string[]) => {
 
 describe('reasoning between tags in the text of a response', () => {
   test.each<[string, string, string[]]>([
-    ['stands before the text', '<think>hm</think>yes', ['reasoning:hm', 'text:yes']],
-    ['stands between texts', 'a<think>hm</think>b', ['text:a', 'reasoning:hm', 'text:b']],
+    ['is before the text', '<think>hm</think>yes', ['reasoning:hm', 'text:yes']],
+    ['is between texts', 'a<think>hm</think>b', ['text:a', 'reasoning:hm', 'text:b']],
     ['is called a thought', '<thought>hm</thought>yes', ['reasoning:hm', 'text:yes']],
     ['was never ended', '<think>hm', ['reasoning:hm']],
     ['holds no word', '<think></think>yes', ['text:yes']],

@@ -137,7 +137,7 @@ test('of chunks of thinking only the other fields are dropped, each noted at its
 })
 
 test.each<[string, (raw: object) => Part]>([
-  ['a block of a type nobody knows', raw => ({ type: 'opaque', protocol: 'chat-completions', raw })],
+  ['a block of an unknown type', raw => ({ type: 'opaque', protocol: 'chat-completions', raw })],
   ['a block of thinking', raw => chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: [raw] }] }).value.messages[0]?.parts[0] as Part],
 ])('%s is not changed by a mark on its parent', (_, partOf) => {
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })

@@ -53,7 +53,7 @@ describe('an empty signature', () => {
     )
   })
 
-  const response = chat.reply({ content: 'yes', reasoning_content: 'hm' })
+  const response = chat.response({ content: 'yes', reasoning_content: 'hm' })
   const frames = [chat.chunk({ reasoning_content: 'hm' }), chat.chunk({ content: 'yes' }), chat.chunk({}, { finish_reason: 'stop' })]
   const stream = `${frames.map(frame => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
 

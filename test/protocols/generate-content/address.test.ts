@@ -45,9 +45,9 @@ describe('the path has the model and the operation', () => {
   })
 
   test('a body may say the model too, and the path wins', () => {
-    const body = { model: 'models/told', contents: [] }
-    expect(generateContent.decodeRequest(body).value.model).toBe('told')
-    expect(generateContent.decodeRequest(body, { path: '/v1beta/models/asked:generateContent' }).value.model).toBe('asked')
+    const body = { model: 'models/from-body', contents: [] }
+    expect(generateContent.decodeRequest(body).value.model).toBe('from-body')
+    expect(generateContent.decodeRequest(body, { path: '/v1beta/models/requested:generateContent' }).value.model).toBe('requested')
     expect(withModel(body, 'other')).toEqual({ model: 'models/other', contents: [] })
     expect(withModel({ contents: [] }, 'other')).toEqual({ contents: [] })
     for (const key of ['generateContentRequest', 'generate_content_request'])
@@ -81,7 +81,7 @@ describe('what a body says of itself', () => {
   test.each<[string, unknown, 'request' | 'response' | undefined]>([
     ['a request', { contents: [{ parts: [{ text: 'a' }] }] }, 'request'],
     ['a request in the other spelling', { contents: [], system_instruction: {} }, 'request'],
-    ['a reply', { candidates: [] }, 'response'],
+    ['a response', { candidates: [] }, 'response'],
     ['a refused prompt', { promptFeedback: { blockReason: 'SAFETY' } }, 'response'],
     ['something else', { messages: [] }, undefined],
     ['nothing', null, undefined],

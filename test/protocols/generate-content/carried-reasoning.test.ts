@@ -21,9 +21,9 @@ test('no character is cut where the client has edited the text', () => {
 })
 
 test('a signature of a text stays with its end, once', () => {
-  const before: Part[] = [{ type: 'text', text: 'onetwo', signature: { value: 'proof', issuer: 'generate-content' } }]
+  const before: Part[] = [{ type: 'text', text: 'onetwo', signature: { value: 'signature', issuer: 'generate-content' } }]
   restoreReasoning([[3, { segments: [] }]], before, '/contents/0/parts/1')
-  expect(before).toMatchObject([{ text: 'one' }, { type: 'reasoning' }, { text: 'two', signature: { value: 'proof' } }])
+  expect(before).toMatchObject([{ text: 'one' }, { type: 'reasoning' }, { text: 'two', signature: { value: 'signature' } }])
   expect(before[0]).not.toHaveProperty('signature')
 })
 

@@ -13,8 +13,8 @@ describe('grounding is read', () => {
   test.each<[what: string, texts: { text: string; place: number }[], segment: object, expected: unknown[]]>([
     ['bytes count as code points', [response('zürich 🙂!')], { startIndex: 1, endIndex: 3 }, [0, 'u', 1, 2]],
     ['four of them are one', [response('a🙂b')], { startIndex: 1, endIndex: 5 }, [0, 'u', 1, 2]],
-    ['a span begins at 0 where nothing is told', [response('abc')], { endIndex: 2 }, [0, 'u', 0, 2]],
-    ['a span counts in all of the answer', [response('abc', 1), response('def', 3)], { startIndex: 4, endIndex: 6 }, [1, 'u', 1, 3]],
+    ['a span begins at 0 where it has no start', [response('abc')], { endIndex: 2 }, [0, 'u', 0, 2]],
+    ['a span counts in all of the response', [response('abc', 1), response('def', 3)], { startIndex: 4, endIndex: 6 }, [1, 'u', 1, 3]],
     ['a span with a part counts in it', [response('abc', 1), response('def', 3)], { partIndex: 3, endIndex: 2 }, [1, 'u', 0, 2]],
   ])('%s', (_, texts, segment, expected) => {
     expect(spans(decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support(segment, 0)] }, texts))).toEqual([expected])
@@ -30,14 +30,14 @@ describe('grounding is read', () => {
 
   test('a file has its own names', () => {
     const grounding = {
-      groundingChunks: [{ retrievedContext: { uri: 'files/1', title: 'a.pdf', text: 'said' } }],
+      groundingChunks: [{ retrievedContext: { uri: 'files/1', title: 'a.pdf', text: 'cited' } }],
       groundingSupports: [support({ endIndex: 1 }, 0)],
     }
     expect(decodeGrounding(grounding, [response('x')]).found[0]?.citation).toMatchObject({
       kind: 'file',
       fileId: 'files/1',
       filename: 'a.pdf',
-      citedText: 'said',
+      citedText: 'cited',
     })
   })
 
@@ -57,17 +57,13 @@ describe('grounding is read', () => {
   })
 
   test.each<[what: string, grounding: object, left: object]>([
-    ['nothing where all is said', { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 1, text: 'x' }, 0)] }, {}],
+    ['nothing where all is known', { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 1, text: 'x' }, 0)] }, {}],
     [
       'how sure the server is',
       { groundingChunks: [web('u')], groundingSupports: [{ ...support({ endIndex: 1 }, 0), confidenceScores: [0.5] }] },
       { groundingSupports: [{ confidenceScores: [0.5] }] },
     ],
-    [
-      'a source that nobody cites',
-      { groundingChunks: [web('u'), web('v')], groundingSupports: [support({ endIndex: 1 }, 0)] },
-      { groundingChunks: [{}, web('v')] },
-    ],
+    ['an uncited source', { groundingChunks: [web('u'), web('v')], groundingSupports: [support({ endIndex: 1 }, 0)] }, { groundingChunks: [{}, web('v')] }],
     [
       'a span outside of the text',
       { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 9 }, 0)] },
@@ -107,7 +103,7 @@ describe('grounding is written', () => {
 
   test.each<[what: string, citation: Partial<Citation>, loss: unknown[]]>([
     ['without a span', {}, []],
-    ['with a text of its source', { citedText: 'said', start: 0, end: 1 }, [[0, 'some']]],
+    ['with a text of its source', { citedText: 'cited', start: 0, end: 1 }, [[0, 'some']]],
     ['of a place in a document', { kind: 'document', start: 0, end: 1 }, [[0, 'all']]],
   ])('one %s', (_, citation, loss) => {
     expect(write({ text: 'a', citations: [cite(citation)] }).lost).toEqual(loss)

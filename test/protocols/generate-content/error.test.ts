@@ -69,7 +69,7 @@ describe('what clients get', () => {
   test('a status that only one protocol has becomes one that all know', () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     const { status, body: reported } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
-    expect({ status, told: reported }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
+    expect({ status, body: reported }).toEqual({ status: 503, body: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
   })
 
   test('a full context is worded as its own servers word it, so that it is known again', () => {

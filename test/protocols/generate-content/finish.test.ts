@@ -139,7 +139,7 @@ describe('a candidate that failed', () => {
 
   test('names the finish reason in the error when there is no message', () => {
     const { body: wire } = translateResponse(body('NO_IMAGE', [], {}), { from: 'generate-content', to: 'messages' })
-    expect(wire).toMatchObject({ error: { message: 'the model ended without an answer: NO_IMAGE' } })
+    expect(wire).toMatchObject({ error: { message: 'the model ended without a response: NO_IMAGE' } })
   })
 
   test.each(failures)('ends as a stop with a note when %s comes with content', word => {

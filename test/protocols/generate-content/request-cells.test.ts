@@ -54,7 +54,7 @@ describe('notes lead to the field that they are of', () => {
       ['field.unsupported /contents/0/parts/0/inline_data/display_name'],
     ],
     [
-      'the schema of results, for each function where it stands',
+      'the schema of results, for each function at its path',
       'generate-content → chat-completions',
       declares({ name: 'a', response: { type: 'OBJECT' } }, { name: 'b', responseJsonSchema: { type: 'object' } }),
       {},
@@ -68,7 +68,7 @@ describe('notes lead to the field that they are of', () => {
       ['reasoning.foreign-signature /contents/0/parts/0/thought_signature'],
     ],
     [
-      'what stands beside a result among the instructions',
+      'fields next to a result among the instructions',
       'generate-content → messages',
       { contents: [{ role: 'system', parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }] }, ...contents({ text: 'hi' }).contents] },
       {},
@@ -145,7 +145,7 @@ describe('results and their names (2.7)', () => {
 describe('how much to think (2.8)', () => {
   test.each<Row>([
     [
-      'an effort that nobody knows says nothing, and leaves the budget to speak',
+      'an unknown effort means nothing, and the budget applies',
       'messages → generate-content',
       {
         model: 'm',
@@ -179,7 +179,7 @@ describe('penalties end before 2 (2.10)', () => {
       [],
     ],
     [
-      'one that nobody allows, which the server refuses',
+      'a forbidden one, which the server refuses',
       'chat-completions → generate-content',
       { ...ask, frequency_penalty: 3 },
       { generationConfig: { frequencyPenalty: 3 } },
@@ -345,21 +345,21 @@ describe('the voice of a response (2.9)', () => {
       ['field.unknown /generationConfig/speechConfig/multiSpeakerVoiceConfig'],
     ],
     [
-      'pictures are asked for in a word that some servers know',
+      'images are requested with a value that some servers support',
       'generate-content → chat-completions',
       { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
       { modalities: ['text', 'image'] },
       ['output.modality /generationConfig/responseModalities'],
     ],
     [
-      'a kind that is not specified is the usual one',
+      'an unspecified kind is the default',
       'generate-content → chat-completions',
       { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['MODALITY_UNSPECIFIED'] } },
       absent('modalities'),
       [],
     ],
     [
-      'text alone is what answers are anyway, and many chat servers refuse fields that they do not know',
+      'text alone is the default for responses, and many chat servers refuse fields that they do not support',
       'generate-content → chat-completions',
       { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['TEXT'] } },
       absent('modalities'),

@@ -26,7 +26,7 @@ describe('the same body is written back', () => {
     ['in the other spelling', { contents: [{ parts: [{ inline_data: { mime_type: 'image/png', data: 'QQ==' } }] }], generation_config: { top_p: 0.5 } }],
     ['with arguments whose names look like fields', { contents: [model({ functionCall: { name: 'f', args: { mime_type: 'x', inline_data: 1 } } })] }],
     ['with calls and results without ids', { contents: [model(call('f'), call('f')), user(result('f', 'a'), result('f', 'b'))] }],
-    ['with an answer in the frames of a stream', { contents: [model({ text: 'He' }), model({ text: 'llo' }), model({ text: '' })] }],
+    ['with a response in the frames of a stream', { contents: [model({ text: 'He' }), model({ text: 'llo' }), model({ text: '' })] }],
     [
       'with a result that is any object',
       { contents: [model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response: { error: { x: 1 } } } })] },
@@ -49,11 +49,11 @@ describe('the same body is written back', () => {
     ['with VALIDATED', { contents: [], toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } }],
     ['with VALIDATED for all', { contents: [], toolConfig: { functionCallingConfig: { mode: 'validated', allowedFunctionNames: [] } } }],
     [
-      'with an answer that is one of some words',
+      'with a response that is one of some values',
       { contents: [], generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } } },
     ],
     [
-      'with a voice, its language and what nobody knows of it',
+      'with a voice, its language and unknown fields',
       {
         contents: [],
         generationConfig: { speechConfig: { languageCode: 'de', voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore', x: 1 }, y: null }, z: null } },
@@ -85,16 +85,16 @@ describe('what is read', () => {
     expect(new Set(responses).size).toBe(3)
   })
 
-  test.each<[what: string, calls: Body[], results: Body[], answered: string[]]>([
+  test.each<[what: string, calls: Body[], results: Body[], matched: string[]]>([
     ['by id, in whatever order they come', [call('f', 'a'), call('f', 'b')], [result('f', '2', 'b'), result('f', '1', 'a')], ['b', 'a']],
     ['by id, also under another name', [call('f', 'a'), call('g', 'b')], [result('f', '2', 'b'), result('g', '1', 'a')], ['b', 'a']],
     [
-      'in their order, where nothing tells',
+      'in their order, without other hints',
       [call('f', 'a'), call('g', 'b')],
       ['1', '2'].map(output => ({ functionResponse: { response: { output } } })),
       ['a', 'b'],
     ],
-    ['in no way, where nobody called them', [call('f', 'a')], [result('g', '1', 'z')], ['z']],
+    ['in no way, without a call', [call('f', 'a')], [result('g', '1', 'z')], ['z']],
   ])('results find their calls %s', (_, calls, results, responded) => {
     const { messages } = read({ contents: [user({ text: 'x' }), model(...calls), user(...results)] })
     expect(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : [])))).toEqual(responded)
@@ -115,17 +115,17 @@ describe('what is read', () => {
     expect(outcome?.parts.map(part => part.type === 'tool-result' && part.isError === true)).toEqual([isError])
   })
 
-  test.each<[what: string, frames: Body[][], said: string[]]>([
-    ['one piece each', [[{ text: 'He' }], [{ text: 'llo' }]], ['text Hello']],
+  test.each<[what: string, frames: Body[][], expected: string[]]>([
+    ['one chunk each', [[{ text: 'He' }], [{ text: 'llo' }]], ['text Hello']],
     ['a text that ends before another begins', [[{ text: 'He' }], [{ text: '' }, { text: 'llo' }], [{ text: ' you' }]], ['text He', 'text llo you']],
-    ['two texts at once, of which the last goes on', [[{ text: 'He' }, { text: 'llo' }], [{ text: ' you' }]], ['text He', 'text llo you']],
+    ['two texts at once, of which the last continues', [[{ text: 'He' }, { text: 'llo' }], [{ text: ' you' }]], ['text He', 'text llo you']],
     [
       'the end of a thought and the beginning of a text',
       [[{ text: 'h', thought: true }], [{ text: 'm', thought: true }, { text: 'He' }], [{ text: 'llo' }]],
       ['reasoning hm', 'text Hello'],
     ],
-    ['a proof, after which nothing goes on', [[{ text: 'He', thoughtSignature: 'c2ln' }], [{ text: 'llo' }]], ['text He', 'text llo']],
-    ['nothing, after which nothing goes on', [[{ text: 'He' }], [], [{ text: 'llo' }]], ['text He', 'text llo']],
+    ['a signature, after which nothing continues', [[{ text: 'He', thoughtSignature: 'c2ln' }], [{ text: 'llo' }]], ['text He', 'text llo']],
+    ['nothing, after which nothing continues', [[{ text: 'He' }], [], [{ text: 'llo' }]], ['text He', 'text llo']],
   ])('the frames of a stream in the history are the parts that they were cut of: %s', (_, frames, message) => {
     const body = { contents: [user({ text: 'x' }), ...frames.map(parts => model(...parts)), user({ text: 'y' })] }
     const { messages } = read(body)
@@ -365,7 +365,7 @@ describe('what is written for another protocol', () => {
     expect(notes).toEqual([])
   })
 
-  test.each<[said: string, response: Body]>([
+  test.each<[what: string, response: Body]>([
     ['{"a":1}', { a: 1 }],
     ['[1]', { output: '[1]' }],
     ['{"id":1234567890123456789}', { output: '{"id":1234567890123456789}' }],
@@ -476,11 +476,11 @@ describe('what is written for another protocol', () => {
   const look = { name: 'look', input_schema: { type: 'object' } }
   const search = { type: 'web_search_20250305', name: 'web_search' }
   // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the field.
-  test.each<[tools: string, Body[], GeminiOptions, asked: boolean]>([
-    ['is asked where functions stand beside tools of the provider', [look, search], {}, true],
-    ['is not asked of servers that do not know the field', [look, search], { toolInvocations: 'omit' }, false],
-    ['is not asked of functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
-    ['is not asked of tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
+  test.each<[tools: string, Body[], GeminiOptions, expected: boolean]>([
+    ['is requested when there are functions next to tools of the provider', [look, search], {}, true],
+    ['is not requested from servers without the field', [look, search], { toolInvocations: 'omit' }, false],
+    ['is not requested for functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
+    ['is not requested for tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
   ])('what the provider ran %s', (_, tools, options, received) => {
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'auto' } }
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', generateContent: options, tools: { serverTools: 'map' } })
@@ -595,7 +595,7 @@ describe('a body inside of another', () => {
   test('is no request, unless allowed on request', () => {
     expect(() => generateContent.decodeRequest(body)).toThrow()
     const { messages, model } = generateContent.decodeRequest(body, received).value
-    expect({ model, said: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', said: ['/request/contents/0', '/request/contents/1'] })
+    expect({ model, at: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', at: ['/request/contents/0', '/request/contents/1'] })
   })
 
   test('is written inside of the same again', () => {

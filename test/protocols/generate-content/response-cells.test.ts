@@ -28,21 +28,21 @@ const responses = (message: object) => ({
 describe('media of a response (2.3)', () => {
   test.each<Row>([
     [
-      'sound is told without its type',
+      'audio has no type',
       'generate-content → chat-completions',
       says({ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }),
       { choices: [{ message: { audio: { data: 'QQ==' } } }] },
       [`audio.type ${part}/inlineData/mimeType`],
     ],
     [
-      'sound that only its provider can look up is not told',
+      'audio that only its provider can look up is dropped',
       'generate-content → chat-completions',
       says({ fileData: { fileUri: 'gs://bucket/a.wav', mimeType: 'audio/wav' } }),
       { choices: [{ message: { content: null } }] },
       [`part.unsupported ${part}`],
     ],
     [
-      'the id of sound means something to its own provider alone',
+      'the id of audio is valid for its own provider only',
       'chat-completions → generate-content',
       responses({ content: null, audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' } }),
       { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }] } }] },
@@ -53,14 +53,14 @@ describe('media of a response (2.3)', () => {
       ],
     ],
     [
-      'with a picture that is not told goes its signature',
+      'a dropped image takes its signature with it',
       'generate-content → messages',
       says({ inlineData: { mimeType: 'image/png', data: 'QQ==' }, thoughtSignature: 'QQ==' }, { text: 'there' }),
       { content: [{ type: 'text', text: 'there' }] },
       [`media.unsupported ${part}`],
     ],
     [
-      'the name of a file stands where it stands',
+      'the name of a file stays at its path',
       'generate-content → responses',
       says({ text: 'a' }, { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A' } }),
       {},
@@ -140,7 +140,7 @@ describe('logprobs and counts', () => {
       [],
     ],
     [
-      'more thoughts than output: the output is what grows',
+      'more reasoning than output: the output grows',
       'messages → generate-content',
       {
         id: 'm',

@@ -5,7 +5,7 @@ import type { Part } from '../../../src/canonical/message.ts'
 import type { Finish } from '../../../src/canonical/response.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
-import { responding } from '../../support/answering.ts'
+import { responding } from '../../support/responding.ts'
 
 /** The official client reads what the stream encoder writes. */
 

@@ -116,12 +116,12 @@ describe('a stream is read', () => {
   test.each<[what: string, wires: unknown[], clean: boolean]>([
     ['a stream without a finish reason', [event([{ text: 'a' }])], false],
     ['a stream with one', [event([{ text: 'a' }], stop)], true],
-    ['one that tells it with every event', [event([{ text: 'a' }], stop), event([{ text: 'b' }], stop)], true],
+    ['one that sends it with every event', [event([{ text: 'a' }], stop), event([{ text: 'b' }], stop)], true],
     ['a prompt that was blocked', [{ promptFeedback: { blockReason: 'SAFETY' } }], true],
     ['nothing at all', [], false],
     ['counts alone', [{ usageMetadata: { promptTokenCount: 1 } }], false],
     ['a mark of the end that is no event', [event([{ text: 'a' }], stop), '[DONE]'], true],
-    ['one of two answers that has not ended', [event([{ text: 'a' }], stop), { candidates: [{ index: 1, content: { parts: [{ text: 'b' }] } }] }], false],
+    ['one of two candidates that has not ended', [event([{ text: 'a' }], stop), { candidates: [{ index: 1, content: { parts: [{ text: 'b' }] } }] }], false],
   ])('%s is clean or not', (_, wires, clean) => {
     expect(read(...wires).clean).toBe(clean)
   })
@@ -370,7 +370,7 @@ describe('a stream is written', () => {
 
   test.each<[what: string, options: object, last: object]>([
     ['fails', {}, { error: { code: 502 } }],
-    ['is told as if it were long, as asked', { truncated: 'length' }, { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
+    ['ends as length, as requested', { truncated: 'length' }, { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
   ])('what was cut off %s', (_, options, last) => {
     const { wires } = encodeStream(
       generateContent,
@@ -466,13 +466,13 @@ describe('texts and reasoning in a row stay apart', () => {
   test.each<[string, Part[]]>([
     ['two texts', [text('a'), text('b')]],
     [
-      'a text behind one with a proof',
+      'a text after one with a signature',
       [{ type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought', model: 'm' } }, text('b')],
     ],
-    ['two thoughts', [thought('a'), thought('b')]],
+    ['two parts of reasoning', [thought('a'), thought('b')]],
     ['segments of a thought', [thought('a', 'b'), text('c')]],
-    ['segments of two thoughts', [thought('a', 'b'), thought('c', 'd')]],
-    ['segments of a thought with a proof from elsewhere', [{ ...thought('a', 'b'), signature: { value: 'p', issuer: 'elsewhere' } }, thought('c')]],
+    ['segments of two parts', [thought('a', 'b'), thought('c', 'd')]],
+    ['segments of a thought with a signature from elsewhere', [{ ...thought('a', 'b'), signature: { value: 'p', issuer: 'elsewhere' } }, thought('c')]],
   ])('%s', (_, parts) => {
     const { wires, notes } = written(parts)
     expect(notes).toEqual([])
@@ -533,7 +533,7 @@ describe('of events inside of another object', () => {
     return { text, paths: translator.notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort() }
   }
 
-  test('notes lead into what came, and to what stands beside it', () => {
+  test('notes have paths in the received events, and next to them', () => {
     const odd = { ...event([{ text: 'a' }], { ...stop, odd: 1 }), odd: 2 }
     expect(through(wrapped(odd, { traceId: 't1' })).paths).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
   })
@@ -577,9 +577,9 @@ test.each(['chat-completions', 'messages', 'responses'] as const)(
       const translator = createStreamTranslator({ from: 'generate-content', to, context: { from: to, to: 'generate-content', request } })
       const wires = [chunk(1, 'Good '), chunk(1, 'morning.'), chunk(1, '', { finishReason: 'STOP' })]
       const text = wires.map(wire => translator.push(`data: ${JSON.stringify(wire)}\n\n`)).join('') + translator.end()
-      return { finished: translator.finished, said: text.includes('Good ') && text.includes('morning.'), isFirst: text.includes('"index":0') }
+      return { finished: translator.finished, isComplete: text.includes('Good ') && text.includes('morning.'), isFirst: text.includes('"index":0') }
     }
-    expect(received()).toMatchObject({ finished: true, said: true })
+    expect(received()).toMatchObject({ finished: true, isComplete: true })
     if (to === 'chat-completions') expect([received().isFirst, received(2).isFirst]).toEqual([true, false])
   },
 )

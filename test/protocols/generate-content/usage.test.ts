@@ -30,17 +30,17 @@ test.each([
 })
 
 test.each<[what: string, wire: object, ours: object]>([
-  ['thoughts stand outside of candidates', { promptTokenCount: 9, candidatesTokenCount: 55, thoughtsTokenCount: 32 }, { input: 9, output: 87, reasoning: 32 }],
+  ['reasoning is outside of candidates', { promptTokenCount: 9, candidatesTokenCount: 55, thoughtsTokenCount: 32 }, { input: 9, output: 87, reasoning: 32 }],
   [
-    'what tools brought in stands outside of the prompt',
+    'tokens of tools are outside of the prompt',
     { promptTokenCount: 9, toolUsePromptTokenCount: 96, candidatesTokenCount: 1 },
     { input: 105, output: 1, toolPrompt: 96 },
   ],
   ['cached tokens are part of the prompt', { promptTokenCount: 9, cachedContentTokenCount: 4, candidatesTokenCount: 1 }, { input: 9, output: 1, cacheRead: 4 }],
   ['a counter of 0 is left out by servers', { promptTokenCount: 9, totalTokenCount: 9 }, { input: 9, output: 0 }],
-  ['nothing told is nothing known', { trafficType: 'ON_DEMAND' }, {}],
+  ['absent counts are unknown', { trafficType: 'ON_DEMAND' }, {}],
   [
-    'sound is told by modality',
+    'audio is counted by modality',
     {
       promptTokenCount: 9,
       candidatesTokenCount: 1,
@@ -52,7 +52,7 @@ test.each<[what: string, wire: object, ours: object]>([
     { input: 9, output: 1, inputAudio: 5 },
   ],
   [
-    'pictures are told by modality',
+    'images are counted by modality',
     {
       promptTokenCount: 9,
       candidatesTokenCount: 1,
@@ -75,13 +75,9 @@ test.each<[what: string, wire: object, left: string[]]>([
   ['a total that is no sum', { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 4 }, ['totalTokenCount']],
   ['a list of text that adds up', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 1 }] }, []],
   ['a list that does not', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 2 }] }, ['promptTokensDetails']],
-  ['a list with pictures', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, []],
+  ['a list with images', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, []],
   ['a list with films', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'VIDEO', tokenCount: 1 }] }, ['promptTokensDetails']],
-  [
-    'a list with pictures that were made',
-    { candidatesTokenCount: 1, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] },
-    ['candidatesTokensDetails'],
-  ],
+  ['a list with generated images', { candidatesTokenCount: 1, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, ['candidatesTokensDetails']],
   ['where the traffic is paid from', { promptTokenCount: 1, trafficType: 'ON_DEMAND' }, ['trafficType']],
 ])('%s says something more only if it does', (_, wire, left) => {
   expect(Object.keys(read(wire).usage?.ext?.['generate-content']?.fields ?? {})).toEqual(left)

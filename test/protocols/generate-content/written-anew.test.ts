@@ -98,7 +98,7 @@ describe('a response is written anew', () => {
       }),
     ],
     [
-      'with sources that nobody cites',
+      'with uncited sources',
       response({
         groundingMetadata: {
           webSearchQueries: ['q'],

@@ -49,7 +49,7 @@ describe('what a body says of itself', () => {
     ['a request with instructions', { messages: [], system: 'a' }, 'request'],
     ['a request with blocks', { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] }, 'request'],
     ['a request of two protocols', { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'a' }] }, undefined],
-    ['a reply', { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn' }, 'response'],
+    ['a response', { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn' }, 'response'],
     ['an event', { type: 'content_block_stop', index: 0 }, 'event'],
     ['anything', [1], undefined],
   ])('%s', (_, body, kind) => {

@@ -12,7 +12,7 @@ const shared = process.env['WIREGLOT_SHARED']
 
 /** Recorded files that differ by name, each with the reason. */
 const exceptions: Record<string, string> = {
-  'vercel-ai__anthropic.spliced-message-start.sse': 'two replies in one stream, of which the first is cut off',
+  'vercel-ai__anthropic.spliced-message-start.sse': 'two responses in one stream, of which the first is cut off',
 }
 
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))

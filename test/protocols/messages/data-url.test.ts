@@ -11,19 +11,19 @@ const asking = (type: 'image' | 'document', url: string) => ({
   messages: [{ role: 'user', content: [{ type, source: { type: 'url', url, odd: 1 } }] }],
 })
 
-const picture = 'data:image/png;base64,iVBORw0KGgo='
+const png = 'data:image/png;base64,iVBORw0KGgo='
 const book = 'DATA:application/pdf;base64,JVBERi0='
 
 const written: Record<Exclude<ProtocolName, 'messages'>, [image: object, document: object]> = {
-  'chat-completions': [{ image_url: { url: picture } }, { file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }],
-  responses: [{ image_url: picture }, { file_data: 'data:application/pdf;base64,JVBERi0=' }],
+  'chat-completions': [{ image_url: { url: png } }, { file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }],
+  responses: [{ image_url: png }, { file_data: 'data:application/pdf;base64,JVBERi0=' }],
   'generate-content': [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }, { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }],
 }
 
 describe('the data of such a URL', () => {
   test.each(Object.entries(written) as [keyof typeof written, [object, object]][])('reaches %s as data', (to, [image, document]) => {
     for (const [type, url, expected] of [
-      ['image', picture, image],
+      ['image', png, image],
       ['document', book, document],
     ] as const) {
       const { body } = translateRequest(asking(type, url), { from: 'messages', to })
@@ -35,7 +35,7 @@ describe('the data of such a URL', () => {
   })
 
   test('comes back as it was written', () => {
-    for (const body of [asking('image', picture), asking('document', book), asking('image', 'data:,'), asking('document', 'data:x')]) {
+    for (const body of [asking('image', png), asking('document', book), asking('image', 'data:,'), asking('document', 'data:x')]) {
       const { value } = protocols.messages.decodeRequest(body)
       expect(protocols.messages.encodeRequest(value).wire).toEqual(body)
     }

@@ -17,7 +17,7 @@ describe('what a body relies on beside itself', () => {
     ],
     ['no thinking that could misfit', ask, { messages: { prefixMismatch: 'drop_block' } }, undefined],
     ['a tool that joins later', joining, { messages: { toolAddition: 'block' } }, 'mid-conversation-tool-changes-2026-07-01,inline-tools-2026-09-15'],
-    ['a tool that joins later and stands with the others', joining, {}, undefined],
+    ['a tool that is added later and is with the others', joining, {}, undefined],
     ['fast as speed', { ...ask, service_tier: 'fast' }, { messages: { fastIsSpeed: true } }, 'fast-mode-2026-02-01'],
   ])('%s', (_, body, options, betas) => {
     const { context } = translateRequest(body, { from: 'responses', to: 'messages', ...options })

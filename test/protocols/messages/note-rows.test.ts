@@ -15,7 +15,7 @@ function stream(events: readonly object[], from: ProtocolName, to: ProtocolName)
   const translator = createStreamTranslator({ from, to })
   const text = events.map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`)).join('') + translator.end()
   const deltas = [...text.matchAll(/"(?:content|text)":"([^"]+)"/g)].map(([, message]) => message)
-  return { said: deltas.join(''), notes: translator.notes }
+  return { text: deltas.join(''), notes: translator.notes }
 }
 
 describe('media', () => {
@@ -70,7 +70,7 @@ describe('media', () => {
       { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
       [],
     ],
-    ['is left out where nobody converts', 'data:image/bmp;base64,Qk0=', undefined, undefined, ['media.unsupported /messages/0/content/0']],
+    ['is left out without conversion', 'data:image/bmp;base64,Qk0=', undefined, undefined, ['media.unsupported /messages/0/content/0']],
   ])('convertMedia: an image %s', (_, url, convertMedia, written, noted) => {
     expect(source(image(url), convertMedia)).toEqual({ source: written, notes: noted })
   })
@@ -98,7 +98,7 @@ describe('citation.span: a citation of unknown span covers the text', () => {
       [],
     ],
   ])('%s', (_, start, end, content, noted) => {
-    const { body, notes } = translateResponse(chat.reply({ content: 'yes', annotations: [annotation(start, end)] }), {
+    const { body, notes } = translateResponse(chat.response({ content: 'yes', annotations: [annotation(start, end)] }), {
       from: 'chat-completions',
       to: 'messages',
     })
@@ -108,7 +108,7 @@ describe('citation.span: a citation of unknown span covers the text', () => {
 
   test('in a stream, whose block is open already', () => {
     const chunks = [chat.chunk({ content: 'yes', annotations: [annotation(0, 2)] }), chat.chunk({}, { finish_reason: 'stop' })]
-    const { said: message, notes } = stream(chunks, 'chat-completions', 'messages')
+    const { text: message, notes } = stream(chunks, 'chat-completions', 'messages')
     expect(message).toBe('yes')
     expect(report(notes, 'citation.span')).toEqual(['approximated /choices/0/message/annotations'])
   })
@@ -173,7 +173,7 @@ describe('reasoning', () => {
       { type: 'content_block_start', index, content_block },
       { type: 'content_block_stop', index },
     ])
-    const { said: message, notes } = stream([start, ...blocks, ...ending], 'messages', 'responses')
+    const { text: message, notes } = stream([start, ...blocks, ...ending], 'messages', 'responses')
     expect(message).toContain('yes')
     expect(report(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /content${place}`))
   })
@@ -200,21 +200,21 @@ describe('what does not fit a stream is left out of it', () => {
     ['that begins again', 'stream.repeated-start', [start, start, ...text(says), ...ending], ['/message']],
     ['that begins again in the midst', 'stream.repeated-start', [start, ...text(says), start, ...ending], ['/message']],
   ])('%s: %s', (_, code, events, noted) => {
-    const { said: message, notes } = stream(events, 'messages', 'chat-completions')
+    const { text: message, notes } = stream(events, 'messages', 'chat-completions')
     expect(message).toBe('yes')
     expect(report(notes, code)).toEqual(noted.map(place => `dropped ${place}`))
   })
 
   test('stream.final-differs: streamed text stays', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }
-    const { said: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
+    const { text: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
     expect(message).toBe('ja')
     expect(report(notes, 'stream.final-differs')).toEqual(['dropped /output/0/content/0'])
   })
 
   test('stream.final-differs: what the end adds is written, and is no difference', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ye' }
-    const { said: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
+    const { text: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
     expect(message).toBe('yes')
     expect(report(notes, 'stream.final-differs')).toEqual([])
   })

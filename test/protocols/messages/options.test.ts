@@ -50,10 +50,10 @@ describe('the billing line of a client', () => {
 
 describe('changes by an option or a rule of this wire are noted', () => {
   test.each<[string, object, object, string]>([
-    ['JSON asked for in words', ask({ response_format: { type: 'json_object' } }), { jsonMode: 'instruct' }, 'output.json-instructed'],
-    ['a cache mark that nobody set', ask(), { autoCache: true }, 'cache.auto'],
+    ['JSON requested in text', ask({ response_format: { type: 'json_object' } }), { jsonMode: 'instruct' }, 'output.json-instructed'],
+    ['a cache mark that was not set', ask(), { autoCache: true }, 'cache.auto'],
     ['the fast tier as speed', ask({ service_tier: 'fast' }), { fastIsSpeed: true }, 'tier.fast-as-speed'],
-    ['thoughts without a signature as text', ask({}, thought, { role: 'user', content: 'go on' }), { unsignedReasoning: 'text' }, 'reasoning.as-text'],
+    ['reasoning without a signature as text', ask({}, thought, { role: 'user', content: 'continue' }), { unsignedReasoning: 'text' }, 'reasoning.as-text'],
     ['the name of a participant', { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] }, {}, 'message.name'],
     ['a choice among no tools', ask({ tool_choice: 'required' }), {}, 'tool-choice.without-tools'],
   ])('%s', (_, body, options, code) => {

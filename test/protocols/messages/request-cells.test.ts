@@ -43,13 +43,13 @@ describe('instructions in mid-conversation, for each model and place (2.1)', () 
   test.each<Row>([
     ['after an assistant turn, with a user turn to come', { messages: [user, assistant, system, user] }, {}, ['system.mid-conversation-as-user /messages/2']],
     [
-      'hoisted, as asked',
+      'hoisted, as requested',
       { messages: [user, assistant, system, user] },
       { system: 'B' },
       ['system.hoisted /messages/2'],
       { messages: { systemPlacement: 'hoist' } },
     ],
-    ['as the user, as asked', { messages: [user, system] }, {}, ['system.mid-conversation-as-user /messages/1'], { messages: { systemPlacement: 'user' } }],
+    ['as the user, as requested', { messages: [user, system] }, {}, ['system.mid-conversation-as-user /messages/1'], { messages: { systemPlacement: 'user' } }],
     ['before everything else', { messages: [system, user] }, { system: expect.anything(), messages: [{ role: 'user' }] }, []],
     [
       'of a developer, before everything else',
@@ -123,7 +123,7 @@ describe('tiers, toward messages (2.12)', () => {
     ['flex', { service_tier: 'flex' }, absent('service_tier'), ['field.unsupported /service_tier']],
     ['priority', { service_tier: 'priority' }, { service_tier: 'auto' }, ['tier.nearest /service_tier']],
     ['fast', { service_tier: 'fast' }, absent('service_tier'), ['field.unsupported /service_tier']],
-    ['fast as speed, as asked', { service_tier: 'fast' }, { speed: 'fast' }, ['tier.fast-as-speed /service_tier'], { messages: { fastIsSpeed: true } }],
+    ['fast as speed, as requested', { service_tier: 'fast' }, { speed: 'fast' }, ['tier.fast-as-speed /service_tier'], { messages: { fastIsSpeed: true } }],
     ['scale', { service_tier: 'scale' }, absent('service_tier'), ['field.unsupported /service_tier']],
     ['ultrafast', { service_tier: 'ultrafast' }, absent('service_tier'), ['field.unsupported /service_tier']],
   ])('%s', (_, given, expected, notes, options) => {
@@ -270,19 +270,13 @@ describe('documents of messages, toward others (2.3)', () => {
     ['chat-completions', 'a PDF', { source: pdf }, { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }, []],
     ['chat-completions', 'a PDF with a title', { source: pdf, title: 't.pdf' }, { file: { filename: 't.pdf' } }, [`media.title-as-filename ${at}/title`]],
     ['chat-completions', 'a context', { source: pdf, context: 'c' }, { type: 'file' }, [`field.unsupported ${at}/context`]],
-    [
-      'chat-completions',
-      'citations that are asked for',
-      { source: pdf, citations: { enabled: true } },
-      { type: 'file' },
-      [`field.unsupported ${at}/citations`],
-    ],
+    ['chat-completions', 'requested citations', { source: pdf, citations: { enabled: true } }, { type: 'file' }, [`field.unsupported ${at}/citations`]],
     ['responses', 'a PDF', { source: pdf }, { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }, []],
     ['responses', 'a PDF at an address', { source: url }, { type: 'input_file', file_url: 'https://example.org/a.pdf' }, []],
     ['responses', 'plain text', { source: plain }, { type: 'input_file', file_data: 'data:text/plain;base64,d29yZHM=' }, []],
     [
       'responses',
-      'plain text that tells its letters, which JSON does already',
+      'plain text with a charset, which JSON has already',
       { source: { ...plain, media_type: 'Text/Plain; charset=UTF-8' } },
       { type: 'input_file', file_data: 'data:text/plain;base64,d29yZHM=' },
       [],
@@ -290,7 +284,7 @@ describe('documents of messages, toward others (2.3)', () => {
     ['responses', 'parts', { source: parts }, { type: 'input_text', text: 'inner' }, [`content.as-text ${at}`]],
     ['responses', 'a PDF with a title', { source: pdf, title: 't.pdf' }, { filename: 't.pdf' }, [`media.title-as-filename ${at}/title`]],
     ['responses', 'a context', { source: pdf, context: 'c' }, { type: 'input_file' }, [`field.unsupported ${at}/context`]],
-    ['responses', 'citations that are asked for', { source: pdf, citations: { enabled: true } }, { type: 'input_file' }, [`field.unsupported ${at}/citations`]],
+    ['responses', 'requested citations', { source: pdf, citations: { enabled: true } }, { type: 'input_file' }, [`field.unsupported ${at}/citations`]],
   ])('%s: %s', (to, _, document, expected, notes) => {
     const body = blocks({
       messages: [
@@ -364,7 +358,7 @@ describe('what is written in the place of what messages does not say', () => {
 
   test.each<[string, object, object, string, Options?]>([
     [
-      'nothing for a picture among instructions (2.1)',
+      'nothing for an image among instructions (2.1)',
       {
         input: [
           {
@@ -388,7 +382,7 @@ describe('what is written in the place of what messages does not say', () => {
       { tools: { serverTools: 'map' } },
     ],
     [
-      'a document for a file whose kind was not told (2.3)',
+      'a document for a file of unknown kind (2.3)',
       { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'JVBERi0=' }] }] },
       { messages: [{ content: [{ type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' } }] }] },
       'media.guessed /input/0/content/0/file_data',

@@ -65,7 +65,7 @@ describe('a decoded request is written back unchanged', () => {
       },
     ],
     [
-      'null where nothing is said',
+      'null where it is absent',
       { system: null, tools: null, thinking: null, stop_sequences: null, temperature: null, metadata: { user_id: null }, messages: [] },
     ],
     [
@@ -79,7 +79,7 @@ describe('a decoded request is written back unchanged', () => {
     ],
     ['a system message that is the first', { messages: [{ role: 'system', content: [{ type: 'text', text: 's' }] }] }],
     [
-      'fields nobody knows',
+      'unknown fields',
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'a', new: 1 }], clear_at: 3 }], safeguards: [{ type: 'x' }], mcp_servers: [] },
     ],
     ['thinking in every mode', { thinking: { type: 'enabled', budget_tokens: 2048, display: null, block_binding: { a: 1 } }, messages: [] }],
@@ -668,7 +668,7 @@ describe('reasoning', () => {
   test.each<[string, Partial<CanonicalRequest>, MessagesOptions, unknown, string[]]>([
     ['and adaptive thinking go together', { model: 'claude-opus-5' }, {}, { type: 'adaptive' }, []],
     ['and adaptive thinking part on demand', { model: 'claude-opus-5' }, { forcedToolWithThinking: 'effort-only' }, undefined, off],
-    ['leaves only the effort where nobody knows how the model thinks', { model: 'm-1' }, {}, undefined, off],
+    ['leaves only the effort where the thinking of the model is unknown', { model: 'm-1' }, {}, undefined, off],
     ['and any thinking go together on demand', { model: 'm-1' }, { forcedToolWithThinking: 'keep' }, { type: 'adaptive' }, []],
   ])('a forced tool %s', (_, request, options, thinking, expected) => {
     const tools: CanonicalRequest['tools'] = [{ type: 'function', name: 'f' }]
@@ -743,8 +743,8 @@ describe('the rest', () => {
     ['a high temperature ends at 1', { model: 'm', sampling: { temperature: 1.7 } }, { temperature: 1 }, ['sampling.temperature-clamped']],
     ['a low one stays', { model: 'm', sampling: { temperature: 0.2, topK: 3 } }, { temperature: 0.2, top_k: 3 }, []],
     ['penalties have no place', { sampling: { seed: 1, frequencyPenalty: 1 } }, {}, ['field.unsupported', 'field.unsupported']],
-    ['several answers', { candidateCount: 3 }, {}, ['candidates.first-only']],
-    ['one answer', { candidateCount: 1, logprobs: { enabled: false } }, {}, []],
+    ['several candidates', { candidateCount: 3 }, {}, ['candidates.first-only']],
+    ['one candidate', { candidateCount: 1, logprobs: { enabled: false } }, {}, []],
     [
       'a schema',
       { output: { format: { type: 'schema', schema: { type: 'object' }, name: 'n', strict: true } } },

@@ -34,7 +34,7 @@ describe('a decoded response is written back unchanged', () => {
     ['a stop reason of another server', { stop_reason: 'length' }],
     ['a refusal', { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'e', recommended_model: 'n' } }],
     [
-      'calls in a reply that did not stop for them',
+      'calls in a response that did not stop for them',
       { content: [{ type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } }] },
     ],
     [

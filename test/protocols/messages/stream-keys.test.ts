@@ -42,9 +42,9 @@ const cases: Case[] = [
   ],
   ...(
     [
-      ['text without a word', text, { type: 'text_delta', text: '', odd: 1 }],
-      ['thinking without a word', { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: '', odd: 1 }],
-      ['input without a word', { type: 'tool_use', id: 't1', name: 'look', input: {} }, { type: 'input_json_delta', partial_json: '', odd: 1 }],
+      ['text without content', text, { type: 'text_delta', text: '', odd: 1 }],
+      ['thinking without content', { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: '', odd: 1 }],
+      ['input without content', { type: 'tool_use', id: 't1', name: 'look', input: {} }, { type: 'input_json_delta', partial_json: '', odd: 1 }],
     ] as const
   ).map(([name, content, delta]): Case => [name, [start, ...block(content, delta), ...ending({})], event => event['delta']?.['odd'], '/content/0/odd']),
   [
@@ -75,7 +75,7 @@ const cases: Case[] = [
   ],
   ['a block that begins', [start, ...block({ ...text, odd: 1 }, says), ...ending({})], event => event['content_block']?.['odd'], '/content/0/odd'],
   ['how the message changes', [start, ...block(text, says), ...ending({ odd: 1 })], event => event['odd'], '/odd'],
-  ['what stands beside that', [start, ...block(text, says), ...ending({}, { odd: 1 })], event => event['odd'], '/odd'],
+  ['fields next to that', [start, ...block(text, says), ...ending({}, { odd: 1 })], event => event['odd'], '/odd'],
 ]
 
 describe('unknown keys in the events of a stream', () => {

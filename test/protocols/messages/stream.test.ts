@@ -28,7 +28,7 @@ const start: CanonicalEvent[] = [
   { type: 'message.start', ...c, message: 0, role: 'assistant' },
 ]
 const begin = (part: number, head: Part): CanonicalEvent => ({ type: 'part.start', ...c, message: 0, part, head })
-const said = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'text', text } })
+const textDelta = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'text', text } })
 const input = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'input', text } })
 const thought = (part: number, text: string, segment = 0): CanonicalEvent => ({
   type: 'part.delta',
@@ -58,12 +58,12 @@ const codes = (notes: readonly { code: string }[]) => notes.map(({ code }) => co
 
 describe('writing a stream', () => {
   test('a text begins as the provider begins it', () => {
-    const { wires } = encodeStream([...start, begin(0, text), said(0, 'Hello'), ended(0), ...finish(), clean])
+    const { wires } = encodeStream([...start, begin(0, text), textDelta(0, 'Hello'), ended(0), ...finish(), clean])
     expect(wires[1]).toEqual({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   })
 
   test('text, then usage after the finish', async () => {
-    const { wires, notes } = encodeStream([...start, begin(0, text), said(0, 'Hel'), said(0, 'lo'), ended(0), ...finish(), usage, clean])
+    const { wires, notes } = encodeStream([...start, begin(0, text), textDelta(0, 'Hel'), textDelta(0, 'lo'), ended(0), ...finish(), usage, clean])
     expect(types(wires)).toEqual([
       'message_start',
       'content_block_start',
@@ -114,7 +114,7 @@ describe('writing a stream', () => {
   })
 
   test('a call is closed as soon as its input is whole and something waits', () => {
-    const { wires } = encodeStream([...start, begin(0, call('c0')), input(0, '{}'), begin(1, text), said(1, 'a')])
+    const { wires } = encodeStream([...start, begin(0, call('c0')), input(0, '{}'), begin(1, text), textDelta(1, 'a')])
     expect(types(wires).slice(0, 6)).toEqual([
       'message_start',
       'content_block_start',
@@ -177,7 +177,7 @@ describe('writing a stream', () => {
   })
 
   test('a stream that is cut off ends in an error, or as the length limit on demand', async () => {
-    const cut = [...start, begin(0, text), said(0, 'a'), cutOff]
+    const cut = [...start, begin(0, text), textDelta(0, 'a'), cutOff]
     expect(encodeStream(cut).wires.at(-1)).toEqual({ type: 'error', error: { type: 'api_error', message: 'upstream stream ended early' } })
     const { wires, notes } = encodeStream(cut, { truncated: 'length' })
     expect(await readWithSdk(wires)).toMatchObject({ content: [{ text: 'a' }], stop_reason: 'max_tokens' })
@@ -190,7 +190,7 @@ describe('writing a stream', () => {
     expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([
       { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
     ])
-    expect(types(encodeStream([...start, begin(0, text), said(0, 'a'), error, cutOff]).wires)).toEqual([
+    expect(types(encodeStream([...start, begin(0, text), textDelta(0, 'a'), error, cutOff]).wires)).toEqual([
       'message_start',
       'content_block_start',
       'content_block_delta',
@@ -204,7 +204,7 @@ describe('writing a stream', () => {
       usage,
       start[1] as CanonicalEvent,
       begin(0, text),
-      said(0, 'a'),
+      textDelta(0, 'a'),
       ended(0),
       ...finish(),
       clean,
@@ -280,7 +280,7 @@ describe('writing a stream', () => {
       signed(0, 'QUJD', 'elsewhere'),
       begin(2, text),
       ended(1),
-      said(2, 'so'),
+      textDelta(2, 'so'),
       ended(2),
       ...finish('tool_calls'),
       clean,
@@ -334,7 +334,7 @@ describe('writing a stream', () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, text),
-      said(0, 'He'),
+      textDelta(0, 'He'),
       ended(0, { type: 'text', text: 'Hello' }),
       begin(1, call('c')),
       ended(1, { ...call('c'), input: '{"q":1}' } as Part),
@@ -345,13 +345,13 @@ describe('writing a stream', () => {
   })
 
   test('refusals and filters', async () => {
-    const refused = encodeStream([...start, begin(0, { type: 'refusal', text: '' }), said(0, 'I cannot'), ended(0), ...finish(), usage, clean])
+    const refused = encodeStream([...start, begin(0, { type: 'refusal', text: '' }), textDelta(0, 'I cannot'), ended(0), ...finish(), usage, clean])
     expect(await readWithSdk(refused.wires)).toMatchObject({
       content: [{ type: 'text', text: 'I cannot' }],
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'I cannot' },
     })
-    const filtered = encodeStream([...start, begin(0, text), said(0, 'par'), ended(0), ...finish('content_filter'), usage, clean])
+    const filtered = encodeStream([...start, begin(0, text), textDelta(0, 'par'), ended(0), ...finish('content_filter'), usage, clean])
     expect(await readWithSdk(filtered.wires)).toMatchObject({ content: [{ text: 'par' }], stop_reason: 'refusal', stop_details: { explanation: null } })
     const blocked = encodeStream([{ type: 'start', id: 'r', model: 'm' }, { type: 'update', promptBlocked: { reason: 'SAFETY' } }, clean])
     expect(await readWithSdk(blocked.wires)).toMatchObject({ content: [], stop_reason: 'refusal' })
@@ -365,7 +365,7 @@ describe('writing a stream', () => {
       { type: 'part.start', ...other, message: 0, part: 0, head: text },
       { type: 'part.delta', ...other, part: 0, delta: { kind: 'text', text: 'no' } },
       begin(0, text),
-      said(0, 'yes'),
+      textDelta(0, 'yes'),
       ended(0),
       ...finish(),
       usage,
@@ -395,13 +395,13 @@ test('any interleaving of parts, cut anywhere, is a legal stream that loses no t
     () => [call('c'), ['{"a"', ':[1', ',{}]', '}'], input],
     () => [call('c'), [], input],
     () => [{ ...call('c'), kind: 'freeform' } as Part, ['*** "', '}{'], input],
-    () => [text, ['one ', 'two'], said],
+    () => [text, ['one ', 'two'], textDelta],
     () => [{ type: 'reasoning', segments: [] }, ['why', ' not'], (part, chunk) => thought(part, chunk)],
   ]
   for (let seed = 1; seed <= 400; seed++) {
     const random = createGenerator(seed)
     const parts = Array.from({ length: 1 + random(4) }, (_, part) => {
-      const [head, deltas, make] = (kinds[random(kinds.length)] ?? kinds[0])?.() ?? [text, [], said]
+      const [head, deltas, make] = (kinds[random(kinds.length)] ?? kinds[0])?.() ?? [text, [], textDelta]
       const named = head.type === 'tool-call' ? { ...head, id: `c${part}` } : head
       return [begin(part, named), ...deltas.map(chunk => make(part, chunk)), ended(part)]
     })
@@ -531,13 +531,13 @@ describe('reading a stream', () => {
 
   test.each<[string, unknown[], object[], boolean]>([
     [
-      'text that stands in the start of its block',
+      'text in the start of its block',
       [opening, blockStart(0, { type: 'text', text: 'whole' }), blockStop(0), ending('end_turn'), stop],
       [{ text: 'whole' }],
       true,
     ],
     [
-      'input that stands in the start of its block',
+      'input in the start of its block',
       [opening, blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }), blockStop(0), ending('tool_use'), stop],
       [{ input: '{"a":1}' }],
       true,
@@ -578,13 +578,13 @@ describe('reading a stream', () => {
       true,
     ],
     [
-      'a reply that is whole in its start',
+      'a response that is complete in its start',
       [{ type: 'message_start', message: { ...message, content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn' } }, stop],
       [{ text: 'a' }],
       true,
     ],
     [
-      'a compaction in pieces',
+      'a compaction in chunks',
       [
         opening,
         blockStart(0, { type: 'compaction', content: null }),

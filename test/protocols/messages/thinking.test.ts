@@ -58,7 +58,7 @@ describe('a signature', () => {
     ['the same model', 'claude-opus-5-5', []],
     ['another of the family', 'claude-opus-5', []],
     ['another family', 'claude-sonnet-5-5', ['reasoning.other-model', 'reasoning.other-model']],
-    ['a model that nobody knows', 'brand-new', []],
+    ['an unknown model', 'brand-new', []],
   ])('that comes back to %s', (_, model, expected) => {
     const { body } = translateResponse(response(), { from: 'messages', to: 'responses', now: 1 })
     const { output } = body as { output: unknown[] }

@@ -193,7 +193,7 @@ describe('servers of tools that the provider asks', () => {
     ],
     ['found when they are needed', { ...remote, defer_loading: true }, {}, { default_config: { defer_loading: true } }, []],
     ['whose use the client approves', { ...remote, require_approval: 'always' }, {}, {}, ['tool.no-approval /tools/0']],
-    ['whose use the client approves when nobody says so', { ...remote, require_approval: undefined }, {}, {}, ['tool.no-approval /tools/0']],
+    ['whose use the client approves by default', { ...remote, require_approval: undefined }, {}, {}, ['tool.no-approval /tools/0']],
     ['with words for its headers', { ...remote, headers: { a: 'b' } }, {}, {}, ['field.unsupported /tools/0/headers']],
   ])('%s', (_, tool, server, toolset, expected) => {
     const { wire, notes, context } = write({ tools: [tool] }, map)
@@ -265,7 +265,7 @@ describe('an effort that changes in mid-conversation', () => {
   const option = { messages: { turnEffort: 'write' } } as const
 
   test.each<[string, object, object | undefined, string[]]>([
-    ['stands on a system message', update({ effort: 'low' }), { role: 'system', output_config: { effort: 'low' } }, []],
+    ['is on a system message', update({ effort: 'low' }), { role: 'system', output_config: { effort: 'low' } }, []],
     ['is the nearest one', update({ effort: 'minimal' }), { role: 'system', output_config: { effort: 'low' } }, ['reasoning.effort /input/1']],
     ['cannot be none', update({ effort: 'none' }), undefined, ['part.unsupported /input/1']],
     ['changes nothing else', update({ effort: 'low' }, { text: { format: { type: 'text' } } }), undefined, ['part.unsupported /input/1']],
@@ -312,7 +312,7 @@ describe('an effort that changes in mid-conversation', () => {
     ['with an empty list', { content: [], output_config: { effort: 'max' } }],
     ['of nothing', { content: 'x', output_config: {} }],
     ['that is null', { content: 'x', output_config: { effort: null } }],
-    ['with what nobody knows', { content: 'x', output_config: { effort: 'low', more: 1 } }],
+    ['with unknown fields', { content: 'x', output_config: { effort: 'low', more: 1 } }],
   ])('is written back unchanged: %s', (_, message) => {
     expect(messages.encodeRequest(messages.decodeRequest(own(message)).value)).toMatchObject({ wire: own(message), notes: [] })
   })

@@ -76,7 +76,7 @@ describe('counts there and back', () => {
       { input_tokens: 8, cache_creation_input_tokens: 12963, cache_read_input_tokens: 4, output_tokens: 2 },
       { input: 12975 },
     ],
-    ['null is not told', { input_tokens: 8, cache_read_input_tokens: null, output_tokens: 2, output_tokens_details: null }, { input: 8, output: 2 }],
+    ['null is absent', { input_tokens: 8, cache_read_input_tokens: null, output_tokens: 2, output_tokens_details: null }, { input: 8, output: 2 }],
     [
       'lifetimes of what was written',
       { input_tokens: 1, cache_creation_input_tokens: 30, cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 }, output_tokens: 2 },

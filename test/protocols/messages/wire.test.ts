@@ -27,12 +27,12 @@ describe('what the newest types allow is read', () => {
     ['a system message that only steers its turn', { messages: [user, { role: 'system', output_config: { effort: 'low' } }] }],
     ['a system message whose content is null', { messages: [user, { role: 'system', content: null, clear_at: 'next_user_message' }] }],
     [
-      'a source that names its type where none is asked for',
+      'a source that names its type where none is required',
       { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://a.org/b.png', media_type: 'image/png' } }] }] },
     ],
     ['how thinking is shown, in a word of tomorrow', { thinking: { type: 'adaptive', display: 'updates' }, messages: [user] }],
     [
-      'a call by the model itself with more said of it',
+      'a call by the model itself with more fields',
       { messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'w', input: {}, caller: { type: 'direct', since: 1 } }] }] },
     ],
   ])('%s', (_, more) => {

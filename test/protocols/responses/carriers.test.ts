@@ -47,7 +47,7 @@ test.each<[string, Record<string, unknown>[], unknown, number]>([
   ['after its text', [text, carrier('prev')], [[['text', 'SEAL']]], 0],
   ['after its call, before another', [call(), carrier('prev'), call('d')], [[['tool-call', 'SEAL']], [['tool-call', undefined]]], 0],
   ['one behind and one ahead', [text, carrier('prev'), carrier('next', 'rs_d'), call()], [[['text', 'SEAL']], [['tool-call', 'SEAL']]], 0],
-  ['between thoughts', [thought, carrier('next'), call()], [[['reasoning', 'OWN']], [['tool-call', 'SEAL']]], 0],
+  ['between reasoning', [thought, carrier('next'), call()], [[['reasoning', 'OWN']], [['tool-call', 'SEAL']]], 0],
   ['with nothing before it', [carrier('prev'), call()], [[['tool-call', undefined]]], 1],
   ['with nothing after it', [text, carrier('next')], [[['text', undefined]]], 1],
   ['before a thought, which has its own', [carrier('next'), thought], [[['reasoning', 'OWN']]], 1],

@@ -62,7 +62,7 @@ test('its own error is written unchanged', () => {
 
 test.each<[string, object, object]>([
   [
-    'a failed answer',
+    'a failed response',
     { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'odd', message: 'm', odd: 1 } } },
     { code: 'odd', odd: 1 },
   ],

@@ -59,7 +59,7 @@ describe('content of the messages protocol', () => {
       ['content.as-text /messages/0/content/0', 'field.unsupported /messages/0/content/0/citations'],
     ],
     [
-      'the cache mark of a search result stands after its last part',
+      'the cache mark of a search result is after its last part',
       say([{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }], cache_control: { type: 'ephemeral' } }]),
       [
         { type: 'input_text', text: 't\ns' },
@@ -85,7 +85,7 @@ describe('content of the messages protocol', () => {
       'media.unsupported /messages/1/content/1',
     ],
     [
-      'sound',
+      'audio',
       'chat-completions',
       [
         { type: 'text', text: 'a' },
@@ -95,7 +95,7 @@ describe('content of the messages protocol', () => {
       'media.unsupported /messages/1/content/1',
     ],
     [
-      'a picture by its address',
+      'an image by its URL',
       'messages',
       [
         { type: 'text', text: 'a' },
@@ -105,7 +105,7 @@ describe('content of the messages protocol', () => {
       'media.unsupported /messages/1/content/1',
     ],
     [
-      'a file of text, which is told as text',
+      'a file of text, which becomes text',
       'messages',
       [{ type: 'document', title: 'T', source: { type: 'text', media_type: 'text/plain', data: 'a' } }],
       [
@@ -134,8 +134,8 @@ describe('content of the messages protocol', () => {
   })
 
   test.each<[string, object, unknown, string]>([
-    ['thinking in it is told as text', { type: 'thinking', thinking: 'hm', signature: '' }, [{ type: 'input_text', text: 'hm' }], 'tool-result.flattened'],
-    ['thinking that nobody sees is left out, and noted as that', { type: 'redacted_thinking', data: 'iVBORw0=' }, [], 'part.unsupported'],
+    ['thinking in it becomes text', { type: 'thinking', thinking: 'hm', signature: '' }, [{ type: 'input_text', text: 'hm' }], 'tool-result.flattened'],
+    ['invisible thinking is left out, and noted as such', { type: 'redacted_thinking', data: 'iVBORw0=' }, [], 'part.unsupported'],
   ])('%s', (_, block, output, code) => {
     const { wire, notes } = cross('messages', result([block]))
     expect(wire['input']).toContainEqual({ type: 'function_call_output', call_id: 't', output })
@@ -155,7 +155,7 @@ describe('tools of the messages protocol', () => {
       ['tool.callers /tools/0/allowed_callers'],
     ],
     [
-      'or are told as those of this one',
+      'or are reported as those of this one',
       { tools: [{ ...fn, allowed_callers: ['code_execution_20250825'] }] },
       { tools: { foreignCallers: 'map' } },
       { tools: [{ allowed_callers: ['programmatic'] }] },

@@ -36,8 +36,8 @@ const items: [string, JsonObject][] = [
   ['tools that were found', { type: 'tool_search_output', id: 'x', call_id: 'c', tools: [], execution: 'server', ...done }],
   ['tools that are added', { type: 'additional_tools', id: 'x', role: 'developer', tools: [{ type: 'function', name: 'f', parameters: null, strict: false }] }],
   ['another configuration', { type: 'configuration_update', id: 'x', reasoning: { effort: 'low' } }],
-  ['a summary that nobody can read', { type: 'compaction', id: 'x', encrypted_content: 'E', created_by: 'me' }],
-  ['a picture', { type: 'image_generation_call', id: 'x', result: 'QQ==', revised_prompt: 'p', ...done }],
+  ['an unreadable summary', { type: 'compaction', id: 'x', encrypted_content: 'E', created_by: 'me' }],
+  ['an image', { type: 'image_generation_call', id: 'x', result: 'QQ==', revised_prompt: 'p', ...done }],
   ['a run of code', { type: 'code_interpreter_call', id: 'x', code: 'x', container_id: 'k', outputs: [{ type: 'logs', logs: 'l' }], ...done }],
   ['a local command', { type: 'local_shell_call', id: 'x', call_id: 'c', action: { type: 'exec', command: ['ls'], env: {} }, ...done }],
   ['what it gave', { type: 'local_shell_call_output', id: 'x', output: 'r' }],
@@ -51,12 +51,12 @@ const items: [string, JsonObject][] = [
   ['tools of a server', { type: 'mcp_list_tools', id: 'x', server_label: 's', tools: [], error: null }],
   ['a use of one', { type: 'mcp_call', id: 'x', server_label: 's', name: 'n', arguments: '{}', output: null, error: { type: 'http_error', code: 5 } }],
   ['a question for leave', { type: 'mcp_approval_request', id: 'x', server_label: 's', name: 'n', arguments: '{}' }],
-  ['the answer', { type: 'mcp_approval_response', id: 'x', approval_request_id: 'm', approve: true, reason: null }],
+  ['the response', { type: 'mcp_approval_response', id: 'x', approval_request_id: 'm', approve: true, reason: null }],
   ['a program', { type: 'program', id: 'x', call_id: 'c', code: 'x', fingerprint: 'F' }],
   ['what it gave', { type: 'program_output', id: 'x', call_id: 'c', result: 'r', ...done }],
   ['a kind of a vendor', { type: 'slug:thing', id: 'x', ...done, odd: 1 }],
   [
-    'thoughts, in short and in full',
+    'reasoning, in short and in full',
     {
       type: 'reasoning',
       id: 'x',
@@ -66,7 +66,7 @@ const items: [string, JsonObject][] = [
       ...done,
     },
   ],
-  ['thoughts that are not shown', { type: 'reasoning', id: 'x', summary: [], encrypted_content: 'E' }],
+  ['hidden reasoning', { type: 'reasoning', id: 'x', summary: [], encrypted_content: 'E' }],
   [
     'a text with every kind of annotation, and a refusal',
     {
@@ -93,7 +93,7 @@ const items: [string, JsonObject][] = [
     },
   ],
   [
-    'a message with content of a request, and of a kind nobody knows',
+    'a message with content of a request, and of an unknown kind',
     {
       type: 'message',
       id: 'x',

@@ -11,7 +11,7 @@ const tool = { type: 'function', name: 'find', parameters: null, strict: true }
 describe('drops of a request are noted at their path', () => {
   test.each<Case>([
     [
-      'the seal of thoughts without words',
+      'the seal of reasoning without text',
       'chat-completions',
       {
         input: [
@@ -23,31 +23,31 @@ describe('drops of a request are noted at their path', () => {
       'reasoning.foreign-signature /input/0/encrypted_content',
     ],
     [
-      'what a cache mark has that nobody knows',
+      'unknown fields of a cache mark',
       'messages',
       { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', odd: 1 } }] }] },
       'field.unknown /input/0/content/0/prompt_cache_breakpoint/odd',
     ],
     [
-      'a lifetime that nobody knows',
+      'an unknown lifetime',
       'chat-completions',
       { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '9h' } }] }] },
       'field.unknown /input/0/content/0/prompt_cache_breakpoint/ttl',
     ],
     [
-      'what a choice has that nobody knows',
+      'unknown fields of a choice',
       'chat-completions',
       { tools: [tool], tool_choice: { type: 'function', name: 'find', odd: 1 } },
       'field.unknown /tool_choice/odd',
     ],
     ...(['chat-completions', 'messages'] as const).map<Case>(to => [
-      `what one of the allowed tools has that nobody knows, toward ${to}`,
+      `unknown fields of one of the allowed tools, for ${to}`,
       to,
       { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'find', odd: 1 }] } },
       'field.unknown /tool_choice/tools',
     ]),
     ...(['system', 'developer'] as const).map<Case>(role => [
-      `a picture in what a ${role} says`,
+      `an image in what a ${role} says`,
       'chat-completions',
       {
         input: [
@@ -147,12 +147,7 @@ describe('drops of a response are noted at their path', () => {
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] }] }] },
       'field.unsupported /output/0/content/0/logprobs',
     ],
-    [
-      'a reason that nobody knows',
-      'messages',
-      { status: 'incomplete', incomplete_details: { reason: 'moon' } },
-      'finish.approximated /incomplete_details/reason',
-    ],
+    ['an unknown reason', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'finish.approximated /incomplete_details/reason'],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
     ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
     ['what a tool gave', 'messages', { output: [{ type: 'function_call_output', call_id: 'c', namespace: 'n', output: 'x' }] }, 'part.unsupported /output/0'],
@@ -205,7 +200,7 @@ describe('drops of a response are noted at their path', () => {
         'part.unsupported /output/0',
       ],
       [
-        `what nobody knows of an annotation, toward ${to}`,
+        `unknown fields of an annotation, for ${to}`,
         to,
         { output: [cited({ type: 'url_citation', url: 'https://example.org', title: 't', start_index: 0, end_index: 1, odd: 1 })] },
         'field.unknown /output/0/content/0/annotations',
@@ -274,14 +269,18 @@ describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content']
   'a finish reason without an exact match is noted once, at its path, for %s',
   to => {
     test.each<[string, Record<string, unknown>, string[]]>([
-      ['a reason that nobody knows', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
+      ['an unknown reason', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
       ['a limit of messages', { status: 'incomplete', incomplete_details: { reason: 'max_messages' } }, ['finish.approximated /incomplete_details/reason']],
       ['an end for new input', { status: 'incomplete', incomplete_details: { reason: 'steered' } }, ['finish.approximated /incomplete_details/reason']],
       ['an end without a reason', { status: 'incomplete', incomplete_details: null }, ['finish.approximated /status']],
       ['an end that was called off', { status: 'cancelled', incomplete_details: null }, ['finish.approximated /status']],
-      ['a reason beside an end that needs none', { status: 'completed', incomplete_details: { reason: 'moon' } }, ['field.unknown /incomplete_details/reason']],
       [
-        'what else is said of a reason',
+        'a reason next to an end that needs none',
+        { status: 'completed', incomplete_details: { reason: 'moon' } },
+        ['field.unknown /incomplete_details/reason'],
+      ],
+      [
+        'other fields of a reason',
         { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } },
         ['field.unknown /incomplete_details/odd'],
       ],
@@ -326,9 +325,9 @@ describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content']
     ['a code that is no text, in a flat body', { message: 'm', code: { a: 1 } }, 'field.unknown /code'],
     ['a code that is no text, beside the error', { error: 'm', code: ['x'] }, 'field.unknown /code'],
     ['a param that is no text, in a flat body', { message: 'm', param: 3 }, 'field.unknown /param'],
-    ['a type that nobody knows', { error: { message: 'm', type: 'moon', code: null } }, 'error.details /error/type'],
-    ['a type that nobody knows, in a flat body', { message: 'm', type: 'moon' }, 'field.unknown /type'],
-    ['a type that nobody knows, beside the error', { error: { message: 'm' }, error_type: 'moon' }, 'field.unknown /error_type'],
+    ['an unknown type', { error: { message: 'm', type: 'moon', code: null } }, 'error.details /error/type'],
+    ['an unknown type, in a flat body', { message: 'm', type: 'moon' }, 'field.unknown /type'],
+    ['an unknown type, next to the error', { error: { message: 'm' }, error_type: 'moon' }, 'field.unknown /error_type'],
   ])('%s', (_, body, note) => {
     expect(report(translateError({ status: 400, headers: {}, body }, options(to)).notes)).toEqual([note])
   })

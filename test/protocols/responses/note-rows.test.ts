@@ -14,7 +14,7 @@ const namespace = { type: 'namespace', name: 'n', description: '', tools: [{ typ
 function write(parts: Part[], more: Partial<CanonicalRequest> = {}) {
   const { wire, notes } = responses.encodeRequest({ model: 'm', messages: [{ role: 'user', origin: 'message', parts }], ...more })
   const reported = (code: string) => notes.filter(note => note.code === code).map(({ kind, path }) => `${kind} ${path}`)
-  return { wire: wire as Record<string, unknown>, told: reported }
+  return { wire: wire as Record<string, unknown>, reported }
 }
 
 const hi: Part = { type: 'text', text: 'hi' }
@@ -22,7 +22,7 @@ const at = '/messages/0/parts/1'
 
 test.each<[string, Part, object]>([
   [
-    'a picture',
+    'an image',
     { type: 'media', kind: 'image', source: { type: 'url', url: 'https://u/a.png' }, at },
     { type: 'input_image', image_url: 'https://u/a.png', detail: 'auto' },
   ],
@@ -32,7 +32,7 @@ test.each<[string, Part, object]>([
     { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' },
   ],
 ])('signature.unplaced: %s goes without its signature', (_, part, written) => {
-  const { wire, told: reported } = write([hi, { ...part, signature: { value: 'SEAL', issuer: 'generate-content' } }])
+  const { wire, reported } = write([hi, { ...part, signature: { value: 'SEAL', issuer: 'generate-content' } }])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
   expect(reported('signature.unplaced')).toEqual([`dropped ${at}/signature`])
 })
@@ -45,39 +45,39 @@ test.each<[string, Part, object, string]>([
     'file_data',
   ],
   [
-    'a picture',
+    'an image',
     { type: 'media', kind: 'image', source: { type: 'base64', data: 'iVBORw0KGgo=' }, at },
     { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'auto' },
     'image_url',
   ],
 ])('media.mime: %s of unknown type gets one', (_, part, written, key) => {
-  const { wire, told: reported } = write([hi, part])
+  const { wire, reported } = write([hi, part])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
   expect(reported('media.mime')).toEqual([`synthesized /input/0/content/1/${key}`])
 })
 
 test('tool.namespace-description: a namespace that says nothing of itself says so', () => {
-  const { wire, told: reported } = write([hi], { tools: [plain, find] })
+  const { wire, reported } = write([hi], { tools: [plain, find] })
   expect(wire['tools']).toEqual([{ type: 'function', name: 'look', parameters, strict: false }, namespace])
   expect(reported('tool.namespace-description')).toEqual(['synthesized /tools/1/description'])
 })
 
 test('tool.namespace-description: of tools that join in mid-conversation, it is noted where they stand', () => {
   const addition: Part = { type: 'control', control: 'tool-addition', protocol: 'messages', raw: {}, tools: [find], at }
-  const { wire, told: reported } = write([hi, addition])
+  const { wire, reported } = write([hi, addition])
   expect(wire['input']).toMatchObject([{ type: 'message' }, { type: 'additional_tools', tools: [namespace] }])
   expect(reported('tool.namespace-description')).toEqual(['synthesized /input/1/tools/0/description'])
 })
 
 test('tool.namespace-description: what it says of itself is written as it is', () => {
-  const { wire, told: reported } = write([hi], { tools: [{ ...find, namespaceDescription: 'all of them' }] })
+  const { wire, reported } = write([hi], { tools: [{ ...find, namespaceDescription: 'all of them' }] })
   expect(wire['tools']).toEqual([{ ...namespace, description: 'all of them' }])
   expect(reported('tool.namespace-description')).toEqual([])
 })
 
 test('cache.unsupported: the mark of a text that says nothing goes with it, and takes no place of another', () => {
   const marked = ['a', 'b', 'c', 'd'].map((text, i): Part => ({ type: 'text', text, cache: {}, at: `/messages/0/parts/${i}` }))
-  const { wire, told: reported } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
+  const { wire, reported } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
   const content = ['a', 'b', 'c', 'd'].map(text => ({ type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }))
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content }])
   expect(reported('cache.unsupported')).toEqual(['dropped /messages/0/parts/4/cache'])

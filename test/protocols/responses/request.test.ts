@@ -22,8 +22,8 @@ describe('what is read is written again, with no note', () => {
   test.each([
     ['input as text', { model: 'm', input: 'hi' }],
     ['no input', { prompt: { id: 'pmpt_1' } }],
-    ['a previous answer that is none', { input: 'x', previous_response_id: '' }],
-    ['a previous answer that is null', { input: 'x', previous_response_id: null }],
+    ['an invalid previous response', { input: 'x', previous_response_id: '' }],
+    ['a previous response that is null', { input: 'x', previous_response_id: null }],
     [
       'an unknown key of an allowed tool',
       { input: 'x', tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f', odd: 1 }] } },
@@ -130,12 +130,12 @@ describe('what is read is written again, with no note', () => {
         ],
       },
     ],
-    ['a choice with what nobody knows', { input: 'x', tool_choice: { type: 'function', name: 'f', namespace: 'n', odd: 1 } }],
+    ['a choice with unknown fields', { input: 'x', tool_choice: { type: 'function', name: 'f', namespace: 'n', odd: 1 } }],
     [
-      'a choice among tools with what nobody knows',
+      'a choice among tools with unknown fields',
       { input: 'x', tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'mcp', server_label: 's' }], odd: 1 } },
     ],
-    ['a choice among tools in a way nobody knows', { input: 'x', tool_choice: { type: 'allowed_tools', mode: 'moon', tools: [] } }],
+    ['a choice among tools in an unknown mode', { input: 'x', tool_choice: { type: 'allowed_tools', mode: 'moon', tools: [] } }],
     ...[
       'file_search',
       'web_search_preview',
@@ -161,7 +161,7 @@ describe('what is read is written again, with no note', () => {
       'everything about state',
       { input: 'x', store: true, previous_response_id: 'resp_1', background: false, conversation: null, truncation: 'auto', max_tool_calls: 3 },
     ],
-    ['what nobody knows', { input: 'x', client_metadata: { a: 1 }, access_programs: { cyber: 'standard' }, presence_penalty: 0.5, stream: null }],
+    ['unknown fields', { input: 'x', client_metadata: { a: 1 }, access_programs: { cyber: 'standard' }, presence_penalty: 0.5, stream: null }],
   ])('%s', (_name, wire) => {
     const { value } = read(wire)
     const { wire: again, notes } = write(value)
@@ -401,7 +401,7 @@ describe('encoding what another protocol sent', () => {
 
     test.each<[string, ReturnType<typeof say>[], unknown[], string[]]>([
       [
-        'stands where it came first',
+        'is where it came first',
         [say('assistant', thought('A', 'rs_1'), text('a'), thought('A', 'rs_1'), text('b')), user, say('assistant', thought('A', 'rs_1'), text('c'))],
         [item('A', 'rs_1'), says('a'), says('b'), {}, says('c')],
         [],
@@ -425,7 +425,7 @@ describe('encoding what another protocol sent', () => {
         ['reasoning.loose'],
       ],
       [
-        'has another proof under the same id',
+        'has another signature under the same id',
         [say('assistant', thought('A', 'rs_1'), text('a'), thought('B', 'rs_1', 'hm'), text('b'))],
         [item('A', 'rs_1'), says('a'), item('B', undefined, 'hm'), says('b')],
         ['reasoning.id-twice'],
@@ -505,8 +505,8 @@ describe('encoding what another protocol sent', () => {
     ['sampling that is not here', { sampling: { topK: 3, seed: 1, logitBias: { a: 1 } } }, {}, ['field.unsupported', 'field.unsupported', 'field.unsupported']],
     ['penalties of zero are the default', { sampling: { presencePenalty: 0, frequencyPenalty: 0 } }, {}, []],
     ['penalties are dropped', { sampling: { presencePenalty: 1 } }, {}, ['field.unsupported']],
-    ['one answer is the default', { candidateCount: 1 }, {}, []],
-    ['several answers are not', { candidateCount: 2 }, {}, ['field.unsupported']],
+    ['one candidate is the default', { candidateCount: 1 }, {}, []],
+    ['several candidates are not', { candidateCount: 2 }, {}, ['field.unsupported']],
     ['limits below 16 are raised', { maxOutputTokens: 5 }, { max_output_tokens: 16 }, ['max-tokens.raised']],
     ['a budget is an effort', { reasoning: { budgetTokens: 8000 } }, { reasoning: { effort: 'medium' } }, ['reasoning.budget-as-effort']],
     ['no budget is no reasoning', { reasoning: { budgetTokens: 0 } }, { reasoning: { effort: 'none' } }, []],

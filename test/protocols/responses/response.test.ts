@@ -32,15 +32,15 @@ describe('what is read is written again, with no note', () => {
       'an echo of every kind',
       body({ temperature: 0.3, tools: [{ type: 'function', name: 'f', odd: 1 }], text: { format: { type: 'text' } }, store: true, instructions: ['x'] }),
     ],
-    ['what nobody knows', body({ billing: { payer: 'developer' }, tool_usage: {}, content_filters: null })],
+    ['unknown fields', body({ billing: { payer: 'developer' }, tool_usage: {}, content_filters: null })],
     ['nulls', body({ completed_at: null, error: null, incomplete_details: null, usage: null, service_tier: null })],
-    ['an incomplete answer', body({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } })],
-    ['a reason nobody knows', body({ status: 'incomplete', incomplete_details: { reason: 'steered' } })],
-    ['a status nobody knows', body({ status: 'complete' })],
-    ['an answer that is still being made', body({ status: 'queued' })],
-    ['a cancelled answer', body({ status: 'cancelled' })],
-    ['a failed answer', body({ status: 'failed', error: { code: 'insufficient_quota', message: 'm', param: null } })],
-    ['a failed answer that does not say why', body({ status: 'failed', error: null })],
+    ['an incomplete response', body({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } })],
+    ['an unknown reason', body({ status: 'incomplete', incomplete_details: { reason: 'steered' } })],
+    ['an unknown status', body({ status: 'complete' })],
+    ['a response in progress', body({ status: 'queued' })],
+    ['a cancelled response', body({ status: 'cancelled' })],
+    ['a failed response', body({ status: 'failed', error: { code: 'insufficient_quota', message: 'm', param: null } })],
+    ['a failed response without a reason', body({ status: 'failed', error: null })],
     ['an error with status 200', { error: { message: 'm', code: 429 } }],
     [
       'items of every kind',
@@ -501,7 +501,7 @@ describe('encoding what another protocol sent', () => {
   test.each([
     ['no more than fits', { title: 't', start: 0, end: 2 }, []],
     ['what was cited', { title: 't', start: 0, end: 2, citedText: 'né' }, ['citation.approximated']],
-    ['a proof', { title: 't', start: 0, end: 2, encrypted: 'p' }, ['citation.approximated']],
+    ['a signature', { title: 't', start: 0, end: 2, encrypted: 'p' }, ['citation.approximated']],
     ['no title', { start: 0, end: 2 }, ['citation.approximated']],
     ['no place', { title: 't' }, ['citation.approximated']],
   ])('a citation of a page with %s', (_, message, expected) => {
@@ -563,7 +563,7 @@ test('a streamed response ends in the same snapshot as the complete one', () => 
 })
 
 test.each<[string, JsonObject]>([
-  ['an answer', { id: 'resp_1', object: 'response', model: 'm', created_at: 1, status: null, output: null, error: { code: 'server_error', message: 'No.' } }],
+  ['a response', { id: 'resp_1', object: 'response', model: 'm', created_at: 1, status: null, output: null, error: { code: 'server_error', message: 'No.' } }],
   ['a body', { status: null, output: null, error: { message: 'No.' } }],
 ])('%s that holds only an error has failed, though it names what it lacks', (_, body) => {
   const { value } = responses.decodeResponse(body)

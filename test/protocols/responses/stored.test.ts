@@ -43,7 +43,7 @@ test.each([
 })
 
 test.each<[string, object]>([
-  ['an earlier reply', { input: 'hi', previous_response_id: 'resp_1' }],
+  ['an earlier response', { input: 'hi', previous_response_id: 'resp_1' }],
   ['a conversation', { input: 'hi', conversation: { id: 'conv_1' } }],
   ['an item', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
   [
@@ -71,7 +71,7 @@ test.each<[string, object]>([
       ],
     },
   ],
-  ['an earlier reply that is none', { input: 'hi', previous_response_id: null }],
+  ['an invalid earlier response', { input: 'hi', previous_response_id: null }],
 ])('%s is not read for references', (_, body) => {
   expect(historyIn(body)).toEqual([])
   expect(mayRefer(body)).toBe(false)

@@ -198,7 +198,7 @@ describe('what only the last event says of an item that has ended', () => {
     decode([created, ...items.map((item, index) => ({ type: 'response.output_item.done', output_index: index, item })), completed(last)])
 
   test.each<[string, JsonObject[], JsonObject[]]>([
-    ['after its thoughts', [thought], [{ ...thought, encrypted_content: 'SEAL' }]],
+    ['after its reasoning', [thought], [{ ...thought, encrypted_content: 'SEAL' }]],
     ['after what follows them', [thought, messageItem('Hi')], [{ ...thought, encrypted_content: 'SEAL' }, messageItem('Hi')]],
   ])('a signature is emitted %s', (_, items, last) => {
     const { out, notes } = reported(items, last)
@@ -212,7 +212,7 @@ describe('what only the last event says of an item that has ended', () => {
   })
 
   test.each<[string, JsonObject, JsonObject]>([
-    ['a field that nobody knows', messageItem('Hi'), { ...messageItem('Hi'), odd: 1 }],
+    ['an unknown field', messageItem('Hi'), { ...messageItem('Hi'), odd: 1 }],
     ['a field of its content', messageItem('Hi'), { ...messageItem('Hi'), content: [{ type: 'output_text', text: 'Hi', annotations: [], odd: 1 }] }],
     [
       'a citation',

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { parse, responding, retryAfter } from '../answering.ts'
+import { parse, responding, retryAfter } from '../responding.ts'
 import type { Body, Client, Received } from './index.ts'
 
 /** What servers send besides the official fields. */
@@ -48,7 +48,7 @@ export const client: Client = {
         model,
         messages,
         ...(tools && { tools: tools.map(({ name, schema: parameters }) => ({ type: 'function' as const, function: { name, parameters } })) }),
-        ...(schema && { response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', schema } } }),
+        ...(schema && { response_format: { type: 'json_schema' as const, json_schema: { name: 'result', schema } } }),
       }
       const completion = stream ? await openai.chat.completions.stream(params).finalChatCompletion() : await openai.chat.completions.create(params)
       const message = received(completion, stream)
@@ -80,7 +80,7 @@ export const client: Client = {
     const openai = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return (await openai.chat.completions.create({ model: 'm', messages: [] })).choices[0]?.message
   },
-  goOn({ messages, ...rest }, received, { runTool, ask, echo = 'received' }) {
+  continueWith({ messages, ...rest }, received, { runTool, ask, echo = 'received' }) {
     const message = received as ChatCompletion['choices'][0]['message']
     const calls = message.tool_calls ?? []
     const { reasoning_content } = message as Reported

@@ -6,7 +6,7 @@ import {
   GoogleGenAI,
   type Part,
 } from '@google/genai'
-import { responding } from '../answering.ts'
+import { responding } from '../responding.ts'
 import type { Body, Client, Received } from './index.ts'
 
 const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATION']
@@ -66,8 +66,8 @@ function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
     const last = out.at(-1)
-    const goesOn = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
-    if (goesOn) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
+    const isContinuation = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
+    if (isContinuation) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
     else out.push(part)
   }
   return out
@@ -141,7 +141,7 @@ export const client: Client = {
     else await chat.sendMessage({ message: 'hi' })
     return chat.getHistory(true).slice(1)
   },
-  goOn({ contents, ...rest }, received, { runTool, ask, echo }) {
+  continueWith({ contents, ...rest }, received, { runTool, ask, echo }) {
     const message = echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
     const results = message.flatMap(({ parts = [] }) =>
       parts.flatMap(({ functionCall: call }) =>

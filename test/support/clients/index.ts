@@ -45,7 +45,7 @@ export type Client = {
   /** The response as a program holds it: the object that the official client returns for a body, or for the text of a stream. */
   receive(response: WireResponse): Promise<unknown>
   /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
-  goOn(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
+  continueWith(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
 }
 
 export type Body = Record<string, unknown>

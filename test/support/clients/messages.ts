@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { responding, retryAfter } from '../answering.ts'
+import { responding, retryAfter } from '../responding.ts'
 import type { Body, Client, Received } from './index.ts'
 
 function received({ content, stop_reason: stop, usage }: Message): Received {
@@ -78,7 +78,7 @@ export const client: Client = {
     const anthropic = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] })
   },
-  goOn({ messages, ...rest }, received, { runTool, ask, echo }) {
+  continueWith({ messages, ...rest }, received, { runTool, ask, echo }) {
     const { content: all } = received as Message
     const content = echo === 'thoughtless' ? all.filter(block => block.type !== 'thinking' || block.signature) : all
     const results = content.flatMap(block => (block.type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: block.id, content: runTool(block.name) }] : []))

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
 import type { Response, ResponseInputItem, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { parse, responding, retryAfter } from '../answering.ts'
+import { parse, responding, retryAfter } from '../responding.ts'
 import type { Body, Client, Received } from './index.ts'
 
 function received({ output, status, incomplete_details: incomplete, error, usage }: Response): Received {
@@ -61,7 +61,7 @@ export const client: Client = {
         input,
         store: false,
         ...(tools && { tools: tools.map(({ name, schema: parameters }) => ({ type: 'function' as const, name, parameters, strict: false })) }),
-        ...(schema && { text: { format: { type: 'json_schema' as const, name: 'answer', schema } } }),
+        ...(schema && { text: { format: { type: 'json_schema' as const, name: 'result', schema } } }),
       }
       const response = stream ? await openai.responses.stream(params).finalResponse() : await openai.responses.create(params)
       const message = received(response)
@@ -96,7 +96,7 @@ export const client: Client = {
     const openai = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return openai.responses.create({ model: 'm', input: '' })
   },
-  goOn({ input, ...rest }, received, { runTool, ask, echo }) {
+  continueWith({ input, ...rest }, received, { runTool, ask, echo }) {
     const { output: all } = received as Response
     const output = echo === 'thoughtless' ? all.flatMap(sealedSummary) : all
     const results = output.flatMap(item => {

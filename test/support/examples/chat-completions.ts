@@ -4,7 +4,7 @@ import { translateRequest } from '../untyped.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply: response } = makers('chat-completions')
+const { request, response } = makers('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
 const blocksResponse = response('messages')
@@ -32,8 +32,8 @@ const marked = { type: 'function', function: { name: 'look', parameters: { $sche
 
 /** One for each note that the codecs of chat-completions make. */
 export const examples: Record<string, Example> = {
-  'usage.merged': makers('chat-completions').reply('generate-content')(
-    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+  'usage.merged': makers('chat-completions').response('generate-content')(
+    gemini.response([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},
     [],
   ),
@@ -50,7 +50,7 @@ export const examples: Record<string, Example> = {
     countless,
   ),
   'tool-call.single': blocksResponse(
-    blocks.reply([blocks.call('c1'), blocks.call('c2')], { stop_reason: 'tool_use' }),
+    blocks.response([blocks.call('c1'), blocks.call('c2')], { stop_reason: 'tool_use' }),
     { context: translateRequest(chat.request({ functions: [{ name: 'look' }] }), { from: 'chat-completions', to: 'messages' }).context },
     timeless,
   ),
@@ -69,21 +69,21 @@ export const examples: Record<string, Example> = {
   'server-tool.as-text': fromBlocks(blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }), user), {
     tools: { serverToolHistory: 'text' },
   }),
-  'media.images-field': makers('chat-completions').reply('canonical')(
-    canonical.reply([{ type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png }, at: '/candidates/0/messages/0/parts/0' }]),
+  'media.images-field': makers('chat-completions').response('canonical')(
+    canonical.response([{ type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png }, at: '/candidates/0/messages/0/parts/0' }]),
     { chatCompletions: { images: 'write' } },
     timeless,
   ),
   'text.boundary-lost': blocksResponse(
-    blocks.reply([
+    blocks.response([
       text,
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
     ]),
     {},
     ['citation.whole-part', ...timeless],
   ),
-  'audio.type': makers('chat-completions').reply('generate-content')(gemini.reply([{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }]), {}, []),
-  'parts.order-lost': blocksResponse(blocks.reply([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
+  'audio.type': makers('chat-completions').response('generate-content')(gemini.response([{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }]), {}, []),
+  'parts.order-lost': blocksResponse(blocks.response([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
   'parts.layout-stale': elsewhere.request('chat-completions')(
     chat.says(user, {
       role: 'assistant',
@@ -101,7 +101,7 @@ export const examples: Record<string, Example> = {
   'media.filename': fromBlocks(says({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } })),
   'media.mime': fromBlocks(says({ type: 'document', title: 'a.pdf', source: { type: 'base64', data: 'JVBERi0=' } }), {}, ['media.title-as-filename']),
   'citation.unsupported': blocksResponse(
-    blocks.reply([
+    blocks.response([
       {
         ...text,
         citations: [{ type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }],
@@ -111,7 +111,7 @@ export const examples: Record<string, Example> = {
     timeless,
   ),
   'citation.whole-part': blocksResponse(
-    blocks.reply([
+    blocks.response([
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
     ]),
     {},
@@ -124,9 +124,9 @@ export const examples: Record<string, Example> = {
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
     { chatCompletions: { cacheMarks: 'write' } },
   ),
-  'reasoning.dialect-field': blocksResponse(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
-  'reasoning.think-tags': elsewhere.reply('chat-completions')(
-    chat.reply({ content: '<think>hm</think>yes' }),
+  'reasoning.dialect-field': blocksResponse(blocks.response([{ ...thought, signature: '' }, text]), {}, timeless),
+  'reasoning.think-tags': elsewhere.response('chat-completions')(
+    chat.response({ content: '<think>hm</think>yes' }),
     { chatCompletions: { extractThinkTags: true } },
     ['reasoning.signature-empty'],
   ),
@@ -135,7 +135,7 @@ export const examples: Record<string, Example> = {
   }),
   'reasoning.dropped': fromBlocks(blocks.says(...asks({ type: 'thinking', thinking: 'hm' }, text), user)),
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), responses(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
-  'reasoning.signature-dropped': blocksResponse(blocks.reply([thought, text]), { chatCompletions: { signatures: 'none' } }, [
+  'reasoning.signature-dropped': blocksResponse(blocks.response([thought, text]), { chatCompletions: { signatures: 'none' } }, [
     'reasoning.dialect-field',
     ...timeless,
   ]),
@@ -173,34 +173,34 @@ export const examples: Record<string, Example> = {
   'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } }), { chatCompletions: { optionalFields: 'write' } }),
   'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { chatCompletions: { fastIsSpeed: true } }),
-  'tier.nearest': blocksResponse(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
+  'tier.nearest': blocksResponse(blocks.response([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
   'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
   'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
-  'finish.approximated': blocksResponse(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
-  'finish.repaired': elsewhere.reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{}')] })),
-  'finish.missing': elsewhere.reply('chat-completions')(chat.reply({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),
-  'finish.truncated-as-length': blocksResponse(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
-  'finish.details': blocksResponse(blocks.reply([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),
-  'refusal.synthesized': blocksResponse(blocks.reply([], { stop_reason: 'refusal' }), {}, ['finish.approximated', ...timeless]),
-  'prompt.blocked': response('canonical')(canonical.reply([], {}, { candidates: [], createdAt: 1, promptBlocked: { reason: 'SAFETY' } })),
-  'response.id': itemsResponse(items.reply([items.text('yes')], { id: undefined, created_at: 1 })),
-  'response.created': itemsResponse(items.reply([items.text('yes')])),
-  'response.model': itemsResponse(items.reply([items.text('yes')], { model: undefined, created_at: 1 })),
+  'finish.approximated': blocksResponse(blocks.response([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.repaired': elsewhere.response('chat-completions')(chat.response({ tool_calls: [chat.call('c1', '{}')] })),
+  'finish.missing': elsewhere.response('chat-completions')(chat.response({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),
+  'finish.truncated-as-length': blocksResponse(blocks.response([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'finish.details': blocksResponse(blocks.response([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),
+  'refusal.synthesized': blocksResponse(blocks.response([], { stop_reason: 'refusal' }), {}, ['finish.approximated', ...timeless]),
+  'prompt.blocked': response('canonical')(canonical.response([], {}, { candidates: [], createdAt: 1, promptBlocked: { reason: 'SAFETY' } })),
+  'response.id': itemsResponse(items.response([items.text('yes')], { id: undefined, created_at: 1 })),
+  'response.created': itemsResponse(items.response([items.text('yes')])),
+  'response.model': itemsResponse(items.response([items.text('yes')], { model: undefined, created_at: 1 })),
   'response.late': elsewhere.stream('chat-completions')(
     [chat.chunk({ content: 'yes' }, {}, { id: '' }), chat.chunk({}, { finish_reason: 'stop' }, { id: 'c1' })],
     {},
     ['response.id', ...countless],
   ),
   'usage.unsupported': blocksResponse(
-    blocks.reply([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
+    blocks.response([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
     {},
     timeless,
   ),
-  'usage.missing': blocksResponse(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
-  'usage.repaired': elsewhere.reply('chat-completions')(
-    chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
+  'usage.missing': blocksResponse(blocks.response([text], { usage: { output_tokens: 2 } }), {}, timeless),
+  'usage.repaired': elsewhere.response('chat-completions')(
+    chat.response({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
   ),
   'reasoning.joined': elsewhere.stream('chat-completions')(
     [

@@ -66,7 +66,7 @@ export const examples: Record<string, Example> = {
   'message.name': asks.request('chat-completions')(chat.says({ role: 'user', content: 'hi', name: 'alice' })),
   'message.envelope': asks.request('responses')(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'candidates.first-only': asks.request('chat-completions')(chat.request({ n: 2 })),
-  'message.role': makers('chat-completions').reply('responses')(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
+  'message.role': makers('chat-completions').response('responses')(items.response([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
   'error.status': makers('chat-completions').error('messages')(overloaded),
   'error.details': makers('chat-completions').error('messages')(detailed),
 }

@@ -120,5 +120,5 @@ export function makers(to: ProtocolName) {
     (kind: Example['kind']) =>
     (from: Example['from']) =>
     (body: unknown, options: Options = {}, also: string[] = [], more: More = {}): Example => ({ kind, from, to, body, options, also, ...more })
-  return { request: maker('request'), reply: maker('response'), stream: maker('stream'), error: maker('error') }
+  return { request: maker('request'), response: maker('response'), stream: maker('stream'), error: maker('error') }
 }

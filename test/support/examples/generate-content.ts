@@ -1,7 +1,7 @@
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
-const { request, reply: response, stream, error } = makers('generate-content')
+const { request, response, stream, error } = makers('generate-content')
 const fromChat = request('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
@@ -15,7 +15,7 @@ const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done
 const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
 const thinks = (model: string, thinking: object, more: object = {}) =>
   blocks.request({ model: 'm', max_tokens: 5000, thinking, ...more, ...(model && { model }) })
-const chunks = (...parts: object[]) => parts.map((part, index) => gemini.reply([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
+const chunks = (...parts: object[]) => parts.map((part, index) => gemini.response([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
 const read = makers('messages')
 /** Later ones demand a signature on every call. */
 const older = 'gemini-2.5-pro'
@@ -52,16 +52,16 @@ export const examples: Record<string, Example> = {
   ),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.placeholder-signature': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: 'gemini-3-pro' }),
-  'reasoning.kind': chatResponse(chat.reply({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
+  'reasoning.kind': chatResponse(chat.response({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
   'reasoning.other-model': request('canonical')(
     canonical.request([{ type: 'text', text: 'hi', signature: { value: seal, issuer: 'generate-content', model: 'gemini-2.5-pro' } }], {
       model: 'gemini-3-pro',
     }),
   ),
-  'tool-call.cut': response('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
+  'tool-call.cut': response('chat-completions')(chat.response({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
   'stream.trailing-arguments': response('chat-completions')(
-    chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+    chat.response({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
   ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
   'tool-call.id-omitted': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { generateContent: { ids: 'never' } }),
@@ -118,16 +118,16 @@ export const examples: Record<string, Example> = {
   'stop.too-many': request('canonical')(canonical.request([{ type: 'text', text: 'hi' }], { stop: ['a', 'b', 'c', 'd', 'e', 'f'] })),
   'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'tier.unsupported': fromChat(chat.request({ service_tier: 'scale' })),
-  'finish.approximated': blocksResponse(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
-  'finish.details': blocksResponse(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
+  'finish.approximated': blocksResponse(blocks.response([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
+  'finish.details': blocksResponse(blocks.response([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
     'finish.approximated',
   ]),
   'finish.truncated-as-length': stream('messages')(
     blocks.stream(blocks.block(0, { type: 'text', text: '' }, { type: 'text_delta', text: 'yes' })).slice(0, -2),
     { truncated: 'length' },
   ),
-  'citation.rounded': read.reply('generate-content')(
-    gemini.reply(
+  'citation.rounded': read.response('generate-content')(
+    gemini.response(
       [{ text: 'ü' }],
       {},
       {
@@ -141,7 +141,7 @@ export const examples: Record<string, Example> = {
     ['citation.encrypted-index', 'citation.span', 'field.unsupported'],
   ),
   'citation.approximated': blocksResponse(
-    blocks.reply([
+    blocks.response([
       {
         type: 'text',
         text: 'yes',
@@ -150,7 +150,7 @@ export const examples: Record<string, Example> = {
     ]),
   ),
   'citation.unsupported': blocksResponse(
-    blocks.reply([
+    blocks.response([
       {
         type: 'text',
         text: 'yes',
@@ -159,14 +159,14 @@ export const examples: Record<string, Example> = {
     ]),
   ),
   'logprobs.bytes': chatResponse(
-    chat.reply({ content: 'y' }, { logprobs: { content: [{ token: 'y', logprob: -1, bytes: [255], top_logprobs: [] }], refusal: null } }, { created: 1 }),
+    chat.response({ content: 'y' }, { logprobs: { content: [{ token: 'y', logprob: -1, bytes: [255], top_logprobs: [] }], refusal: null } }, { created: 1 }),
   ),
-  'tier.nearest': chatResponse(chat.reply({ content: 'yes' }, {}, { created: 1, service_tier: 'standard' })),
+  'tier.nearest': chatResponse(chat.response({ content: 'yes' }, {}, { created: 1, service_tier: 'standard' })),
   'usage.merged': blocksResponse(
-    blocks.reply([{ type: 'text', text: 'yes' }], { usage: { input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 2 } }),
+    blocks.response([{ type: 'text', text: 'yes' }], { usage: { input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 2 } }),
   ),
   'usage.overlap': chatResponse(
-    chat.reply(
+    chat.response(
       { content: 'yes' },
       {},
       { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },

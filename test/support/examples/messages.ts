@@ -2,7 +2,7 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
-const { request, reply: response, stream, error } = makers('messages')
+const { request, response, stream, error } = makers('messages')
 const fromChat = request('chat-completions')
 const fromItems = request('responses')
 const chatResponse = response('chat-completions')
@@ -23,8 +23,8 @@ const done = chat.chunk({}, { finish_reason: 'stop' }, { usage: { prompt_tokens:
 
 /** One for each note that the codecs of messages make. */
 export const examples: Record<string, Example> = {
-  'usage.merged': makers('messages').reply('generate-content')(
-    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+  'usage.merged': makers('messages').response('generate-content')(
+    gemini.response([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},
     ['field.unsupported'],
   ),
@@ -40,7 +40,7 @@ export const examples: Record<string, Example> = {
     messages: { convertMedia: () => ({ mime: 'image/png', data: png }) },
   }),
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
-  'media.transcript': chatResponse(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
+  'media.transcript': chatResponse(chat.response({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
   'media.file-as-document': fromChat(chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }] })),
   'media.detail-dropped': fromChat(
     chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } }] }),
@@ -49,16 +49,16 @@ export const examples: Record<string, Example> = {
     chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }] }),
   ),
   'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
-  'citation.span': chatResponse(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
+  'citation.span': chatResponse(chat.response({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
     'citation.encrypted-index',
   ]),
-  'citation.encrypted-index': chatResponse(chat.reply({ content: 'y', annotations: [cited] })),
+  'citation.encrypted-index': chatResponse(chat.response({ content: 'y', annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
   'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { messages: { unsignedReasoning: 'text' } }),
-  'reasoning.signature-empty': chatResponse(chat.reply({ content: 'yes', reasoning_content: 'hm' })),
+  'reasoning.signature-empty': chatResponse(chat.response({ content: 'yes', reasoning_content: 'hm' })),
   'reasoning.joined': itemsResponse(
-    items.reply([
+    items.response([
       {
         type: 'reasoning',
         summary: [
@@ -83,14 +83,14 @@ export const examples: Record<string, Example> = {
   'reasoning.always-on': fromChat(chat.request({ model: 'claude-mythos-5', reasoning_effort: 'none' })),
   'reasoning.summary': fromItems(items.request({ reasoning: { effort: 'low', summary: 'detailed' } })),
   'tool-call.number': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1'))),
-  'tool-call.cut': chatResponse(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
+  'tool-call.cut': chatResponse(chat.response({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.loaded': fromItems(items.request({ tools: [items.tool('look', { defer_loading: true }), { type: 'tool_search' }] }), {}, ['tool.server']),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { tools: { serverTools: 'map' } }),
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { tools: { serverTools: 'map' } }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
-  'server-tool.search': itemsResponse(items.reply([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
+  'server-tool.search': itemsResponse(items.response([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
   'tool.no-approval': fromItems(
     items.request({ tools: [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp' }] }),
     { tools: { serverTools: 'map' } },
@@ -114,14 +114,14 @@ export const examples: Record<string, Example> = {
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
   'output.strict': fromChat(
     chat.request({
-      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', additionalProperties: false }, strict: false } },
+      response_format: { type: 'json_schema', json_schema: { name: 'result', schema: { type: 'object', additionalProperties: false }, strict: false } },
     }),
   ),
   'schema.keywords': fromChat(
     chat.request({
       response_format: {
         type: 'json_schema',
-        json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, additionalProperties: false } },
+        json_schema: { name: 'result', schema: { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, additionalProperties: false } },
       },
     }),
   ),
@@ -138,7 +138,7 @@ export const examples: Record<string, Example> = {
   ),
   'output.closed': fromChat(
     chat.request({
-      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } } } } },
+      response_format: { type: 'json_schema', json_schema: { name: 'result', schema: { type: 'object', properties: { a: { type: 'string' } } } } },
     }),
   ),
   'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { messages: { jsonMode: 'instruct' } }),
@@ -150,20 +150,20 @@ export const examples: Record<string, Example> = {
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
   'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
-  'cache.unsupported': chatResponse(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
+  'cache.unsupported': chatResponse(chat.response({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
   'cache.auto': fromChat(chat.request({}), { messages: { autoCache: true } }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
   'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { messages: { fastIsSpeed: true } }),
   'user.hashed': fromChat(chat.request({ user: 'u'.repeat(513) })),
-  'finish.approximated': chatResponse(chat.reply({ content: 'y' }, { finish_reason: 'content_filter' })),
-  'finish.tool-use': response('canonical')(canonical.reply([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
-  'stop.no-call': itemsResponse(items.reply([{ type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'look', arguments: '{}' }]), {}, [
+  'finish.approximated': chatResponse(chat.response({ content: 'y' }, { finish_reason: 'content_filter' })),
+  'finish.tool-use': response('canonical')(canonical.response([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
+  'stop.no-call': itemsResponse(items.response([{ type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'look', arguments: '{}' }]), {}, [
     'server-tool.dropped',
   ]),
-  'finish.refusal': chatResponse(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
-  'response.id': chatResponse(chat.reply({ content: 'yes' }, {}, { id: undefined })),
-  'response.model': chatResponse(chat.reply({ content: 'yes' }, {}, { model: undefined })),
-  'usage.missing': chatResponse(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
+  'finish.refusal': chatResponse(chat.response({ refusal: 'no' }), {}, ['refusal.as-text']),
+  'response.id': chatResponse(chat.response({ content: 'yes' }, {}, { id: undefined })),
+  'response.model': chatResponse(chat.response({ content: 'yes' }, {}, { model: undefined })),
+  'usage.missing': chatResponse(chat.response({ content: 'yes' }, {}, { usage: undefined })),
   'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
   'citation.version': request('canonical')(
     {
@@ -192,7 +192,7 @@ export const examples: Record<string, Example> = {
     ),
   ),
   'reasoning.trailing-signature': response('generate-content')(
-    gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]),
+    gemini.response([{ text: 'yes' }, { text: '', thoughtSignature: seal }]),
     { messages: { lastSignature: 'drop' } },
     ['field.unsupported'],
   ),
@@ -211,24 +211,24 @@ export const examples: Record<string, Example> = {
           },
         ],
       },
-      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'go on', at: '/messages/1/parts/0' }] },
+      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'continue', at: '/messages/1/parts/0' }] },
     ],
   }),
-  'reasoning.dropped-upstream': lost.reply('messages')(
-    blocks.reply([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_dropped' }] }),
+  'reasoning.dropped-upstream': lost.response('messages')(
+    blocks.response([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_dropped' }] }),
     {},
     ['response.created'],
   ),
-  'reasoning.prefix-mismatch': lost.reply('messages')(
-    blocks.reply([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_kept' }] }),
+  'reasoning.prefix-mismatch': lost.response('messages')(
+    blocks.response([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_kept' }] }),
     {},
     ['response.created'],
   ),
   'server-tool.as-text': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }), {
     tools: { serverToolHistory: 'text' },
   }),
-  'tool-choice.not-allowed': lost.reply('messages')(
-    blocks.reply([blocks.call('c1')], { stop_reason: 'tool_use' }),
+  'tool-choice.not-allowed': lost.response('messages')(
+    blocks.response([blocks.call('c1')], { stop_reason: 'tool_use' }),
     {
       context: {
         from: 'chat-completions',
@@ -243,7 +243,7 @@ export const examples: Record<string, Example> = {
   'reasoning.budget-raised': request('canonical')({ ...think, reasoning: { budgetTokens: 500 } }),
   'reasoning.budget-room': request('canonical')({ ...think, reasoning: { budgetTokens: 6000 } }),
   'usage.ttl': itemsResponse(
-    items.reply([items.text('yes')], {
+    items.response([items.text('yes')], {
       usage: {
         input_tokens: 5,
         output_tokens: 2,
@@ -258,12 +258,12 @@ export const examples: Record<string, Example> = {
     ['response.created'],
   ),
   'stream.repeated-start': lost.stream('messages')(
-    blocks.stream([{ type: 'message_start', message: blocks.reply([]) }, ...blocks.block(0, { type: 'text', text: 'yes' })]),
+    blocks.stream([{ type: 'message_start', message: blocks.response([]) }, ...blocks.block(0, { type: 'text', text: 'yes' })]),
     {},
     ['response.created'],
   ),
   'usage.overlap': chatResponse(
-    chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 9 } } }),
+    chat.response({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 9 } } }),
   ),
   'error.reworded': error('chat-completions')(
     {

@@ -3,7 +3,7 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply: response, stream } = makers('responses')
+const { request, response, stream } = makers('responses')
 const fromChat = request('chat-completions')
 const fromBlocks = request('messages')
 const chatResponse = response('chat-completions')
@@ -28,19 +28,19 @@ const says = (...content: object[]) => blocks.says({ role: 'user', content })
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const chatAsks = (body: object) => chat.request({ store: true, ...body })
 const chatSays = (...messages: object[]) => chat.request({ store: true, messages })
-const timed = (message: object, choice: object = {}, body: object = {}) => chat.reply(message, choice, { created: 1, ...body })
+const timed = (message: object, choice: object = {}, body: object = {}) => chat.response(message, choice, { created: 1, ...body })
 const location = { type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }
 
 /** One for each note that the codecs of responses make. */
 export const examples: Record<string, Example> = {
-  'usage.merged': makers('responses').reply('generate-content')(
-    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+  'usage.merged': makers('responses').response('generate-content')(
+    gemini.response([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},
     [],
   ),
   'store.default': fromChat(chat.request({}), {}, ['reasoning.include-encrypted']),
-  'reasoning.dropped-upstream': makers('chat-completions').reply('responses')(
-    items.reply([items.text('yes')], {
+  'reasoning.dropped-upstream': makers('chat-completions').response('responses')(
+    items.response([items.text('yes')], {
       created_at: 1,
       input_transformations: [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason: 'model_mismatch' }],
     }),
@@ -105,7 +105,7 @@ export const examples: Record<string, Example> = {
     stateless,
   ),
   'client-call.as-function': blocksResponse(
-    blocks.reply([{ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input: { cmd: 'ls' } }], { stop_reason: 'tool_use' }),
+    blocks.response([{ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input: { cmd: 'ls' } }], { stop_reason: 'tool_use' }),
     {
       context: translateRequest(items.request({ tools: [{ type: 'local_shell' }] }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
         .context,
@@ -177,7 +177,7 @@ export const examples: Record<string, Example> = {
     stateless,
   ),
   'media.as-image-call': response('canonical')(
-    canonical.reply(
+    canonical.response(
       [{ type: 'media', kind: 'image', source: { type: 'base64', data: png, mime: 'image/png' }, at: '/candidates/0/messages/0/parts/0' }],
       {},
       { createdAt: 1 },
@@ -196,9 +196,9 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
   ),
-  'citation.unsupported': blocksResponse(blocks.reply([{ ...text, citations: [location] }]), {}, timeless),
+  'citation.unsupported': blocksResponse(blocks.response([{ ...text, citations: [location] }]), {}, timeless),
   'citation.approximated': blocksResponse(
-    blocks.reply([
+    blocks.response([
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: 'a', encrypted_index: seal }] },
     ]),
     {},
@@ -222,9 +222,9 @@ export const examples: Record<string, Example> = {
     [chat.chunk({ content: 'ye' }, {}, { created: 1 }), { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } }],
     { responses: { midStreamError: 'failed-only' } },
   ),
-  'finish.approximated': blocksResponse(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
-  'finish.truncated-as-length': blocksResponse(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
-  'response.created': blocksResponse(blocks.reply([text])),
+  'finish.approximated': blocksResponse(blocks.response([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.truncated-as-length': blocksResponse(blocks.response([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'response.created': blocksResponse(blocks.response([text])),
   'usage.missing': chatResponse(timed({ content: 'yes' }, {}, { usage: undefined })),
   'response.model': chatResponse(timed({ content: 'yes' }, {}, { model: undefined })),
   'stream.stray-delta': makers('generate-content').stream('responses')([
@@ -238,7 +238,7 @@ export const examples: Record<string, Example> = {
     ...items.ending('yes'),
   ]),
   'refusal.synthesized': blocksResponse(
-    blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }),
+    blocks.response([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }),
     {},
     ['finish.approximated', 'field.unsupported', ...timeless],
   ),

@@ -1,8 +1,8 @@
 import { type Example, makers } from './example.ts'
 import { blocks, chat, gemini, items } from './wires.ts'
 
-const { reply: response, stream } = makers('chat-completions')
-const itemsResponse = makers('responses').reply
+const { response, stream } = makers('chat-completions')
+const itemsResponse = makers('responses').response
 
 const toMessages = makers('messages').request('chat-completions')
 const png = 'iVBORw0KGgo='
@@ -50,7 +50,7 @@ export const examples: Record<string, Example> = {
   'stream.stray-delta': strange(begin, give, ended, give),
   'stream.repeated-start': strange(begin, give, begin, ended),
   'freeform.unwrap-failed': response('messages')(
-    blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
+    blocks.response([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
     ['response.created'],
   ),
@@ -63,12 +63,12 @@ export const examples: Record<string, Example> = {
     { shows: { source: '/2/delta/partial_json' } },
   ),
   'freeform.as-function': itemsResponse('chat-completions')(
-    chat.reply({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+    chat.response({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {
       context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
     },
   ),
-  'output.unwrap-failed': makers('generate-content').reply('chat-completions')(chat.reply({ content: '["a"]' }), {
+  'output.unwrap-failed': makers('generate-content').response('chat-completions')(chat.response({ content: '["a"]' }), {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
   'tool-result.orphan-as-text': toMessages(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
@@ -79,12 +79,12 @@ export const examples: Record<string, Example> = {
   'tool-result.duplicate': toMessages(chat.says(user, called, result('old'), result('new'))),
   'tool.added-late': makers('messages').request('responses')(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'tool-choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
-  'response.id-renewed': response('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
+  'response.id-renewed': response('messages')(blocks.response([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
     'response.created',
   ]),
   'model.unsupported': makers('chat-completions').request('chat-completions')({ model: 'm', messages: [user], logit_bias: { '1': 1 } }, { vendor: 'groq' }),
   'tool-call.empty-name': itemsResponse('chat-completions')(
-    chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+    chat.response({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {},
     [],
     { shows: { source: '/choices/0/message/tool_calls/0/function/name', target: '/output/0/name' } },

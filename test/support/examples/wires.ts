@@ -14,7 +14,7 @@ export const chat = {
   says: (...messages: object[]) => ({ model: 'm', max_completion_tokens: 50, messages }),
   tool: (name: string, more: object = {}) => ({ type: 'function', function: { name, parameters }, ...more }),
   call: (id: string, input: string, name = 'look') => ({ id, type: 'function', function: { name, arguments: input } }),
-  reply: (message: object, choice: object = {}, body: object = {}) => ({
+  response: (message: object, choice: object = {}, body: object = {}) => ({
     id: 'c1',
     object: 'chat.completion',
     model: 'm',
@@ -38,7 +38,7 @@ export const items = {
   call: (id: string, input: string, name = 'look') => ({ type: 'function_call', call_id: id, name, arguments: input }),
   result: (id: string, output: unknown = 'done') => ({ type: 'function_call_output', call_id: id, output }),
   text: (text: string, more: object = {}) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [], ...more }] }),
-  reply: (output: object[], body: object = {}) => ({
+  response: (output: object[], body: object = {}) => ({
     id: 'resp_1',
     object: 'response',
     model: 'm',
@@ -50,7 +50,7 @@ export const items = {
   /** The events of a stream of one text, before and after its deltas. */
   get opening() {
     return [
-      { type: 'response.created', response: items.reply([], { status: 'in_progress', usage: null, created_at: 1 }) },
+      { type: 'response.created', response: items.response([], { status: 'in_progress', usage: null, created_at: 1 }) },
       { type: 'response.output_item.added', output_index: 0, item: { type: 'message', role: 'assistant', content: [] } },
       { type: 'response.content_part.added', output_index: 0, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } },
     ]
@@ -59,7 +59,7 @@ export const items = {
     { type: 'response.output_text.done', output_index: 0, content_index: 0, text },
     { type: 'response.content_part.done', output_index: 0, content_index: 0, part: { type: 'output_text', text, annotations: [] } },
     { type: 'response.output_item.done', output_index: 0, item: items.text(text) },
-    { type: 'response.completed', response: items.reply([items.text(text)], { created_at: 1 }) },
+    { type: 'response.completed', response: items.response([items.text(text)], { created_at: 1 }) },
   ],
 }
 
@@ -69,7 +69,7 @@ export const blocks = {
   tool: (name: string, more: object = {}) => ({ name, input_schema: parameters, ...more }),
   call: (id: string, input: object = { a: 1 }, name = 'look') => ({ type: 'tool_use', id, name, input }),
   result: (id: string, content: unknown = 'done', more: object = {}) => ({ type: 'tool_result', tool_use_id: id, content, ...more }),
-  reply: (content: object[], body: object = {}) => ({
+  response: (content: object[], body: object = {}) => ({
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -82,7 +82,7 @@ export const blocks = {
   }),
   /** The events of a stream: `inside` is between the start of the message and its end. */
   stream: (inside: unknown[], stop: object = {}, message: object = {}) => [
-    { type: 'message_start', message: { ...blocks.reply([]), stop_reason: null, ...message } },
+    { type: 'message_start', message: { ...blocks.response([]), stop_reason: null, ...message } },
     ...inside,
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null, ...stop }, usage: { output_tokens: 2 } },
     { type: 'message_stop' },
@@ -98,7 +98,7 @@ export const blocks = {
 const closed = { type: 'object', properties: {}, additionalProperties: false }
 
 export const gemini = {
-  reply: (parts: object[], body: object = {}, candidate: object = {}) => ({
+  response: (parts: object[], body: object = {}, candidate: object = {}) => ({
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP', ...candidate }],
     usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 },
     modelVersion: 'm',
@@ -119,7 +119,7 @@ export const gemini = {
 
 /** What no wire of the registry says, but the model can hold. */
 export const canonical = {
-  reply: (parts: Part[], candidate: Partial<Candidate> = {}, response: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
+  response: (parts: Part[], candidate: Partial<Candidate> = {}, response: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
     id: 'r1',
     model: 'm',
     candidates: [{ index: 0, at: '/candidates/0', messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' }, ...candidate }],

@@ -29,7 +29,7 @@ export async function hold({ protocol, stream }: Agent, text: string): Promise<H
 }
 
 export const next = ({ protocol, echo }: Agent, body: Body, { received }: Held): Body =>
-  clientOf(protocol).goOn(body, received, { runTool: () => 'It is so.', ask: 'And then?', echo })
+  clientOf(protocol).continueWith(body, received, { runTool: () => 'It is so.', ask: 'And then?', echo })
 
 function chatHeld(completion: Json): Held {
   const [choice] = listOf(completion['choices'])

@@ -47,9 +47,9 @@ function simulated(endpoints: readonly Endpoint[], seen: Seen[]): Transport {
   return {
     async send({ url, headers, body }) {
       const address = new URL(url)
-      const found = endpoints.map(endpoint => ({ endpoint, asked: endpoint.match(address) })).find(({ asked: received }) => received)
-      if (!found?.asked) return whole(404, { error: { message: `no ${url}` } })
-      const { endpoint, asked: requested } = found
+      const found = endpoints.map(endpoint => ({ endpoint, matched: endpoint.match(address) })).find(({ matched }) => matched)
+      if (!found?.matched) return whole(404, { error: { message: `no ${url}` } })
+      const { endpoint, matched: requested } = found
       const json = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Json
       const model = requested.model ?? String(json['model'])
       const refusal = endpoint.authorize(headers) ? endpoint.refuse(json, model) : { status: 401, message: 'no key' }
@@ -100,7 +100,7 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
       if (last && last.endpoint.protocol !== agent.protocol && held.usage['input'] !== undefined && held.usage['output'] !== counted.output)
         faults.push(`turn ${turn}: the client counts ${JSON.stringify(held.usage)}`)
       if (held.calls.length === 0) {
-        if (!held.text.includes(responseText)) faults.push(`turn ${turn}: no answer but ${held.text}`)
+        if (!held.text.includes(responseText)) faults.push(`turn ${turn}: no response but ${held.text}`)
         break
       }
       if (turn === 3) faults.push('turn 3: calls again')

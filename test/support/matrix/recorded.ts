@@ -44,7 +44,7 @@ export function recordedAgents(): Agent[] {
     const first = exchanges.find(({ request }) => isBody(request) && hasTools(request.body))
     if (!begin.test(name) || !first || !isJson(first.request.body) || first.request.body['thread'] !== undefined) continue
     const habit = habits[client]
-    if (!habit) throw new Error(`say in test/support/matrix/recorded.ts how ${client} keeps a reply`)
+    if (!habit) throw new Error(`say in test/support/matrix/recorded.ts how ${client} keeps a response`)
     const { path, headers, body } = first.request
     const stream = protocol === 'generate-content' ? path.includes(':stream') : body['stream'] === true
     found.set(client, { name: client, protocol, agent: headers['user-agent'] ?? '', body, stream, ...habit })

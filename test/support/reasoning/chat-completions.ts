@@ -60,7 +60,7 @@ export const thinker: Thinker = {
       tool_calls: [call(turn)],
     })),
     shape('an encrypted detail with an id', turn => ({
-      content: `Said ${turn}`,
+      content: `Wrote ${turn}`,
       reasoning_details: [
         { type: 'reasoning.summary', summary: `Summary ${turn}`, format: 'openai-responses-v1', index: 0 },
         { type: 'reasoning.encrypted', data: signature('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
@@ -79,9 +79,9 @@ export const thinker: Thinker = {
       tool_calls: [call(turn)],
     })),
     shape(
-      'signed details whose proofs come last',
+      'signed details whose signatures come last',
       turn => ({
-        content: `Said ${turn}`,
+        content: `Wrote ${turn}`,
         reasoning_details: [
           { type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: signature('text', turn), format: 'anthropic-claude-v1', index: 0 },
         ],
@@ -92,7 +92,7 @@ export const thinker: Thinker = {
     shape(
       'an encrypted detail with an id that comes last',
       turn => ({
-        content: `Said ${turn}`,
+        content: `Wrote ${turn}`,
         reasoning_details: [
           { type: 'reasoning.summary', summary: `Summary ${turn}`, format: 'openai-responses-v1', index: 0 },
           { type: 'reasoning.encrypted', data: signature('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
@@ -122,7 +122,7 @@ export const thinker: Thinker = {
       },
     ] of tool_calls.entries()) {
       send({ tool_calls: [{ index, ...one, function: { name, arguments: '' } }] })
-      for (const piece of chunks(input)) send({ tool_calls: [{ index, function: { arguments: piece } }] })
+      for (const chunk of chunks(input)) send({ tool_calls: [{ index, function: { arguments: chunk } }] })
     }
     if (isLate) send({ reasoning_details })
     send({}, choices[0]?.finish_reason)

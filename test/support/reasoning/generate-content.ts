@@ -5,7 +5,7 @@ type Part = { text?: string; thought?: boolean; functionCall?: object; functionR
 type Content = { role: string; parts: Part[] }
 
 const signed = (part: Part, turn: number, what: string): Part => ({ ...part, thoughtSignature: signature(what, turn) })
-const thought = (turn: number, text = `**Thinking** (${turn})\n\nIt goes on, \u{1f914} twice.\n\n`): Part => ({ text, thought: true })
+const thought = (turn: number, text = `**Thinking** (${turn})\n\nIt continues, \u{1f914} twice.\n\n`): Part => ({ text, thought: true })
 const text = (turn: number, message = 'Looking \u{1f50e}'): Part => ({ text: `${message} ${turn}. ` })
 const call = (turn: number, nth = 1): Part => ({ functionCall: { name: 'lookup', args: { turn, nth }, id: `id${turn}x${nth}` } })
 
@@ -15,7 +15,7 @@ const shape = (name: string, parts: (turn: number) => Part[]): Shape => ({
     candidates: [{ content: { role: 'model', parts: parts(turn) }, finishReason: 'STOP', index: 0 }],
     usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 17 },
     modelVersion: 'gemini-3-pro-preview',
-    responseId: `answer_${turn}`,
+    responseId: `response_${turn}`,
   }),
 })
 
@@ -33,8 +33,8 @@ function bare(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
     const last = out.at(-1)
-    const goesOn = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
-    if (goesOn) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
+    const isContinuation = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
+    if (isContinuation) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
     else if (part.text !== '' || part.thoughtSignature) out.push(part)
   }
   return out
@@ -51,7 +51,7 @@ export const thinker: Thinker = {
     shape('a signed text before a signed call', turn => [signed(text(turn), turn, 'text'), signed(call(turn), turn, 'call')]),
     shape('a signed thought, then a call', turn => [signed(thought(turn), turn, 'thought'), signed(call(turn), turn, 'call')]),
     shape('two signed calls', turn => [signed(call(turn, 1), turn, 'first'), signed(call(turn, 2), turn, 'second')]),
-    shape('a thought, then a signed answer, without a call', turn => [thought(turn), signed(text(turn), turn, 'text')]),
+    shape('a thought, then a signed text, without a call', turn => [thought(turn), signed(text(turn), turn, 'text')]),
   ],
   stream(response) {
     const { candidates, ...head } = response as ModelResponse

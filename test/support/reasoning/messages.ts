@@ -3,7 +3,7 @@ import { type Shape, signature, type Thinker } from './index.ts'
 
 type Block = { type: string; [key: string]: unknown }
 
-const thinking = (turn: number, text = `Let me think (${turn}).\n\n It goes on, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
+const thinking = (turn: number, text = `Let me think (${turn}).\n\n It continues, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
   type: 'thinking',
   thinking: text,
   signature: signature(name, turn),
@@ -74,7 +74,7 @@ export const thinker: Thinker = {
     shape('thinking that shows nothing', turn => [thinking(turn, ''), call(turn)]),
     shape('two texts after thinking', turn => [thinking(turn), text(turn, 'One'), text(turn, 'Two'), call(turn)]),
     shape('a text before thinking', turn => [text(turn), thinking(turn), call(turn)]),
-    shape('signed thinking, then an answer without a call', turn => [thinking(turn), text(turn)]),
+    shape('signed thinking, then a text without a call', turn => [thinking(turn), text(turn)]),
   ],
   stream(response) {
     const { content, stop_reason, ...head } = response as ModelResponse

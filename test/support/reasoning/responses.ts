@@ -14,7 +14,7 @@ const message = (turn: number, nth = 1): Item => ({
   id: `msg_${turn}_${nth}`,
   role: 'assistant',
   status: 'completed',
-  content: [{ type: 'output_text', text: `Said ${turn}/${nth}. `, annotations: [], logprobs: [] }],
+  content: [{ type: 'output_text', text: `Wrote ${turn}/${nth}. `, annotations: [], logprobs: [] }],
 })
 const call = (turn: number, nth = 1): Item => ({
   type: 'function_call',
@@ -112,7 +112,7 @@ export const thinker: Thinker = {
       { ...reasoning(turn, ['short']), content: [{ type: 'reasoning_text', text: `at length ${turn}` }] },
       call(turn),
     ]),
-    shape('reasoning, then an answer without a call', turn => [reasoning(turn, [`Thinking of ${turn}`]), message(turn)]),
+    shape('reasoning, then a text without a call', turn => [reasoning(turn, [`Thinking of ${turn}`]), message(turn)]),
   ],
   stream(response) {
     const { output, ...rest } = response as { output: Item[] }

@@ -87,7 +87,7 @@ function byScenario(received: unknown): Script | Failure {
       return { status: 503, type: 'server_error', message: 'Down for now' }
     case 'error':
     case 'cut':
-      return { text: 'Half of an answer', ending: 'stop', breaks: scenario }
+      return { text: 'Half of a response', ending: 'stop', breaks: scenario }
     default:
       return { status: 400, type: 'invalid_request_error', message: 'no scenario' }
   }

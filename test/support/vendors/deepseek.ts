@@ -11,7 +11,7 @@ function apart(body: Json): string | undefined {
   for (const { type = 'message', call_id: id } of listOf(body['input'])) {
     if (type === 'function_call') open.push(id)
     else if (type === 'function_call_output') open = open.filter(one => one !== id)
-    else if (open.length > 0) return 'An item stands between a function call and its output'
+    else if (open.length > 0) return 'An item is between a function call and its output'
   }
   return undefined
 }

@@ -33,7 +33,7 @@ export const zai: Simulator = {
         if (isJson(body['response_format']) && body['response_format']['type'] === 'json_schema') return 'response_format: unknown type json_schema'
         if (listOf(body['tools']).some(({ function: fn }) => isJson(fn) && fn['strict'] !== undefined)) return 'tools: strict is unknown'
         if (listOf(body['tools']).length > 0 && body['stream'] === true && body['tool_stream'] !== true)
-          return 'arguments come in one piece after a long silence without tool_stream'
+          return 'arguments come in one chunk after a long silence without tool_stream'
         const messages = listOf(body['messages'])
         if (messages.some(message => message['name'] !== undefined)) return 'messages: name is unknown'
         if (messages.some(message => /^\s*$/.test(readsField('reasoning_content')(message) ?? 'none'))) return 'reasoning_content: a made-up blank'

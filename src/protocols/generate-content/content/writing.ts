@@ -32,7 +32,7 @@ export type Writing = {
   opens: boolean
   /** The request or response came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
   native: boolean
-  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
+  /** The name of a tool on the wire. `at`: the path of its call, for notes. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined

@@ -30,7 +30,7 @@ export const fields = fieldTable<RequestWriting>([
   row('stream', 'stream.enabled'),
 ])
 
-/** A limit of less than nothing is refused by servers of this protocol, and means «no limit» to some of others: it is kept as unknown. */
+/** A limit of less than nothing is refused by servers of this protocol, and means "no limit" to some of others: it is kept as unknown. */
 export const isLimit = (value: unknown): value is number => typeof value === 'number' && value >= 0
 
 /** Other words are unknown. */

@@ -25,8 +25,8 @@ export type ChatServer = {
   /** Models that send no reasoning. */
   silent?: (model: string) => boolean
   usage?: (body: Json, model: string) => Json
-  /** Where a stream tells it. `asked`: in a chunk of its own, and only with `include_usage`. */
-  usageIn?: 'asked' | 'own-chunk' | 'finish-chunk' | 'every-chunk'
+  /** Where a stream sends it. `requested`: in a chunk of its own, and only with `include_usage`. */
+  usageIn?: 'requested' | 'own-chunk' | 'finish-chunk' | 'every-chunk'
   /** Frames of the calls. */
   callFrames?: (turn: Turn, frame: (delta: Json) => string) => string[]
   wholeCall?: (call: Json) => Json
@@ -62,7 +62,7 @@ export const openaiFailure = ({ message, param, code, type = 'invalid_request_er
 
 /** An endpoint of chat-completions. */
 export function chatServer(server: ChatServer): Endpoint {
-  const { urls, auth = 'bearer', reason = text => ({ reasoning_content: text }), reasonOf = readsField('reasoning_content'), usageIn = 'asked' } = server
+  const { urls, auth = 'bearer', reason = text => ({ reasoning_content: text }), reasonOf = readsField('reasoning_content'), usageIn = 'requested' } = server
   const patterns = urls.map(matching)
   const turnOf = (body: Json) =>
     turnAfter(
@@ -101,7 +101,7 @@ export function chatServer(server: ChatServer): Endpoint {
     },
     stream(body, model) {
       const turn = turnOf(body)
-      const received = usageIn !== 'asked' || (isJson(body['stream_options']) && body['stream_options']['include_usage'] === true)
+      const received = usageIn !== 'requested' || (isJson(body['stream_options']) && body['stream_options']['include_usage'] === true)
       const chunkOf = (more: Json) => `data: ${JSON.stringify({ ...headOf(body), object: 'chat.completion.chunk', model, ...more })}\n\n`
       const every = usageIn === 'every-chunk' ? { usage: usage(body, model) } : {}
       const frame = (delta: Json, finish: string | null = null, more: Json = every) =>
@@ -112,7 +112,7 @@ export function chatServer(server: ChatServer): Endpoint {
       frames.push(...(server.callFrames ?? callChunks)(turn, frame))
       const counts = usage(body, model)
       frames.push(frame({}, finishOf(turn), usageIn === 'finish-chunk' ? { usage: counts } : every))
-      if ((usageIn === 'asked' && received) || usageIn === 'own-chunk') frames.push(chunkOf({ choices: [], usage: counts }))
+      if ((usageIn === 'requested' && received) || usageIn === 'own-chunk') frames.push(chunkOf({ choices: [], usage: counts }))
       frames.push('data: [DONE]\n\n')
       return server.quirks?.(frames, body) ?? frames
     },
@@ -190,7 +190,7 @@ function shape(body: Json, server: ChatServer): string | Refusal | undefined {
     const fault = contentFault(message, { role, at, textOnly, parts: server.parts ?? ['text', 'image_url', 'input_audio', 'file'] })
     if (fault) return fault
     if (role === 'tool') {
-      if (!open.includes(message['tool_call_id'])) return `messages.${at}: a message with role 'tool' must answer a call of the message before it`
+      if (!open.includes(message['tool_call_id'])) return `messages.${at}: a message with role 'tool' must have the result of a call of the message before it`
       open = open.filter(id => id !== message['tool_call_id'])
       continue
     }

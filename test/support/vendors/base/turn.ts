@@ -6,7 +6,7 @@ export type Call = { id: string; name: string; namespace?: string; args: string;
 /** What a simulated model sends next: two turns with tool calls, then a response. */
 export type Turn = { nth: 1 | 2 | 3; reasoning: string; text: string; calls: Call[] }
 
-export const thoughtOf = (nth: number): string => `Thought ${nth}: the tool has to be asked.\nThen it is known.`
+export const thoughtOf = (nth: number): string => `Thought ${nth}: the tool has to be called.\nThen it is known.`
 export const responseText = 'All is known now.'
 
 /** The numbers that every simulated server counts, in its own fields: input with 800 cached tokens, output with 40 tokens of reasoning. */

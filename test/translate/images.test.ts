@@ -21,9 +21,9 @@ describe.each(forms)('an image of the model, $form', ({ streamed }) => {
   test('comes back from a client of responses at its position, with its signature', async () => {
     const parts = [{ text: 'Look: ' }, { inlineData: { mimeType: 'image/webp', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }, { text: 'Nice?' }]
     const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
-    const { open, receive, goOn } = clientOf('responses')
+    const { open, receive, continueWith } = clientOf('responses')
     const received = await receive(through(response, { from: 'generate-content', to: 'responses' }))
-    const next = goOn(open({ model: 'm', ask: 'Draw it.' }), received, { runTool: () => '', ask: 'Redder.' })
+    const next = continueWith(open({ model: 'm', ask: 'Draw it.' }), received, { runTool: () => '', ask: 'Redder.' })
     const { body } = translateRequest(next, { from: 'responses', to: 'generate-content' })
     expect(strictOf('generate-content').checkRequest(body)).toEqual([])
     expect(body).toMatchObject({ contents: [{}, { role: 'model', parts }, { role: 'user', parts: [{ text: 'Redder.' }] }] })

@@ -1,14 +1,28 @@
 import { expect } from 'vitest'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, type hosts, isStreaming, one, type Protocol, paths, replies, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
+import {
+  asking,
+  type hosts,
+  isStreaming,
+  one,
+  type Protocol,
+  paths,
+  responses,
+  sendJson,
+  sendStream,
+  sent,
+  streams,
+  type Upstream,
+  upstream,
+} from './support.ts'
 
 export const all = Object.keys(paths) as Protocol[]
 export const others = Object.fromEntries(all.map(client => [client, all.filter(served => served !== client)])) as Record<Protocol, Protocol[]>
 
 /** An upstream that responds with "Hello", complete or streamed, and the requests that it got. */
 export const hello = (protocol: Protocol) =>
-  upstream((response, call) => (isStreaming(protocol, call) ? sendStream(streams[protocol])(response) : sendJson(200, replies[protocol])(response)))
+  upstream((response, call) => (isStreaming(protocol, call) ? sendStream(streams[protocol])(response) : sendJson(200, responses[protocol])(response)))
 
 type Start = (typeof hosts)[number][1]
 

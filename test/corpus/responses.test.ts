@@ -13,9 +13,9 @@ import { type Exceptions, tally } from './tally.ts'
 
 const noCustomCalls = 'the newest openai client for Node 20 cannot accumulate a streamed call of a custom tool, its own included'
 
-const cutDeltas = 'deltas were cut out of the recording, so its whole text at the end is not what had been sent by then; a note tells it'
+const cutDeltas = 'deltas were cut out of the recording, so its complete text at the end differs from the deltas; a note reports it'
 
-const cutArguments = 'arguments that the limit has cut are no object, and kept as text inside of one; a note tells it'
+const cutArguments = 'arguments cut by the limit are no object, and kept as text inside of one; a note reports it'
 
 const streamExceptions: Exceptions = {
   'responses/streams/lingua__openai.responsesAdditionalToolsMultipleToolsParam.followup.sse → chat-completions': noCustomCalls,
@@ -40,7 +40,7 @@ function collectText(protocol: ProtocolName, text: string): { response: Canonica
   return { response: into.response, clean: into.clean }
 }
 
-describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
+describe.skipIf(!shared)(`responses of real servers (${skipReason})`, () => {
   for (const from of protocolNames)
     for (const to of protocolNames.filter(name => name !== from)) {
       test(`captured ${from} streams are streams of ${to} for its official client`, async () => {
@@ -60,9 +60,9 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
         })
       })
 
-      test(`captured ${from} replies are replies and streams of ${to} for its official client`, async () => {
+      test(`captured ${from} responses are responses and streams of ${to} for its official client`, async () => {
         const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
-        await tally(`replies ${from} → ${to}`, files, responseExceptions, async ({ text }) => {
+        await tally(`responses ${from} → ${to}`, files, responseExceptions, async ({ text }) => {
           const { value } = protocols[from].decodeResponse(JSON.parse(text))
           if (value.error) {
             expect(protocols[to].encodeError(value.error).wire.status).toBeGreaterThanOrEqual(400)

@@ -8,7 +8,7 @@ import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Block = Record<string, unknown>
 
-const thought = (thinking: string): Block => ({ type: 'thinking', thinking, signature: `proof of ${thinking}` })
+const thought = (thinking: string): Block => ({ type: 'thinking', thinking, signature: `signature of ${thinking}` })
 const unsigned = (thinking: string): Block => ({ type: 'thinking', thinking, signature: '' })
 const text = (message: string): Block => ({ type: 'text', text: message })
 const call = (id: string): Block => ({ type: 'tool_use', id, name: 'look', input: {} })
@@ -23,7 +23,7 @@ type Message = {
 }
 
 function response(content: Block[], options: object = {}): Message {
-  const { body } = translateResponse(blocks.reply(content, { stop_reason: 'tool_use' }), { ...settings, ...options })
+  const { body } = translateResponse(blocks.response(content, { stop_reason: 'tool_use' }), { ...settings, ...options })
   return (body as { choices: [{ message: Message }] }).choices[0].message
 }
 
@@ -40,8 +40,8 @@ function read(message: object): unknown[] {
 }
 
 function show(part: Part): unknown {
-  if (part.type === 'reasoning') return { thought: part.segments.map(({ text: message }) => message).join('|'), proof: part.signature?.value }
-  return part.type === 'text' ? part.text : part.type === 'tool-call' ? { call: part.id, proof: part.signature?.value } : part
+  if (part.type === 'reasoning') return { thought: part.segments.map(({ text: message }) => message).join('|'), signature: part.signature?.value }
+  return part.type === 'text' ? part.text : part.type === 'tool-call' ? { call: part.id, signature: part.signature?.value } : part
 }
 
 const thoughtless = ({ reasoning_details: _, ...message }: Message) => message
@@ -53,10 +53,10 @@ describe('the signature of a call', () => {
     const message = thoughtless(response([text('First. '), thought('one'), call('c1'), text('Then. '), thought('two'), call('c2'), call('c3')]))
     expect(read(message)).toEqual([
       'First. ',
-      { thought: 'one', proof: 'proof of one' },
+      { thought: 'one', signature: 'signature of one' },
       { call: 'c1' },
       'Then. ',
-      { thought: 'two', proof: 'proof of two' },
+      { thought: 'two', signature: 'signature of two' },
       { call: 'c2' },
       { call: 'c3' },
     ])
@@ -97,8 +97,8 @@ describe('the signature of a call', () => {
     )
     const { message } = (body as { choices: [{ message: Message }] }).choices[0]
     expect(read(thoughtless(message))).toEqual([
-      { thought: 'hm', proof: 'dGhvdWdodA==' },
-      { call: 'c1', proof: 'Y2FsbA==' },
+      { thought: 'hm', signature: 'dGhvdWdodA==' },
+      { call: 'c1', signature: 'Y2FsbA==' },
     ])
   })
 
@@ -112,7 +112,7 @@ describe('the signature of a call', () => {
         }),
         frame('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
         frame('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'one' } }),
-        frame('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'proof of one' } }),
+        frame('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'signature of one' } }),
         frame('content_block_stop', { index: 0 }),
         frame('content_block_start', { index: 1, content_block: call('c1') }),
       ].join(''),

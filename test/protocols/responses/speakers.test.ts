@@ -65,7 +65,7 @@ describe('messages of a response by other speakers than the model', () => {
     },
   )
 
-  test('a truncated one is emitted as far as it came, where a cut becomes the length limit', () => {
+  test('a truncated one is emitted as far unchanged, where a cut becomes the length limit', () => {
     const cut = decoded().slice(0, 3)
     const { wires: out } = encodeStream(responses, cut, { truncated: 'length' })
     expect(faultsOf(out)).toEqual([])
