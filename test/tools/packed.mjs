@@ -100,8 +100,8 @@ try {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] }),
   }
-  const { choices } = await (await fetch(`${address}/v1/chat/completions`, asked)).json()
-  assert.ok(choices[0].message.content, 'what npm start starts answers')
+  const { choices } = await (await fetch(`${address}/v1/chat/completions`, request)).json()
+  assert.ok(choices[0].message.content, 'the program of npm start responds')
   assert.match(await (await fetch(`${address}/console`)).text(), /<title>wireglot console/)
 } finally {
   served.kill('SIGTERM')
