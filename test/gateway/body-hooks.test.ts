@@ -109,10 +109,11 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
       route: ({ request }) => see('route', request.raw),
       onResponse: ({ request, identity }) => see(`onResponse of ${identity.name}`, request.raw),
       onUsage: (_, { raw }) => see('onUsage', raw),
+      onAttempt: (_, { raw }) => see('onAttempt', raw),
       onNotes: (_, __, { raw }) => see('onNotes', raw),
     })
     await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))).text()
-    expect(seen).toEqual(['authenticate', 'onRequest of alice', 'route', 'onResponse of alice', 'onUsage', 'onNotes'].map(hook => [hook, 'POST']))
+    expect(seen).toEqual(['authenticate', 'onRequest of alice', 'route', 'onAttempt', 'onResponse of alice', 'onUsage', 'onNotes'].map(hook => [hook, 'POST']))
   })
 })
 
