@@ -12,7 +12,9 @@ cluster.schedulingPolicy = cluster.SCHED_NONE
 if (cluster.isPrimary) {
   let stopping = false
   for (let i = Number(env['PROCESSES'] ?? availableParallelism()); i > 0; i--) cluster.fork()
-  cluster.on('exit', () => {
+  cluster.on('exit', async () => {
+    // A process that cannot start, such as without its port, must not be forked again and again without a pause.
+    await setTimeout(200)
     if (!stopping) cluster.fork()
   })
   process.once('SIGTERM', () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
 
 /** The folder with the programs of PostgreSQL. Undefined: it is not installed. */
 export const postgresPrograms = existsSync('/usr/lib/postgresql')
@@ -66,13 +66,4 @@ async function isReachable(url: string): Promise<void> {
       await new Promise(resolve => setTimeout(resolve, 100))
     }
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
 }

@@ -8,7 +8,8 @@ import { openDatabase } from '../../src/records/database.ts'
 import { findRecords } from '../../src/records/queries.ts'
 import { redisInstalled, startRedis } from '../gateway/redis.ts'
 import { after, paths, post, requests, sendJson, upstream } from '../gateway/support.ts'
-import { freePort, postgresPrograms, startPostgres } from './postgres.ts'
+import { freePort } from '../support/free-port.ts'
+import { postgresPrograms, startPostgres } from './postgres.ts'
 
 const adminKey = 'admin-key-0123456789'
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
