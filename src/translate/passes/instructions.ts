@@ -107,7 +107,8 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
     report.leave('system.not-text', part)
     return false
   })
-  const isSilent = joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache)
+  const isSilent =
+    joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache && !part.citations?.length)
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
     report.ext(message.ext, at)
     for (const part of parts) report.ext(part.ext, part.at)
