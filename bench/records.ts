@@ -1,20 +1,23 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createConsole } from '../src/console/index.ts'
 import type { UsageRecord } from '../src/gateway/gateway.ts'
 import { newId } from '../src/gateway/ids.ts'
-import { openDatabase } from '../src/records/database.ts'
+import { type ConnectGateway, gateway } from '../src/hosts/connect.ts'
 import { openRecords } from '../src/records/index.ts'
-import { findRecords, sumUsage } from '../src/records/queries.ts'
 
-/** Records that are written through the whole path into a file as they come, and questions of a console about `records` of 30 days. */
+/** Records that are written through the whole path into a file as they come, and calls of a console about `records` of 30 days. */
 export type RecordsResult = {
   records: number
   perSecond: number
   cpuUs: number
   longestPauseMs: number
   megabytes: number
-  queries: { name: string; ms: number }[]
+  /** Calls of the console, over HTTP. `ms`: the median. */
+  queries: { name: string; ms: number; mostMs: number }[]
 }
 
 const total = Number(process.env['BENCH_RECORDS'] ?? 1_000_000)
@@ -60,6 +63,8 @@ async function write(file: string, count: number, recordAt: (number: number) => 
     const paused = performance.now()
     await new Promise(resolve => setImmediate(resolve))
     longestPauseMs = Math.max(longestPauseMs, performance.now() - paused)
+    // More than 50,000 that wait would be dropped.
+    while (records.state().waiting > 20_000) await new Promise(resolve => setTimeout(resolve, 5))
   }
   await records.close()
   const { user, system } = process.cpuUsage(cpu)
@@ -70,31 +75,57 @@ const written = await write(join(folder, 'now.db'), Math.min(total, 200_000), nu
 const location = { file: join(folder, 'records.db') }
 await write(location.file, total, number => recordOf(number, now))
 
-const database = await openDatabase(location)
+const records = await openRecords(location)
+const adminKey = 'admin-secret-0123456789'
+const page = createConsole({ gateway: () => handler, adminKey, records })
+const handler: ConnectGateway = gateway({ keys: [], channels: [{ name: 'demo', embedded: 'demo' }] }, { ...page.hooks, logger: false })
+const server = createServer((asked, response) => void page.handle(asked, response))
+await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const { port } = server.address() as AddressInfo
+
+/** What a page of the console asks. @throws Error if it is refused */
+async function ask(path: string): Promise<{ sums?: { requests: number }[] }> {
+  const response = await fetch(`http://127.0.0.1:${port}/console/api/${path}`, { headers: { authorization: `Bearer ${adminKey}` } })
+  if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  return (await response.json()) as { sums?: { requests: number }[] }
+}
+
 const hour = 3_600_000
-const received: [name: string, ask: () => Promise<unknown>][] = [
-  ['sums of 30 days by model', () => sumUsage(database, { from: now - days * 24 * hour }, 'model')],
-  ['sums of 30 days by key', () => sumUsage(database, { from: now - days * 24 * hour }, 'key')],
-  ['sums of 30 days of one key', () => sumUsage(database, { from: now - days * 24 * hour, key: 'key-7' })],
-  ['sums of 4 days by channel', () => sumUsage(database, { from: now - 96 * hour, to: now }, 'channel')],
-  ['sums of 3 hours by model', () => sumUsage(database, { from: now - 3 * hour, to: now }, 'model')],
-  ['page of 100 records', () => findRecords(database, {}, 100)],
-  ['page of failed records of one key', () => findRecords(database, { key: 'key-0', failed: true }, 100)],
-  ['page of records of one model and status', () => findRecords(database, { model: 'model-4', status: 502 }, 100)],
+const since = (hours: number) => `from=${now - hours * hour}&to=${now}`
+const calls: [name: string, path: string][] = [
+  ['plots of 30 days', `usage?${since(days * 24)}`],
+  ['plots of 30 days by model', `usage?${since(days * 24)}&by=model`],
+  ['plots of 30 days by key', `usage?${since(days * 24)}&by=key`],
+  ['plots of 30 days of one key', `usage?${since(days * 24)}&key=key-7`],
+  ['plots of 24 hours by channel', `usage?${since(24)}&by=channel`],
+  ['plots of an hour by model', `usage?${since(1)}&by=model`],
+  ['50 latest requests', 'records?limit=50'],
+  ['50 failed requests', 'records?limit=50&failed=true'],
+  ['50 failed requests of one key', 'records?limit=50&failed=true&key=key-0'],
+  ['failed requests of a key that has none', 'records?limit=50&failed=true&key=key-1'],
+  ['50 requests of one model and status', 'records?limit=50&model=model-4&status=502'],
+  ['requests of a status that there is not', 'records?limit=50&status=429'],
+  ['requests of a model that there is not', 'records?limit=50&model=none'],
+  ['requests of one key and model that has none', 'records?limit=50&key=key-1&model=model-0'],
+  ['50 requests of a day three weeks ago', `records?limit=50&from=${now - 21 * 24 * hour}&to=${now - 20 * 24 * hour}`],
 ]
 const queries: RecordsResult['queries'] = []
-for (const [name, ask] of received) {
+for (const [name, path] of calls) {
   const times: number[] = []
   for (let round = 0; round < 7; round++) {
     const begun = performance.now()
-    await ask()
+    await ask(path)
     times.push(performance.now() - begun)
   }
-  queries.push({ name, ms: times.toSorted((a, b) => a - b)[3] ?? Number.NaN })
+  const sorted = times.toSorted((a, b) => a - b)
+  queries.push({ name, ms: sorted[3] ?? Number.NaN, mostMs: sorted.at(-1) ?? Number.NaN })
 }
-const { sums } = await sumUsage(database, {})
+const { sums = [] } = await ask(`usage?from=0&to=${now + hour}`)
 if (sums.reduce((all, { requests }) => all + requests, 0) !== total) throw new Error('records are missing')
-await database.close()
+server.close()
+server.closeAllConnections()
+await handler.close()
+await records.close()
 const { size } = statSync(location.file)
 rmSync(folder, { recursive: true })
 const result: RecordsResult = { ...written, records: total, megabytes: size / 1e6, queries }

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { protocolNames } from '../src/protocols/index.ts'
+import { bundleForBuild } from '../test/tools/console-bundle.ts'
 import type { GatewayResult, GatewayRow } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
@@ -45,6 +46,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   bundle: true,
   external: ['kysely', 'libsql', 'pg'],
+  plugins: [bundleForBuild],
   platform: 'node',
   format: 'esm',
   target: 'es2023',

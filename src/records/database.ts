@@ -191,9 +191,10 @@ const steps: readonly string[][] = [
       provider text, protocol_in text not null, protocol_out text, stream integer not null, status integer not null, failure text, error text, error_message text,
       input bigint, output bigint, cache_read bigint, cache_write bigint, reasoning bigint, cost double precision, first_byte_ms bigint,
       total_ms bigint not null, attempts integer not null, notes integer not null, note_codes text, upstream_request_id text, primary key (time, id))`,
-    'create index records_key on records (key, time)',
-    'create index records_model on records (model, time)',
-    'create index records_channel on records (channel, time)',
+    // A second filter is checked in the index, without reading the records that it leaves out.
+    'create index records_key on records (key, time, model, channel)',
+    'create index records_model on records (model, time, key, channel)',
+    'create index records_channel on records (channel, time, key, model)',
     ...sums('minutes'),
     ...sums('hours'),
     ...sums('days'),
@@ -203,7 +204,11 @@ const steps: readonly string[][] = [
   ],
   ['create table details (id text primary key, time bigint not null, detail text not null)', 'create index details_time on details (time)'],
   // Most records are of requests that succeeded, and cost nothing here.
-  ['create index records_failures on records (time) where failure is not null', 'create index records_status on records (status, time) where status <> 200'],
+  [
+    'create index records_failures on records (time) where failure is not null',
+    'create index records_key_failures on records (key, time) where failure is not null',
+    'create index records_status on records (status, time) where status <> 200',
+  ],
 ]
 
 async function migrate(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {
