@@ -79,11 +79,11 @@ const records = await openRecords(location)
 const adminKey = 'admin-secret-0123456789'
 const page = createConsole({ gateway: () => handler, adminKey, records })
 const handler: ConnectGateway = gateway({ keys: [], channels: [{ name: 'demo', embedded: 'demo' }] }, { ...page.hooks, logger: false })
-const server = createServer((asked, response) => void page.handle(asked, response))
+const server = createServer((request, response) => void page.handle(asked, response))
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address() as AddressInfo
 
-/** What a page of the console asks. @throws Error if it is refused */
+/** A call of a page of the console. @throws Error if it is refused */
 async function ask(path: string): Promise<{ sums?: { requests: number }[] }> {
   const response = await fetch(`http://127.0.0.1:${port}/console/api/${path}`, { headers: { authorization: `Bearer ${adminKey}` } })
   if (!response.ok) throw new Error(`${path}: ${response.status}`)
