@@ -79,7 +79,7 @@ const records = await openRecords(location)
 const adminKey = 'admin-secret-0123456789'
 const page = createConsole({ gateway: () => handler, adminKey, records })
 const handler: ConnectGateway = gateway({ keys: [], channels: [{ name: 'demo', embedded: 'demo' }] }, { ...page.hooks, logger: false })
-const server = createServer((request, response) => void page.handle(asked, response))
+const server = createServer((request, response) => void page.handle(request, response))
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address() as AddressInfo
 
