@@ -152,7 +152,7 @@ const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
 /** A path with its version, for instance `/v1/embeddings`, that the gateway does not serve itself. */
 const passPath = z
   .string()
-  .regex(/^\/v\d+[a-z\d]*(\/[\w.:-]+)*(\/\*?)?$/, 'expected a path such as /v1/embeddings or /v1/images/*')
+  .regex(/^\/v\d[a-z\d]*(\/[\w.:-]+)*(\/\*?)?$/, 'expected a path such as /v1/embeddings or /v1/images/*')
   .refine(path => isPlain(path), 'expected a path without dots as a step')
   .refine(path => !isEndpoint(path), 'expected a path that the gateway does not serve itself')
 
