@@ -1,7 +1,8 @@
 import type { Hooks, UsageRecord } from '../gateway/gateway.ts'
+import { periods } from '../records/database.ts'
 import { collectDetails, type RecordDetail } from '../records/details.ts'
 import type { RecordRow, Records, Sum } from '../records/index.ts'
-import { placeOf } from '../records/queries.ts'
+import { periodFor, placeOf } from '../records/queries.ts'
 import { rowOf } from '../records/writer.ts'
 
 /** Where the console finds records: a database, or the memory of this process. */
@@ -9,9 +10,6 @@ export type RecordSource = Pick<Records, 'find' | 'sum' | 'detail'>
 
 /** The number of requests that are remembered. */
 const mostRecent = 2000
-
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /** The latest requests of this process, for a gateway that keeps no records. Costs are unknown. */
 export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> } {
@@ -49,7 +47,7 @@ export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'on
     },
     async sum(filter, by) {
       const { from = 0, to = Date.now() } = filter
-      const bucketMs = to - from <= 3 * hourMs ? minuteMs : to - from <= 96 * hourMs ? hourMs : 24 * hourMs
+      const bucketMs = periods[periodFor(to - from)]
       const sums = new Map<string, Sum>()
       for (const row of matching({ ...filter, from: from - (from % bucketMs) })) {
         const time = row.time - (row.time % bucketMs)

@@ -14,7 +14,7 @@ export type AttemptDetail = {
   upstreamMessage?: string
 }
 
-/** What is kept of a request beside its record. `request`: what was sent to the last upstream, only if bodies are kept; `isCut`: its end is missing. */
+/** What is kept of a request in addition to its record. `request`: what was sent to the last upstream, only if bodies are kept; `isCut`: its end is missing. */
 export type RecordDetail = {
   attempts: AttemptDetail[]
   notes: Pick<Note, 'kind' | 'code' | 'path' | 'reason'>[]

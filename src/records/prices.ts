@@ -11,7 +11,7 @@ export function costOf(model: string | undefined, usage: Usage | undefined, pric
   const price = model === undefined ? undefined : priceOf(model, prices)
   if (!price || usage?.input === undefined || usage.output === undefined) return undefined
   const { cacheRead = 0, cacheWrite = 0 } = usage
-  // Some upstreams count what their cache held beside the input.
+  // Some upstreams count what their cache held in addition to the input.
   const plain = Math.max(0, usage.input - cacheRead - cacheWrite)
   const input = plain * price.input + cacheRead * (price.cacheRead ?? price.input) + cacheWrite * (price.cacheWrite ?? price.input)
   return (input + usage.output * price.output) / 1_000_000

@@ -85,7 +85,8 @@ export async function sumUsage(
 ): Promise<{ bucketMs: number; sums: Sum[] }> {
   const db = await ready()
   const { sql } = await import('kysely')
-  const period = periodFor(from, to ?? Date.now())
+  const finest = periodFor((to ?? Date.now()) - from)
+  const period = finest === 'minutes' && from <= Date.now() - minutesKeptMs ? 'hours' : finest
   const bucketMs = periods[period]
   let query = db
     .selectFrom(period)
@@ -106,9 +107,9 @@ export async function sumUsage(
   return { bucketMs, sums }
 }
 
-function periodFor(from: number, to: number): Period {
-  const length = to - from
-  if (length <= 3 * periods.hours && from > Date.now() - minutesKeptMs) return 'minutes'
+/** The period of the sums that a page shows for a time span. `length`: in milliseconds. */
+export function periodFor(length: number): Period {
+  if (length <= 3 * periods.hours) return 'minutes'
   return length <= 4 * periods.days ? 'hours' : 'days'
 }
 
