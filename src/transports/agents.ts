@@ -9,26 +9,17 @@ export type Agents = {
 
 export function createAgents(): Agents {
   const agents = new Map<string, Dispatcher | Promise<Dispatcher>>()
-  const direct = new Map<number, Dispatcher>()
   return {
     agentFor(connectMs, proxy) {
-      if (proxy === undefined) {
-        const known = direct.get(connectMs)
-        if (known) return known
-        const agent = new Agent({ connect: { timeout: connectMs }, ...patient })
-        direct.set(connectMs, agent)
-        return agent
-      }
-      const name = `${connectMs} ${proxy}`
+      const name = `${connectMs} ${proxy ?? ''}`
       const known = agents.get(name)
       if (known) return known
-      const agent = agentThrough(proxy, connectMs)
+      const agent = proxy === undefined ? new Agent({ connect: { timeout: connectMs }, ...patient }) : agentThrough(proxy, connectMs)
       agents.set(name, agent)
       return agent
     },
     async close() {
-      const all = [...direct.values(), ...agents.values()]
-      direct.clear()
+      const all = [...agents.values()]
       agents.clear()
       // One whose package is missing has nothing to close.
       await Promise.allSettled(all.map(async agent => (await agent).destroy()))
