@@ -71,7 +71,7 @@ async function measured(part: 'streams' | 'requests', { from, to }: (typeof pair
 }
 
 /** Every contender that is installed, for every pair. Those without a single conversion between two protocols take no time. */
-async function beside(dir: string): Promise<Results['peers']> {
+async function comparePeers(dir: string): Promise<Results['peers']> {
   const found: NonNullable<Results['peers']> = []
   for (const name of contenderNames.filter(name => isInstalled(dir, name)))
     for (const { from, to } of pairs.filter(({ from, to }) => from !== to)) {
@@ -109,7 +109,7 @@ if (wanted.includes('memory'))
 const operated = wanted.includes('operations') ? await inProcess<GatewayRow[]>('gateway', ['--operated']) : undefined
 if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
 if (wanted.includes('records')) results.records = await inProcess<RecordsResult>('records')
-if (wanted.includes('peers')) results.peers = await beside(process.env['BENCH_PEERS'] ?? here('peers'))
+if (wanted.includes('peers')) results.peers = await comparePeers(process.env['BENCH_PEERS'] ?? here('peers'))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
 const old = readFileSync(here('RESULTS.md'), 'utf8')

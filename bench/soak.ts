@@ -206,8 +206,8 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
   return faultsFound.length > 0 ? 1 : 0
 }
 
-function grows([, second = 0, , last = 0]: readonly number[], beside: number): boolean {
-  return last > second * 1.25 + beside
+function grows([, second = 0, , last = 0]: readonly number[], margin: number): boolean {
+  return last > second * 1.25 + margin
 }
 
 function drawn(samples: readonly Sample[], cores: readonly number[], windows: readonly Window[]): string {

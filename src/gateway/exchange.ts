@@ -94,7 +94,7 @@ async function hookedStream(service: Service, ask: Pick<Ask, 'protocol' | 'model
   if (!service.hooks.onResponse) return undefined
   // This hook needs the complete response.
   const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
-  const { body, signatures } = await translateResponse(service, ask, trace, { opened, read })
+  const { body, signatures } = await responseForClient(service, ask, trace, { opened, read })
   const { text } = explodeResponse(body, protocol, opened.settings)
   const source = { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
   return { source, kept: { signatures } }
@@ -135,7 +135,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayR
   const from = candidate.protocol
   const passes = from === protocol && !service.responseStore && !service.hooks.onResponse
   const read = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readResponse(opened, passes)
-  const { body, signatures, error, passed } = await translateResponse(service, ask, trace, { opened, read })
+  const { body, signatures, error, passed } = await responseForClient(service, ask, trace, { opened, read })
   if (service.responseStore) await keep(service, ask, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
   return {
@@ -149,15 +149,15 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayR
   }
 }
 
-type TranslatedResponse = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
+type ResponseForClient = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
 
 /** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
-async function translateResponse(
+async function responseForClient(
   service: Service,
   { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
   trace: Trace,
   { opened, read }: { opened: Opened; read: ReadResponse },
-): Promise<TranslatedResponse> {
+): Promise<ResponseForClient> {
   const { candidate, settings } = opened
   const from = candidate.protocol
   const passed = from === protocol && read.bytes && !service.hooks.onResponse ? passedOn(read.bytes, settings.model) : undefined

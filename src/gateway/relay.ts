@@ -128,7 +128,7 @@ class RunningRelay implements Relay {
       let out: Chunk
       try {
         if (this.#givenUp) throw this.#givenUp
-        out = this.#source ? this.#chunkCame(this.#source, await this.#waitForChunk(this.#source)) : this.#upstreamBegan(await this.#waitForStart())
+        out = this.#source ? this.#onChunk(this.#source, await this.#waitForChunk(this.#source)) : this.#onStart(await this.#waitForStart())
       } catch (error) {
         if (this.#done && this.#givenUp) break
         out = this.#fail(error)
@@ -154,7 +154,7 @@ class RunningRelay implements Relay {
     return this.#clock.wait(this.#opening, 0)
   }
 
-  #upstreamBegan(got: Source | typeof ping): Chunk {
+  #onStart(got: Source | typeof ping): Chunk {
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
     this.#source = got
@@ -169,7 +169,7 @@ class RunningRelay implements Relay {
     return this.#clock.wait(this.#pending, this.#idleMs).catch(broken)
   }
 
-  #chunkCame(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
+  #onChunk(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
     if (this.#givenUp) throw this.#givenUp
     if (got !== ping) {
       this.#pending = undefined

@@ -124,7 +124,7 @@ async function send(
       const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, { from: to, to: ask.protocol, channel })
       return ask.passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
     }
-    const result = await recognised(response, opened, ask.passing ? 'any' : prepared.stream)
+    const result = await recognized(response, opened, ask.passing ? 'any' : prepared.stream)
     // The response is not used, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
@@ -203,7 +203,7 @@ function passed({ config }: Service, passing: Passing, candidate: Candidate): Pr
  * Is the response JSON, a stream or neither? Decided by its first bytes, because some servers send streams as JSON and JSON as streams; else
  * by its content type. `any`: a request that passes through accepts everything but a web page.
  */
-async function recognised(
+async function recognized(
   response: TransportResponse,
   opened: (response: TransportResponse, kind: Opened['kind']) => Opened,
   stream: boolean | 'any',
