@@ -12,7 +12,7 @@ import { openRecords } from '../src/records/index.ts'
 import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
 
 /**
- * The gateway beside what it could at best be: a `node:http` proxy that pipes bytes, and one that also parses and writes
+ * The gateway compared with the best case: a `node:http` proxy that pipes bytes, and one that also parses and writes
  * each body. Upstream, proxy and load are processes of their own; upstream and load do as little as they can.
  */
 
@@ -330,7 +330,7 @@ const names: Record<Kind, string> = {
 
 const isKind = (word: string): word is Kind => Object.hasOwn(warm, word)
 
-/** The gateway beside itself with what an operator adds to it. */
+/** The gateway compared with itself plus what an operator adds to it. */
 async function runOperated(): Promise<void> {
   const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small').split(',').filter(isKind)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)

@@ -91,7 +91,7 @@ const throughputTable = (rows: readonly GatewayRow[]) =>
     ]),
   )
 
-/** A section of RESULTS.md: the gateway beside itself with records, log and metrics. */
+/** A section of RESULTS.md: the gateway compared with itself plus records, log and metrics. */
 export const operationsTable = (rows: readonly GatewayRow[], machine: string, load: string) => `## Records, log and metrics
 
 Written by \`npm run bench -- --operations\` on ${machine}. Load of the machine before the run: ${load}.

@@ -11,7 +11,7 @@ export type PeerResult = { name: string; version: string; measures: Measured[]; 
 /** What each thing timed is called; ours has the same name behind this. */
 export const ours = 'wireglot: '
 
-/** One contender and one pair in a process of their own, beside this library and the floor. */
+/** One contender and one pair in a process of their own, compared with this library and the floor. */
 const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, ProtocolName, ProtocolName, string]
 
 // A contender may log what it does for each event.

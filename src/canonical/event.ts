@@ -105,7 +105,7 @@ export type Delta = Node &
     /** More base64 of a media part. */
     | { kind: 'media'; base64: string }
     /**
-     * Fields beside the content of a text, refusal, reasoning part or tool call that arrive only at its end. Each replaces an earlier
+     * Fields next to the content of a text, refusal, reasoning part or tool call that arrive only at its end. Each replaces an earlier
      * value. `at`: the path of the part from here on.
      */
     | { kind: 'fields'; fields: LateFields }

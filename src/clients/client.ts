@@ -19,7 +19,7 @@ export type Snippet = {
 /** The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. */
 export type ClientSetup = { model: string; models: readonly string[]; keyEnv: string; addressFor(usage: AddressUsage): string }
 
-/** A client program. To add one, write a file beside this one and a line in `index.ts`. */
+/** A client program. To add one, write a file next to this one and a line in `index.ts`. */
 export type Client = {
   title: string
   /** How it uses its address, the most common way first. */

@@ -17,7 +17,7 @@ import { opencode } from './opencode.ts'
 
 export type { Language, Snippet } from './client.ts'
 
-/** All clients. To add one, write a file beside this one and a line here. */
+/** All clients. To add one, write a file next to this one and a line here. */
 export const clients = {
   'claude-code': claudeCode,
   codex,

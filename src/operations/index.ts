@@ -32,7 +32,7 @@ export type Operations = {
 }
 
 /**
- * What an operator needs beside a gateway.
+ * What an operator needs in addition to a gateway.
  * @example
  * import { createServer } from 'node:http'
  * import { type ConnectGateway, gateway } from 'wireglot/connect'

@@ -6,7 +6,7 @@ import { type ResponsesOptions, responses } from './responses/index.ts'
 
 export type { ChatCompletionsOptions, GeminiLevel, GeminiOptions, MessagesOptions, ResponsesOptions }
 
-/** Every protocol this library speaks. A new one is one folder beside these, and one line here. */
+/** Every protocol this library speaks. A new one is one folder next to these, and one line here. */
 export const protocols = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } as const satisfies Record<
   string,
   Protocol

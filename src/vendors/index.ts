@@ -29,7 +29,7 @@ import { zai } from './zai.ts'
 
 export type { Endpoint, Fact, Vendor } from './vendor.ts'
 
-/** Every known vendor. A new one is one file beside these, and one line here. */
+/** Every known vendor. A new one is one file next to these, and one line here. */
 export const vendors = {
   alibaba,
   anthropic,

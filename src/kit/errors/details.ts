@@ -29,7 +29,7 @@ export function listed(value: unknown): string | undefined {
   return value === undefined || typeof value === 'string' || isEmpty ? undefined : JSON.stringify(value).slice(0, 2000)
 }
 
-/** The known keys of an error beside its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */
+/** The known keys of an error next to its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */
 export function unreadOf({ type, code, param }: JsonObject, isCode: (code: unknown) => boolean): JsonObject {
   const isText = (value: unknown) => value == null || typeof value === 'string'
   return Object.fromEntries(Object.entries({ type, code, param }).filter(([key, value]) => !isText(value) && !(key === 'code' && isCode(value))))

@@ -1,7 +1,7 @@
 import type { Note } from '../../canonical/note.ts'
 import type { NoteTable } from '../../protocol.ts'
 
-/** Notes that the gateway makes beside those of the translation. */
+/** Notes that the gateway adds to those of the translation. */
 export const gatewayNotes = {
   'gateway.failed-over': { kind: 'approximated', meaning: 'A channel of the model could not serve the request; another one does.' },
   'gateway.fallback-model': { kind: 'approximated', meaning: 'No channel of the requested model could serve the request; a fallback model does.' },

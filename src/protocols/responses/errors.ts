@@ -76,7 +76,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
   // In a stream, the error object has the headers that the same error has over HTTP.
   const headers = isObject(error['headers']) ? error['headers'] : undefined
-  // Only keys inside `error` are its details: keys beside it, such as `sequence_number`, belong to the event.
+  // Only keys inside `error` are its details: keys next to it, such as `sequence_number`, belong to the event.
   const isNested = inner !== holder
   const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
@@ -122,10 +122,10 @@ function isStrange(type: unknown, kind: ErrorKind): boolean {
   return !ofType || !impliesType(ofType, kind, statusOfKind[kind])
 }
 
-/** Unknown keys beside the known ones of an error; those of the event around it are known. */
+/** Unknown keys next to the known ones of an error; those of the event around it are known. */
 function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
   if (kindOfWord(beside['error_type'])) beside['error_type'] = undefined
-  // An `error` object has its own code and message, so any beside it are unknown keys.
+  // An `error` object has its own code and message, so any next to it are unknown keys.
   if (isNested && isObject(error)) return defined(beside)
   const { code: _c, message: _m, detail: _d, ...others } = defined(beside)
   if (isNested) return others

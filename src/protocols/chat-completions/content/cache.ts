@@ -48,7 +48,7 @@ export function takeMark(fields: JsonObject | undefined): { cache?: TextPart['ca
   return { cache, left: some(left) }
 }
 
-/** The `cache_control` that some clients put beside `content` marks the last part of the message. Changes the message. */
+/** The `cache_control` that some clients put next to `content` marks the last part of the message. Changes the message. */
 export function takeMessageMark(message: Message): Message {
   const fields = ownOf(message.ext)
   const last = message.parts.at(-1)

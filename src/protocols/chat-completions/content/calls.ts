@@ -142,7 +142,7 @@ function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): bool
   return !native && kind === 'function' && !cut && input.trim() === ''
 }
 
-/** Writes the signature of a call into its id or beside it. A server that does not open envelopes must not get one that a client sent back. */
+/** Writes the signature of a call into its id or next to it. A server that does not open envelopes must not get one that a client sent back. */
 function encodeSignature(
   { signature, at }: ToolCallPart,
   id: string,

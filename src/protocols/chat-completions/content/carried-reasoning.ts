@@ -21,7 +21,7 @@ export function carriesReasoning({ signedReasoning, signatures = 'field', reason
   return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
-/** The fields to write beside `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
+/** The fields to write next to `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
 export function carryReasoning(since: readonly Part[], call: Part): ChatSignatureFields | undefined {
   const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
   const recorded = record(layoutPartsOf(since, { native: true }))

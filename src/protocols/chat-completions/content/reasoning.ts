@@ -271,7 +271,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
     const ours = signature !== undefined && isOwnIssuer(signature.issuer)
     const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
     const named = defined({ id })
-    // Only the signature of a thinking block is written beside its text; others get an entry of their own.
+    // Only the signature of a thinking block is written next to its text; others get an entry of their own.
     const onText = signature?.form === 'thinking'
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1

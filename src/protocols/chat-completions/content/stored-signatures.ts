@@ -3,7 +3,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatWrittenAssistant } from '../schema.ts'
 
 /**
- * Signatures of reasoning that the caller stores, for clients that send back only the fields they know. They are returned beside
+ * Signatures of reasoning that the caller stores, for clients that send back only the fields they know. They are returned next to
  * the message as text, by the id of its first call: a tool loop needs them, and of what such a client sends back only the call id is
  * sure to be unique among conversations. Nothing is stored here: the caller gets the text and passes it in again, so that translation
  * stays pure, whatever the store is and however slow.

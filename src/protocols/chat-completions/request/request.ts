@@ -54,7 +54,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   fields.read(body, value)
   for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
-  // Where the older field is set beside the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
+  // Where the older field is set next to the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
   if (body.max_completion_tokens != null && body.max_tokens != null) kept['max_tokens'] = body.max_tokens
   if (body.tool_choice != null && body.function_call != null) kept['function_call'] = body.function_call
   keep(value, some(kept))

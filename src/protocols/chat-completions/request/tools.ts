@@ -39,7 +39,7 @@ function decodeTool(wire: ChatTool, at: Place): Tool {
     const marks = wire as Marks
     const unknown = unknownOf(fn, knownOfFunction)
     const isMarked = (marks.cache_control ?? marks.prompt_cache_breakpoint ?? undefined) !== undefined
-    // Inside `function` it marks the tool, as it does beside it.
+    // Inside `function` it marks the tool, as it does next to it.
     const { cache, left } = isMarked ? { left: unknown } : takeMark(unknown)
     if (cache) tool.cache = cache
     return readMark(tool, marks, withInner(unknownOf(wire, knownOfFunctionTool), 'function', left))

@@ -53,7 +53,7 @@ export type Choice = {
   layout: string[] | undefined
   /** Emitted reasoning parts, with the index of their detail if they came from details. */
   reasoning: { part: number; content: ReasoningPart; detail: number | undefined }[]
-  /** Text of details that came beside a plain field, by index. It shows which reasoning part a signature belongs to. */
+  /** Text of details that came next to a plain field, by index. It shows which reasoning part a signature belongs to. */
   detailed: Map<number, ReasoningSegment>
   /** The index of the detail that signed the open reasoning. */
   signer: number | undefined

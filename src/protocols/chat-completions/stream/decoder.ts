@@ -201,7 +201,7 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   const { logprobs, delta, message, error } = wire
   if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unrecognized: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
-  // Servers that cannot stream send the complete message in their only chunk; others repeat it beside the last delta.
+  // Servers that cannot stream send the complete message in their only chunk; others repeat it next to the last delta.
   if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
   if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
   for (const key in wire) {

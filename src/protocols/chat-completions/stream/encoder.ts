@@ -257,7 +257,7 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   }
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
-  // Clients read fields beside `choices` only from a chunk with an id.
+  // Clients read fields next to `choices` only from a chunk with an id.
   if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state), state.native) })
   else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')

@@ -72,7 +72,7 @@ function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & 
   detailed.set(index, { kind, text: (detailed.get(index)?.text ?? '') + text })
 }
 
-/** What proxies send beside plain reasoning: thinking blocks of the messages protocol, or only the signature. */
+/** What proxies send next to plain reasoning: thinking blocks of the messages protocol, or only the signature. */
 export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   const { reasoning_signature: value } = delta
   const blocks = listIn(delta, 'thinking_blocks')

@@ -11,7 +11,7 @@ import { keep } from '../content/stored-signatures.ts'
 import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
-/** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
+/** Writes the signature of a call into its id or next to it. `id` is undefined when the id has already been written. */
 export function encodeSignature(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatSignatureFields } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
   const { signatures } = state.settings
@@ -22,7 +22,7 @@ export function encodeSignature(state: EncoderState, { signature, at }: ToolCall
   return { id, beside: {} }
 }
 
-/** The fields to write beside a call that carries the reasoning before it. Undefined: it carries none. */
+/** The fields to write next to a call that carries the reasoning before it. Undefined: it carries none. */
 export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): ChatSignatureFields | undefined {
   if (native || !carriesReasoning(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {

@@ -153,7 +153,7 @@ export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
   }
 }
 
-/** For the content of a tool result: it is not part of the response, so its citations and logprobs are not written beside that. */
+/** For the content of a tool result: it is not part of the response, so its citations and logprobs are not written next to that. */
 function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }

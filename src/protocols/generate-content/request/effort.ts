@@ -47,7 +47,7 @@ function amountHere({ effort: requested, budgetTokens, mode }: Amount, levels: r
     return defined({ effort: nearestOf('minimal', levels) })
   }
   if (effort !== undefined) {
-    // A token budget is more exact than the effort beside it.
+    // A token budget is more exact than the effort next to it.
     if (budgetTokens !== undefined && !levels) {
       report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
       return { budgetTokens }

@@ -15,7 +15,7 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
   const written: JsonObject = {}
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'nullable' && typeof value === 'boolean') continue
-    // Redundant beside the list in `enum`.
+    // Redundant next to the list in `enum`.
     if (key === 'format' && value === 'enum') continue
     if (key === 'type' && value === 'TYPE_UNSPECIFIED') continue
     setOwn(written, key, decodeValue(key, value))

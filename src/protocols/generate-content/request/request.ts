@@ -159,7 +159,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.apiVersion) }),
   }
   const isEmpty = !native && conversation.contents.length === 0
-  // Hosts that wrap every body name the model beside it.
+  // Hosts that wrap every body name the model next to it.
   const outer = source?.at === '/request' ? defined({ model }) : {}
   return { wire: wrapAgain(wire, source?.at, { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
 }

@@ -129,7 +129,7 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Ge
   return written.length > 0 || native ? written : undefined
 }
 
-/** Gemini's own servers accept functions beside server tools only if the response may report the server tools' invocations. */
+/** Gemini's own servers accept functions together with server tools only if the response may report the server tools' invocations. */
 export function askForInvocations(
   written: readonly GeminiWrittenTool[] | undefined,
   { native, options, report }: RequestWriting,

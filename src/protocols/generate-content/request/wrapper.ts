@@ -5,7 +5,7 @@ import type { GeminiOptions } from '../options.ts'
 
 /** Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts wrap every body. */
 
-/** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields beside it. */
+/** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields next to it. */
 export type Held = { body: unknown; at: string; beside: JsonObject }
 
 const counted = ['generateContentRequest', 'generate_content_request']
@@ -43,7 +43,7 @@ function held(given: unknown, keys: readonly string[]): Held {
   return { body, at: step(key), beside }
 }
 
-/** Keys beside the body, as they are kept among those of the body: with the prefix `../`. */
+/** Keys next to the body, as they are kept among those of the body: with the prefix `../`. */
 export function asBeside(fields: JsonObject | undefined): JsonObject {
   const beside: JsonObject = {}
   for (const key in fields) beside[`../${key}`] = fields[key]

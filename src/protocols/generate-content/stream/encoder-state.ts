@@ -13,7 +13,7 @@ import type { GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart, GeminiWritt
 
 export type EmitWire = Emit<GeminiWire['event']>
 
-/** Of a candidate, what is written beside a text. */
+/** Of a candidate, what is written next to a text. */
 export type Beside = Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>
 
 /** Shared by the files of the stream encoder: its state, and the writing of an event. */

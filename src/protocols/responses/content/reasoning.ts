@@ -54,7 +54,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: str
   return defined({ message, attach: envelope.attach, proven: defined({ id: envelope.id, kinds: envelope.kinds }) })
 }
 
-/** LiteLLM sends the text of reasoning as `output_text`, with empty lists beside it. */
+/** LiteLLM sends the text of reasoning as `output_text`, with empty lists next to it. */
 const rawTypes: readonly unknown[] = ['reasoning_text', 'output_text']
 
 function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
@@ -130,7 +130,7 @@ function encodeSignature(signature: Signature, id: string | undefined, renamed: 
   return wrapSignature({ signature, ...(id !== undefined && { id }) })
 }
 
-/** An item that only carries the signature of the part beside it. */
+/** An item that only carries the signature of the part next to it. */
 export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, proven?: Proven): ResponsesItemOf<'reasoning'> {
   return { type: 'reasoning', id: writing.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach, ...proven }) }
 }
@@ -174,7 +174,7 @@ export function ordinalOf(attach: Attachment): number | undefined {
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** The part, if its signature may be in an item beside it; else undefined. */
+/** The part, if its signature may be in an item next to it; else undefined. */
 export function accepts(part: Part | undefined): Part | undefined {
   if (part?.type === 'server-tool') return part.tool === 'image_generation' ? part : undefined
   return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined

@@ -15,7 +15,7 @@ import { withoutAnnotations } from './tools.ts'
 const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
 
-/** What the decoders of a request's fields add to, beside the values that they return. */
+/** What the decoders of a request's fields add to, in addition to the values that they return. */
 export type Reading = {
   /** Unknown keys of the body. */
   unknown: JsonObject

@@ -77,7 +77,7 @@ export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Om
   const fields: JsonObject = {}
   const echo: JsonObject = {}
   for (const key in body) if (!known[key] && body[key] !== null) setOwn(echoKeys.has(key) ? echo : fields, key, body[key])
-  // The server's own, beside what it repeats of the request: xAI.
+  // Fields that the server adds to those it repeats from the request: xAI.
   if (isObject(metadata) && metadata['system_fingerprint'] != null) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
   // An error on a response that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
   if (body.error != null && !hasFailed(body)) fields['error'] = body.error
