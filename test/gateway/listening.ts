@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { afterEachTest } from '../support/after-each.ts'
 
 /** Every gateway of a test is checked: its output, except to the client's code, must contain no key and nothing of a conversation. */
 
@@ -13,7 +14,7 @@ const emitted: unknown[] = []
 const upstreamKey = 'upstream-secret'
 const planted = new RegExp(`${upstreamKey}|client-secret|planted|scenario:|RESULT-`)
 
-afterEach(() => {
+afterEachTest(() => {
   const message = JSON.stringify(emitted.splice(0))
   const found = planted.exec(message)
   expect(found && message.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()

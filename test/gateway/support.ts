@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach } from 'vitest'
 import type { CanonicalError } from '../../src/canonical/error.ts'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import type { ConnectGateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
+import { afterEachTest } from '../support/after-each.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path is used for the whole URL. */
@@ -22,7 +22,7 @@ export function after(cleanup: () => unknown): void {
 /** What upstreams of the test threw: it fails the test, and not the process. */
 const thrown: unknown[] = []
 
-afterEach(async () => {
+afterEachTest(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   const [first] = thrown.splice(0)
   if (first !== undefined) throw first

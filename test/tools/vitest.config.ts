@@ -22,7 +22,7 @@ const alias = [
 
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
-  setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts'],
+  setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts', 'test/tools/after-each.ts'],
   testTimeout: 120_000,
 }
 /** Tests that start servers. */

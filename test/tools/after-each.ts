@@ -1,0 +1,4 @@
+import { afterEach } from 'vitest'
+import { runHooks } from '../support/after-each.ts'
+
+afterEach(runHooks)
