@@ -464,6 +464,37 @@ export type Address = {
   stored?: StoredResponses
 }
 
+/** A protocol over WebSocket. Each message is one JSON object, and an event of a stream is one message. */
+export type SocketWire = {
+  /** What a client's message asks for. Undefined: it is an acknowledgement, which gets no response. @throws TranslationError `malformed` */
+  read(message: Record<string, unknown>): SocketRequest | undefined
+  /** The headers of the handshake as those of a request over HTTP. */
+  requestHeaders(handshake: Headers): Headers
+  /** The body with the items of an earlier exchange before its own, in place of the reference to it. */
+  continued(body: Record<string, unknown>, items: readonly unknown[]): Record<string, unknown>
+  /** The items of a request and its response, for `continued`. `output`: the response's. */
+  itemsOf(body: Record<string, unknown>, output: readonly unknown[]): unknown[]
+  /** What an event of a stream means for the connection. `type`: its name, if the stream has names. */
+  meaning(data: string, type: string | undefined): SocketEvent
+  /** The events of a response to a request that generates nothing. `id`: of the response. */
+  prepared(body: Record<string, unknown>, id: string, createdAt: number): object[]
+  /** The event for an HTTP error. `body`: of the error over HTTP. */
+  failure(status: number, headers: Headers, body: unknown): object
+  /** The message that sends a request to a provider. `body`: of the request over HTTP. */
+  message(body: Record<string, unknown>): object
+  /** The HTTP error that an event of a provider reports. Undefined: none. */
+  refusal(data: string): { status: number; headers: Headers; body: string } | undefined
+}
+
+/** `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a conversation. */
+export type SocketRequest = { body: Record<string, unknown>; previous?: string; generates: boolean }
+
+/**
+ * `item`: a finished item of the response. `end`: the response has ended, and `continues` is its id if it can be continued; its own list of
+ * items is `output`, if it has one. `sent`: the data in place of the original.
+ */
+export type SocketEvent = { item?: unknown; end?: { continues?: string; output?: unknown[] }; sent?: string }
+
 /** The endpoint that counts the tokens of a request. */
 export type TokenCounting = {
   /** A generation request as this endpoint takes it. */

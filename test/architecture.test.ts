@@ -18,6 +18,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   eventstream: { rooms: ['protocol.ts', 'sse'], packages: [] },
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts', 'eventstream'], packages: ['zod/mini'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
+  'protocols/sockets.ts': { rooms: ['protocol.ts', 'protocol folder', 'protocols/index.ts'], packages: [] },
   'protocols/wire.ts': { rooms: ['kit', 'protocol folder', 'protocols/index.ts'], packages: [] },
   'protocols/check-options.ts': { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'schemas.ts': { rooms: ['protocol folder'], packages: [] },
@@ -48,7 +49,8 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: [],
   },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
-  transports: { rooms: ['errors.ts'], packages: ['undici', 'fetch-socks', 'node:stream', 'node:zlib'] },
+  transports: { rooms: ['errors.ts'], packages: ['undici', 'fetch-socks', 'ws', 'node:stream', 'node:zlib'] },
+  sockets: { rooms: ['gateway', 'kit', 'protocol.ts', 'protocols/sockets.ts', 'sse', 'transports'], packages: ['ws', 'node:http', 'node:stream'] },
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },
@@ -64,6 +66,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'protocol.ts',
       'protocols/check-options.ts',
       'protocols/index.ts',
+      'protocols/sockets.ts',
       'sse',
       'stores',
       'translate',
@@ -82,7 +85,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     // The last one is made of `browser/` when the package is built.
     packages: ['@noble/hashes', 'node:http', 'uplot', 'zod', 'wireglot-console-bundle'],
   },
-  hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
+  hosts: { rooms: ['gateway', 'sockets', 'transports'], packages: ['node:http', 'node:net', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
       '../package.json',
@@ -199,6 +202,7 @@ const ownFiles: Record<string, { why: string; files: string[] }> = {
       'response/echo.ts',
       'response/envelope.ts',
       'response/stored.ts',
+      'socket.ts',
       'stream/call-items.ts',
       'stream/carriers.ts',
       'stream/decoder-state.ts',

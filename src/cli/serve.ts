@@ -12,6 +12,7 @@ import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
+import { loadWs } from '../transports/ws.ts'
 import { adminSources } from './admin-sources.ts'
 import { findConfig, readConfig } from './config-file.ts'
 import { configFor, sharedIn, vendorsIn } from './environment.ts'
@@ -77,6 +78,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
     else if (!operations.handle(request, response) && !admin?.(request, response) && !page?.handle(request, response)) live.current()(request, response)
   })
+  await acceptSockets(server, config, () => live.current())
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
   const bound = await listen(server, host, port)
@@ -105,6 +107,15 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   return { host, port: bound, url, close }
+}
+
+/** Listens to upgrades if the configuration has `webSocket`: with a listener, Node passes every request for an upgrade to it. @throws Error if the package `ws` is not installed */
+async function acceptSockets(server: Server, config: GatewayConfig, current: () => ConnectGateway): Promise<void> {
+  if (!isObject(config) || !config.webSocket) return
+  await loadWs()
+  server.on('upgrade', (request, socket, head) => {
+    if (!current().upgrade(request, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
+  })
 }
 
 /** The port, also if port 0 was requested. @throws Error when it is taken */

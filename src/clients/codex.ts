@@ -8,7 +8,7 @@ export const codex: Client = {
   title: 'Codex',
   usages: [usage],
   remarks: [
-    'If the gateway supports WebSocket, add `supports_websockets = true` to `[model_providers.wireglot]`. Without support, 426 makes Codex use plain HTTP.',
+    'If the gateway supports WebSocket (`webSocket` in its configuration), add `supports_websockets = true` to `[model_providers.wireglot]`. Without support, 426 makes Codex use plain HTTP.',
   ],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)

@@ -1,5 +1,6 @@
 import type { Operation, Protocol } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
+import { isOriginAllowed } from './admission/cors.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { namedIn } from './body/model-name.ts'
@@ -40,8 +41,8 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
 
 const isOpen = (route: Route): route is OpenRoute => route.kind === 'home' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
 
-/** Listings do not count as calls. */
-const isCounted = (route: Exclude<Route, OpenRoute>) => route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config'
+/** Listings do not count as calls, and neither does a connection: its messages do. */
+const isCounted = ({ kind }: Exclude<Route, OpenRoute>) => kind !== 'list' && kind !== 'describe' && kind !== 'client-config' && kind !== 'socket'
 
 /** Routes that need no key. */
 async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<GatewayResponse> {
@@ -92,6 +93,10 @@ async function handleKnown(
     }
     case 'client-config':
       return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
+    case 'socket':
+      if (!isOriginAllowed(service.config.cors, request.headers))
+        throw refuse(403, 'permission', 'this origin may not open a WebSocket here: list it in "cors"')
+      return { status: 101, headers: {}, body: '' }
     case 'pass':
       return passThrough(service, route, { request, identity, trace })
     case 'stored':

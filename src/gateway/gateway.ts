@@ -53,11 +53,16 @@ export type Gateway = {
   close(graceMs?: number): Promise<void>
   /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
+  /** What a host needs to serve WebSocket. Undefined: the configuration does not ask for it. */
+  readonly sockets: SocketSettings | undefined
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
   /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
   identify(request: ClientRequest): Promise<Identity>
 }
+
+/** `messageLimitBytes`: of a client's message. `eventLimit`: of an event, in UTF-16 units. `pingMs`: between two pings; 0: none. */
+export type SocketSettings = { messageLimitBytes: number; depthLimit: number; eventLimit: number; pingMs: number }
 
 /** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `store`: of responses; absent: there is none. */
 export type GatewayState = { isClosing: boolean; inProgress: number; channels: ChannelState[]; store?: 'ok' | 'unreachable' }
@@ -94,6 +99,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   return {
     localOnly: admission.localOnly,
+    sockets: settled.webSocket ? socketSettings(settled.defaults) : undefined,
     match: matched,
     state: () => ({
       isClosing: running.isClosing(),
@@ -167,6 +173,13 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     },
   }
 }
+
+const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }: Settled['defaults']): SocketSettings => ({
+  messageLimitBytes: bodyLimitBytes,
+  depthLimit,
+  eventLimit,
+  pingMs: keepAliveMs,
+})
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {

@@ -407,6 +407,8 @@ const Config = entry({
    * Default false: they belong to the application. Without an application behind the gateway they always get it.
    */
   hints: z.boolean().default(false),
+  /** Accept WebSocket connections where a protocol has them (`/v1/responses`). Needs the package `ws`. Default false: they are refused with 426. */
+  webSocket: z.boolean().default(false),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {

@@ -17,6 +17,8 @@ export type GatewayRequest = {
   address?: string
   /** Does the client run on the same machine? Absent: not known. */
   local?: boolean
+  /** Can the host make a WebSocket of the connection? It does so when the response has status 101. Default false. */
+  upgrades?: boolean
   /** The request object of the host, for hooks. */
   raw?: unknown
 }

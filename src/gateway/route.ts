@@ -1,6 +1,7 @@
 import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
 import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredResponses } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { socketOf } from '../protocols/sockets.ts'
 import type { PassRoute } from './passing/pass.ts'
 import type { PassPaths } from './passing/paths.ts'
 
@@ -13,6 +14,7 @@ export type Route =
   | StoredRoute
   | PassRoute
   | { kind: 'home' }
+  | { kind: 'socket'; protocol: Protocol }
   | { kind: 'client-config'; protocol: Protocol }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
@@ -20,7 +22,7 @@ export type Route =
 /** A call about a stored response. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredResponses; requested: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
-type RequestInfo = { method: string; query: URLSearchParams; headers: Headers; base: string }
+type RequestInfo = { method: string; query: URLSearchParams; headers: Headers; base: string; upgrades?: boolean }
 
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
@@ -86,13 +88,14 @@ function hasHint(path: string, method: string): boolean {
 const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
-export function routeOf(match: PathMatch, { method, query, headers, base }: RequestInfo): Route {
+export function routeOf(match: PathMatch, { method, query, headers, base, upgrades }: RequestInfo): Route {
   const { path } = match
   const isRead = method === 'GET' || method === 'HEAD'
   if (match.kind === 'home' && isRead) return { kind: 'home' }
   if (match.kind === 'settings' && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
   if (match.kind === 'call') {
     const { protocol, found } = match
+    if (upgrades && method === 'GET' && found.operation === 'generate' && socketOf(protocol)) return { kind: 'socket', protocol }
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }
     const { operation, ...requested } = found
     return { kind: operation, protocol, ...requested }

@@ -2,11 +2,15 @@
  * The gateway as middleware for Express 4 and 5, Connect and node:http.
  * @module wireglot/connect
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
 import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
 import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
+import { createSessions } from '../sockets/sessions.ts'
 import { Chunks } from '../transports/chunks.ts'
+import { drained } from '../transports/drained.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
@@ -44,6 +48,11 @@ type Response = ServerResponse & { flush?: () => void }
  */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
+  /**
+   * A listener for the event `upgrade` of an HTTP server. False: the path is not an endpoint of the gateway, and the socket is not touched. With
+   * `webSocket` in the configuration, protocols that have it are served over WebSocket; other requests are handled as without an upgrade.
+   */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
   /** Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and releases the sockets. */
   close(graceMs?: number): Promise<void>
   /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
@@ -90,8 +99,29 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
       else response.destroy()
     })
   }
+  const sessions = inner.sockets && createSessions(inner.sockets, inner.handle)
   return Object.assign(handler, {
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+      const url = urlOf(request)
+      const match = inner.match(url.pathname)
+      if (!inner.claims(match, request.method ?? 'GET', false)) return false
+      const left = new Stopper()
+      // Node has removed its own listener, and without one an error would end the process.
+      socket.on('error', () => {})
+      socket.once('close', () => left.abort())
+      const handshake = gatewayRequestOf(request, url, left)
+      const sendPlain = (response: GatewayResponse) => send(response, request, responseOn(request, socket), left.signal)
+      const serve = async () => {
+        if (!sessions || !(await sessions.isReady())) return sendPlain(await inner.handle(handshake, match))
+        const response = await inner.handle({ ...handshake, upgrades: true }, match)
+        if (response.status !== 101 || match.kind !== 'call') return sendPlain(response)
+        sessions.open({ request, socket, head, handshake, left, protocol: match.protocol })
+      }
+      serve().catch(() => socket.destroy())
+      return true
+    },
     async close(graceMs?: number) {
+      sessions?.close()
       await inner.close(graceMs)
       // The last bytes are not sent yet, or clients do not read them.
       for (const end = Date.now() + farewellMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
@@ -161,18 +191,13 @@ async function send({ status, headers, body }: GatewayResponse, request: Request
   }
 }
 
-/** Waits until the client has read what was written, or has disconnected. */
-function drained(response: Response): Promise<void> {
-  return new Promise(resolve => {
-    const done = () => {
-      response.off('drain', done)
-      response.off('close', done)
-      resolve()
-    }
-    if (response.destroyed) return resolve()
-    response.on('drain', done)
-    response.on('close', done)
-  })
+/** A response to a request for an upgrade, which Node gives no response for. */
+function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  return response
 }
 
 /** Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have to normalize. */

@@ -28,7 +28,7 @@ export async function startGatewayToAll(names: readonly ProtocolName[], more: Pa
   })
   const app = express()
   app.use(mounted)
-  const server = createServer(app).listen(0, '127.0.0.1')
+  const server = createServer(app).on('upgrade', mounted.upgrade).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

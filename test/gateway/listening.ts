@@ -28,7 +28,7 @@ export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectG
       listenTo(response)
       handler(request, response, next)
     },
-    { close: handler.close, localOnly: handler.localOnly, state: handler.state, identify: handler.identify },
+    { upgrade: handler.upgrade, close: handler.close, localOnly: handler.localOnly, state: handler.state, identify: handler.identify },
   )
   return listened
 }

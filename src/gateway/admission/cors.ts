@@ -37,6 +37,12 @@ export function createCors(config: Settled['cors']): Cors | undefined {
   }
 }
 
+/** May a page of this origin open a WebSocket? Browsers let every page do so, and send no preflight request. Other programs have no origin. */
+export function isOriginAllowed(config: Settled['cors'], { origin, host }: Headers): boolean {
+  if (origin === undefined || config?.origins.some(allowed => allowed === '*' || allowed === origin)) return true
+  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host
+}
+
 const exposed: Headers = { 'access-control-expose-headers': '*' }
 const everyOrigin: Headers = { 'access-control-allow-origin': '*', ...exposed }
 /** Caches must not give this response to an allowed origin. */

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { WebSocketServer } from 'ws'
+import type { SocketSettings } from '../gateway/gateway.ts'
+import type { GatewayRequest } from '../gateway/request.ts'
+import type { Protocol } from '../protocol.ts'
+import { socketOf } from '../protocols/sockets.ts'
+import type { Stopper } from '../transports/stopper.ts'
+import { loadWs } from '../transports/ws.ts'
+import { type Handle, Session } from './session.ts'
+
+/** A handshake that the gateway has accepted. `left`: aborted when the connection closes. */
+export type Handshake = { request: IncomingMessage; socket: Duplex; head: Buffer; handshake: GatewayRequest; left: Stopper; protocol: Protocol }
+
+/** The WebSocket connections of a gateway. */
+export type Sessions = {
+  /** Is the package `ws` installed? Warns once if not. */
+  isReady(): Promise<boolean>
+  /** Completes a handshake and serves the connection. Call `isReady` before. */
+  open(handshake: Handshake): void
+  /** Closes the connections: idle ones at once, others when their response has ended. */
+  close(): void
+}
+
+/** A message may exceed the body limit by so much and is then refused with an error event. A longer one closes the connection (1009). */
+const excessBytes = 64 * 1024
+
+export function createSessions(settings: SocketSettings, handle: Handle): Sessions {
+  const open = new Set<Session>()
+  let server: WebSocketServer | undefined
+  let loading: Promise<boolean> | undefined
+  let isClosing = false
+
+  async function load(): Promise<boolean> {
+    try {
+      const { WebSocketServer } = await loadWs()
+      server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: settings.messageLimitBytes + excessBytes })
+      return true
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error.message : 'the package ws cannot be loaded')
+      return false
+    }
+  }
+
+  return {
+    isReady() {
+      loading ??= load()
+      return loading
+    },
+    open({ request, socket, head, handshake, left, protocol }) {
+      const wire = socketOf(protocol)
+      if (!server || !wire) return void socket.destroy()
+      server.handleUpgrade(request, socket, head, connection => {
+        const session = new Session({ connection, stream: socket, protocol, wire, handshake, left, handle, settings })
+        open.add(session)
+        connection.once('close', () => open.delete(session))
+        if (isClosing) session.close()
+      })
+    },
+    close() {
+      isClosing = true
+      for (const session of open) session.close()
+    },
+  }
+}
