@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { createWriteStream, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -123,8 +123,7 @@ const serveGateway = () => serve(createServer(created()))
 
 /** The same with access log and metrics, and with records in an embedded database if `isRecorded`. */
 async function serveOperated(isRecorded: boolean): Promise<void> {
-  const log = createWriteStream('/dev/null')
-  const operations = createOperations({ log: 'json', out: line => void log.write(`${line}\n`), state: () => handler.state() })
+  const operations = createOperations({ log: 'json', state: () => handler.state() })
   const records = isRecorded ? await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-')), 'records.db') }) : undefined
   const handler: ConnectGateway = created({ logger: operations.logger, ...(records && { onUsage: records.hooks.onUsage }) })
   serve(createServer((request, response) => void (operations.handle(request, response) || handler(request, response))))
@@ -146,6 +145,8 @@ type Served = { child: ChildProcess; port: number; cpuUs(): Promise<number>; rss
 async function start(role: Role, upstream?: number): Promise<Served> {
   const child = fork(process.argv[1] ?? '', [], {
     execArgv: ['--expose-gc'],
+    // The access log.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, BENCH_ROLE: role, BENCH_UPSTREAM: `http://127.0.0.1:${upstream ?? 0}` },
   })
   const reported = () =>

@@ -10,6 +10,7 @@ import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
+import { toStdout } from '../operations/lines.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
@@ -49,12 +50,7 @@ type Surroundings = { out: PrintLine; err: PrintLine; folder: string; environmen
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
 export async function serve(options: ServeOptions, surroundings: Partial<Surroundings> = {}): Promise<Served> {
-  const {
-    out = line => void process.stdout.write(`${line}\n`),
-    err = line => void process.stderr.write(`${line}\n`),
-    folder = process.cwd(),
-    environment = process.env,
-  } = surroundings
+  const { out = toStdout, err = line => void process.stderr.write(`${line}\n`), folder = process.cwd(), environment = process.env } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
   const operations = createOperations({
     state: () => live.state(),

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayState, Logger } from '../gateway/gateway.ts'
 import { createAccessLog, type LogFormat } from './access-log.ts'
 import { health, type Readiness, ready } from './health.ts'
+import { toStdout } from './lines.ts'
 import { createMetrics } from './metrics.ts'
 
 export type { LogFormat } from './access-log.ts'
@@ -16,7 +17,7 @@ export type OperationsOptions = {
   state(): GatewayState
   /** The format of the access log. Default `json`. */
   log?: LogFormat
-  /** Gets the lines of the access log. Default: standard output. */
+  /** Gets the lines of the access log. Default: standard output, to which the lines of 20 ms are written together. */
   out?(line: string): void
   /** Gets warnings and errors, one JSON object per line. Default: standard error. */
   err?(line: string): void
@@ -45,7 +46,7 @@ export type Operations = {
  */
 export function createOperations(options: OperationsOptions): Operations {
   const { state, log = 'json', more = () => ({}) } = options
-  const { out = line => void process.stdout.write(`${line}\n`), err = line => void process.stderr.write(`${line}\n`) } = options
+  const { out = toStdout, err = line => void process.stderr.write(`${line}\n`) } = options
   const metrics = createMetrics(state)
   return {
     logger: createAccessLog(log, { out, err, seen: metrics.count }),

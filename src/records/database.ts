@@ -91,8 +91,8 @@ export type Database = {
   ready(): Promise<Kysely<Tables>>
   /** The tables could be reached once. */
   wasReached(): boolean
-  /** Inserts new records. Written by hand: to compile it for a thousand rows takes kysely as long as the database takes to insert them. */
-  insertion(rows: readonly RecordRow[]): CompiledQuery
+  /** Statements that insert new records. Written by hand: to compile one for a thousand rows takes kysely as long as the database takes to insert them. */
+  insertions(rows: readonly RecordRow[]): CompiledQuery[]
   close(): Promise<void>
 }
 
@@ -129,12 +129,21 @@ export async function openDatabase(location: Location, warn: Warn = () => {}): P
     await db.destroy()
     throw error
   })
-  const insertion = (rows: readonly RecordRow[]) =>
-    CompiledQuery.raw(
-      insertText(rows, isEmbedded),
-      rows.flatMap(row => Object.values(row)),
+  const insertions = (rows: readonly RecordRow[]) =>
+    (isEmbedded ? inPowersOfTwo(rows) : [rows]).map(some =>
+      CompiledQuery.raw(
+        insertText(some, isEmbedded),
+        some.flatMap(row => Object.values(row)),
+      ),
     )
-  return { ready, wasReached: () => isReached, insertion, close: () => db.destroy() }
+  return { ready, wasReached: () => isReached, insertions, close: () => db.destroy() }
+}
+
+/** The embedded database keeps its prepared statements: so it needs ten of them, not one for each number of rows. */
+function inPowersOfTwo<Row>(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = []
+  for (let at = 0; at < rows.length; at += parts.at(-1)?.length ?? 0) parts.push(rows.slice(at, at + 2 ** Math.floor(Math.log2(rows.length - at))))
+  return parts
 }
 
 /** The rows have their fields in the same order. */

@@ -21,8 +21,8 @@ export type Writer = {
 
 /** The most records that wait in memory; further ones are dropped. Some 300 bytes each. */
 const mostWaiting = 50_000
-/** Records of one statement: PostgreSQL takes 65,535 values. */
-const batchSize = 1000
+/** Records of one statement: PostgreSQL takes 65,535 values. A power of two: see `insertions`. */
+const batchSize = 1024
 const everyMs = 500
 const deleteEveryMs = 10_000
 const mostDeleted = 5_000
@@ -126,7 +126,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
 async function insertNew(database: Database, batch: readonly RecordRow[]): Promise<void> {
   const db = await database.ready()
   await db.transaction().execute(async transaction => {
-    await transaction.executeQuery(database.insertion(batch))
+    for (const insertion of database.insertions(batch)) await transaction.executeQuery(insertion)
     await addSums(transaction, batch)
   })
 }

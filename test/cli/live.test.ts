@@ -10,6 +10,7 @@ import { settle } from '../../src/gateway/options.ts'
 import { createPassPaths } from '../../src/gateway/passing/paths.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { createOperations } from '../../src/operations/index.ts'
+import { linesTo } from '../../src/operations/lines.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
 import { type Vendor, vendors } from '../../src/vendors/index.ts'
 import { after, listen, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
@@ -218,6 +219,22 @@ describe('a changed configuration', () => {
 })
 
 describe('operations', () => {
+  test('lines of the log are written together, and what waits is written when the process exits', async () => {
+    const before = process.listeners('exit')
+    const texts: string[] = []
+    const line = linesTo({ write: text => texts.push(text) })
+    const [atExit] = process.listeners('exit').filter(listener => !before.includes(listener))
+    after(() => void process.off('exit', atExit as never))
+    for (const name of ['first', 'second']) line(name)
+    expect(texts).toEqual([])
+    await until(() => texts.length > 0)
+    line('third')
+    atExit?.(0)
+    expect(texts).toEqual(['first\nsecond\n', 'third\n'])
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(texts).toHaveLength(2)
+  })
+
   test('/health, /ready and /metrics report the process, its channels and its requests', async () => {
     const seen = await upstream(sendJson(200, responses.messages), sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }))
     const breaker = { failures: 1, restMs: 60_000 }

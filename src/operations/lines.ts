@@ -1,0 +1,26 @@
+/** The lines of this time are written at once: a write takes longer than everything else that a line of the log needs. */
+const everyMs = 20
+
+/**
+ * A function that writes lines to a stream, some milliseconds later. What waits is written when the process exits. `SIGKILL` loses it. The
+ * stream must write synchronously, as standard output does on Linux.
+ */
+export function linesTo(stream: { write(text: string): unknown }): (line: string) => void {
+  let waiting = ''
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const text = waiting
+    waiting = ''
+    if (text !== '') stream.write(text)
+  }
+  process.on('exit', flush)
+  return line => {
+    waiting += `${line}\n`
+    timer ??= setTimeout(flush, everyMs).unref()
+  }
+}
+
+/** Shared, so that the process has one listener for its exit. */
+export const toStdout = linesTo(process.stdout)
