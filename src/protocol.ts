@@ -480,10 +480,10 @@ export type SocketWire = {
   prepared(body: Record<string, unknown>, id: string, createdAt: number): object[]
   /** The event for an HTTP error. `body`: of the error over HTTP. */
   failure(status: number, headers: Headers, body: unknown): object
-  /** The message that sends a request to a provider. `body`: of the request over HTTP. */
-  message(body: Record<string, unknown>): object
-  /** The HTTP error that an event of a provider reports. Undefined: none. */
-  refusal(data: string): { status: number; headers: Headers; body: string } | undefined
+  /** The message that sends a request to a provider. `body`: of the request over HTTP, a JSON object. */
+  message(body: string): string
+  /** A provider's message: as a frame of text/event-stream, whether it is the last one of the response, and as an HTTP error if it is one. */
+  event(data: string): { frame: string; ends: boolean; refusal?: { status: number; headers: Headers; body: string } }
 }
 
 /** `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a conversation. */

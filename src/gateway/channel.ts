@@ -1,6 +1,7 @@
-import type { Protocol } from '../protocol.ts'
+import type { Operation, Protocol, SocketWire } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import { protocolNames } from '../protocols/index.ts'
+import { socketOf } from '../protocols/sockets.ts'
 import { vendors } from '../vendors/index.ts'
 import { endpointOf, endpointsAt, protocolFor, type RequestTraits, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
 import type { Auth, Vendor } from '../vendors/vendor.ts'
@@ -84,6 +85,11 @@ const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported:
 
 /** The proxy of a channel, as a field of a call. */
 export const proxyOf = ({ proxy }: { proxy?: string | false | undefined }): { proxy?: string } => (proxy ? { proxy } : {})
+
+/** How requests to this channel are sent over WebSocket. Undefined: over HTTP. */
+export function socketFor({ transport }: { transport: 'http' | 'websocket' }, protocol: Protocol, operation: Operation): SocketWire | undefined {
+  return transport === 'websocket' && operation === 'generate' ? socketOf(protocol) : undefined
+}
 
 /** Undefined: the channel has no calls of this protocol. */
 export function endpointFor({ endpoints }: { endpoints: Endpoints }, { name }: Protocol): Endpoint | undefined {

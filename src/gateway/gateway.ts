@@ -32,7 +32,7 @@ import { createCatalog } from './upstream/catalog.ts'
 import { createLearned } from './upstream/learned.ts'
 
 export type { Signal } from '../transports/stopper.ts'
-export type { Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
+export type { SocketMessage, SocketMessages, Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
 export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, StreamCall, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
@@ -193,6 +193,11 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
   let released: Promise<unknown> | undefined
   const through = hooks.transport || bytes.usesProxies ? undefined : config.channels.find(({ proxy }) => proxy && proxy !== 'env')
   if (through) throw new ConfigError('proxy', `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`)
+  for (const { name, transport, proxy } of config.channels) {
+    if (transport === 'http') continue
+    if (!bytes.usesWebSocket) throw new ConfigError('transport', `expected http for the channel ${name}: the transport of this host has no WebSocket`)
+    if (proxy && proxy !== 'env') throw new ConfigError('proxy', `expected none for the channel ${name}: WebSocket connections use no proxy`)
+  }
 
   async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
     try {
@@ -246,7 +251,11 @@ function refusalResponse(
 
 /** A transport of the application. It gets plain objects, which it may spread: in our calls `signal` is a getter that creates the AbortSignal. */
 function spreadable(hook: Transport): Transport {
-  return { send: call => hook.send({ ...call, signal: call.signal }), close: async () => hook.close?.() }
+  return {
+    usesWebSocket: hook.usesWebSocket === true,
+    send: call => hook.send({ ...call, signal: call.signal }),
+    close: async () => hook.close?.(),
+  }
 }
 
 /** Rejects when the exchange is aborted for a reason other than its client's disconnection, so that nothing that hangs can block it. */

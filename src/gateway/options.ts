@@ -4,6 +4,7 @@ import { isObject } from '../kit/json/json.ts'
 import { plain, similar } from '../kit/text/similar.ts'
 import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/check-options.ts'
 import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
+import { socketOf } from '../protocols/sockets.ts'
 import { vendorNames } from '../vendors/index.ts'
 import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
@@ -193,6 +194,11 @@ const Channel = entry({
    * environment variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or `false`. SOCKS needs the package `fetch-socks`. Default: that of the gateway.
    */
   proxy: proxyUrl.optional(),
+  /**
+   * How generation requests are sent. `websocket`: as messages of a WebSocket connection, for protocols that have it (responses); needs the package
+   * `ws`, no `proxy`, and a host on Node. All other calls use HTTP. Default `http`.
+   */
+  transport: z.enum(['http', 'websocket']).default('http'),
   /** Further calls go to the next channel. Default 0: no limit. */
   requestsPerMinute: perMinute.default(0),
   /**
@@ -231,6 +237,10 @@ const Channel = entry({
     const regions = vendor?.endpoints.flatMap(endpoint => Object.keys(endpoint.regions ?? {})) ?? []
     if (channel.region !== undefined && !regions.includes(channel.region))
       need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
+    const spoken = channel.protocols ?? vendor?.endpoints.map(({ protocol }) => protocol) ?? []
+    const overSocket = protocolNames.filter(one => socketOf({ name: one }))
+    if (channel.transport === 'websocket' && !overSocket.some(one => spoken.includes(one)))
+      need('transport', `expected http: only ${overSocket.join(', ')} can be sent over WebSocket`)
     const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
     if (fault) need('baseUrl', fault)
   })

@@ -17,7 +17,20 @@ export type TransportCall = {
    * none.
    */
   proxy?: string
+  /** Send the request over WebSocket, as these messages. Absent: over HTTP. Only for transports with `usesWebSocket`. */
+  socket?: SocketMessages
 }
+
+/** How a request and its stream are written as messages of a WebSocket. */
+export type SocketMessages = {
+  /** The message for a request. `body`: its body over HTTP, a JSON object. */
+  message(body: string): string
+  /** What a message of the upstream means. */
+  event(data: string): SocketMessage
+}
+
+/** `frame`: the event as text/event-stream. `ends`: it is the last one of the response. `refusal`: it is an error, here as over HTTP. */
+export type SocketMessage = { frame: string; ends: boolean; refusal?: { status: number; headers: Record<string, string>; body: string } }
 
 /** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
 export type TransportResponse = {
@@ -32,6 +45,8 @@ export type Transport = {
   send(call: TransportCall): Promise<TransportResponse>
   /** Does it use the `proxy` of a call? Default false. */
   usesProxies?: boolean
+  /** Can it send calls over WebSocket? Default false. */
+  usesWebSocket?: boolean
   /** Releases the sockets. */
   close?(): Promise<void>
 }

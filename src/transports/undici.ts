@@ -7,6 +7,7 @@ import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
 import type { Transport, TransportCall, TransportResponse } from './transport.ts'
+import { createSocketCalls } from './web-socket.ts'
 
 /**
  * Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. Bun replaces undici
@@ -15,9 +16,12 @@ import type { Transport, TransportCall, TransportResponse } from './transport.ts
 export function undiciTransport(): Transport {
   if (!('dispatch' in Agent.prototype)) return fetchTransport()
   const agents = createAgents()
+  const sockets = createSocketCalls()
   return {
     usesProxies: true,
+    usesWebSocket: true,
     send(call) {
+      if (call.socket) return sockets.send(call, call.socket)
       const { url, method, headers, body, connectMs, proxy } = call
       const signal = call.stop ?? call.signal
       const { origin, path } = placeOf(url)
@@ -29,7 +33,10 @@ export function undiciTransport(): Transport {
         else agent.then(dispatch).catch(reject)
       })
     },
-    close: () => agents.close(),
+    close() {
+      sockets.close()
+      return agents.close()
+    },
   }
 }
 

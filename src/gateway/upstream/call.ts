@@ -6,11 +6,11 @@ import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
-import type { TransportCall, TransportResponse } from '../../transports/transport.ts'
+import type { SocketMessages, TransportCall, TransportResponse } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Passing, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
-import { endpointFor } from '../channel.ts'
+import { endpointFor, socketFor } from '../channel.ts'
 import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import type { Attempt } from '../hooks.ts'
@@ -115,7 +115,16 @@ async function send(
   try {
     const { url, headers } = target(ask, trace, prepared)
     const received = await service.transport.send(
-      new Post({ method: ask.passing?.method ?? 'POST', url, headers, body: prepared.bytes, stop: own, connectMs, proxy }),
+      new Post({
+        method: ask.passing?.method ?? 'POST',
+        url,
+        headers,
+        body: prepared.bytes,
+        stop: own,
+        connectMs,
+        proxy,
+        socket: ask.passing ? undefined : socketFor(channel, to, ask.operation),
+      }),
     )
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
@@ -152,7 +161,7 @@ function openedBy({ candidate, settings }: Prepared, controller: Stopper): Openi
   return (response, kind) => ({ candidate, settings, response, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
 }
 
-type Proxied = Pick<Candidate['channel'], 'proxy'>
+type Way = Pick<Candidate['channel'], 'proxy'> & { socket: SocketMessages | undefined }
 
 class Post implements TransportCall {
   readonly method: TransportCall['method']
@@ -162,8 +171,9 @@ class Post implements TransportCall {
   readonly stop: Stopper
   readonly connectMs: number
   readonly proxy?: string
+  readonly socket?: SocketMessages
 
-  constructor({ method, url, headers, body, stop, connectMs, proxy }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'> & Proxied) {
+  constructor({ method, url, headers, body, stop, connectMs, proxy, socket }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'> & Way) {
     this.method = method
     this.url = url
     this.headers = headers
@@ -171,6 +181,7 @@ class Post implements TransportCall {
     this.stop = stop
     this.connectMs = connectMs
     if (proxy) this.proxy = proxy
+    if (socket) this.socket = socket
   }
 
   get signal(): AbortSignal {

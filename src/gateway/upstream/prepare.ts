@@ -10,7 +10,7 @@ import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
 import { renamed, withMembers } from '../body/outline.ts'
-import { vendorRules } from '../channel.ts'
+import { socketFor, vendorRules } from '../channel.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
@@ -34,8 +34,9 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
  */
 export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepared {
   const { operation, stream } = ask
-  const { entry } = candidate
-  const upstreamStream = operation === 'generate' && (entry.streaming === 'both' ? stream : entry.streaming === 'only')
+  const { entry, channel, protocol } = candidate
+  const isStreamOnly = entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
+  const upstreamStream = operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
   return passed(service, ask, candidate, upstreamStream) ?? translated(service, ask, candidate, upstreamStream)
 }
 

@@ -1,8 +1,10 @@
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject, parseObject, without } from '../../kit/json/json.ts'
 import type { Headers, SocketEvent, SocketWire } from '../../protocol.ts'
+import { writeFrame } from '../../sse/write.ts'
 import { protocolName } from './content/own.ts'
 import { readEvent } from './errors.ts'
+import { frames } from './stream/frames.ts'
 
 const create = 'response.create'
 
@@ -63,13 +65,30 @@ export const socket: SocketWire = {
     ]
   },
   failure: (status, headers, body) => ({ type: 'error', status, error: isObject(body) ? (body['error'] ?? body) : null, headers }),
-  message: body => ({ type: create, ...without(body, onlyOverHttp) }),
-  refusal(data) {
-    const event = parseObject(data)
-    if (event?.['type'] !== 'error') return undefined
+  // Providers ignore the fields that only a request over HTTP has, and the rest of the body stays as it is.
+  message: body => body.replace('{', /^\s*\{\s*\}/.test(body) ? `{"type":"${create}"` : `{"type":"${create}",`),
+  event(data) {
+    const name = nameIn(data)
+    // Line breaks between the tokens would end the frame.
+    if (name !== 'error') return { frame: writeFrame(data.replace(/[\r\n]/g, ' '), name), ends: name !== undefined && endings.has(name) }
+    const event = parseObject(data) ?? {}
     const { status, headers, error } = withStatus(event)
-    return { status, headers: isObject(headers) ? textsOf(headers) : {}, body: JSON.stringify({ error }) }
+    const refusal = { status, headers: isObject(headers) ? textsOf(headers) : {}, body: JSON.stringify({ error }) }
+    return { frame: frames.write(withoutStatus(event)), ends: true, refusal }
   },
+}
+
+/** The type of an event. Providers write it first. */
+function nameIn(data: string): string | undefined {
+  const found = /^\{"type": ?"([\w.]+)"/.exec(data)?.[1]
+  if (found !== undefined) return found
+  const type = parseObject(data)?.['type']
+  return typeof type === 'string' ? type : undefined
+}
+
+/** An error event of a connection as one of a stream, where the fields of the error are its own. */
+function withoutStatus({ status: _, headers: __, error, ...event }: JsonObject): JsonObject {
+  return isObject(error) ? { code: null, param: null, ...error, ...event } : event
 }
 
 const nothing: SocketEvent = {}
