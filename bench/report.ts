@@ -4,6 +4,7 @@ import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import type { PeerResult } from './peers/peer.ts'
 import type { RecordsResult } from './records.ts'
+import type { SocketsResult } from './sockets.ts'
 import type { Timed, TrafficKind, TrafficResult } from './traffic.ts'
 
 export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
@@ -100,6 +101,24 @@ Messages clients before a chat-completions upstream, 16 requests at once. The ac
 
 ${throughputTable(rows)}`
 
+/** A section of RESULTS.md: responses over WebSocket next to SSE. */
+export const socketsTables = ({ deltas, exchanges, rows, turns, conversations }: SocketsResult, machine: string, load: string) => `## WebSocket next to SSE
+
+Written by \`npm run bench -- --sockets\` on ${machine}. Load of the machine before the run: ${load}.
+
+A responses client and a responses upstream, with the gateway between them in a process of its own. Each side uses one connection, which is open already. A response has ${deltas} text deltas. Time from the request to the first event with one request in flight, median of ${exchanges}; bytes of one exchange.
+
+${table(
+  ['client → upstream', 'first event, µs', 'client sends', 'client receives', 'upstream receives', 'upstream sends'],
+  rows.map(row => [row.name, ...[row.firstUs, row.clientSent, row.clientReceived, row.upstreamReceived, row.upstreamSent].map(value => value.toFixed(0))]),
+)}
+Bytes that a client sends for a conversation of ${turns} turns without a store:
+
+${table(
+  ['', 'bytes'],
+  conversations.map(({ name, sent }) => [name, String(sent)]),
+)}`
+
 function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
   const direct = firstByteUs['direct'] ?? 0
   return `### Gateway
@@ -191,7 +210,7 @@ const trafficTitles: Record<TrafficKind, string> = {
 }
 
 /** The sections of RESULTS.md that are measured alone, in their order. */
-export const sectionNames = ['traffic', 'operations'] as const
+export const sectionNames = ['traffic', 'operations', 'sockets'] as const
 type SectionName = (typeof sectionNames)[number]
 
 /** The first section of RESULTS.md: recorded and captured traffic. */
@@ -237,7 +256,7 @@ export function sectionIn(text: string, name: SectionName): string {
 /** The text of RESULTS.md with these sections, in front of all others. `section`: empty if there is none. */
 export function withSections(text: string, section: (name: SectionName) => string): string {
   const sections = sectionNames.flatMap(name => (section(name) === '' ? [] : [`<!-- ${name} -->\n${section(name).trim()}\n<!-- /${name} -->\n\n`]))
-  const bare = text.replace(/<!-- (traffic|operations) -->.*<!-- \/\1 -->\n\n/gs, '')
+  const bare = text.replace(/<!-- (traffic|operations|sockets) -->.*<!-- \/\1 -->\n\n/gs, '')
   const title = bare.indexOf('\n\n') + 2
   return `${bare.slice(0, title)}${sections.join('')}${bare.slice(title)}`
 }

@@ -12,19 +12,20 @@ import type { Cost } from './memory.ts'
 import { contenderNames, isInstalled } from './peers/contenders.ts'
 import type { PeerResult } from './peers/peer.ts'
 import type { RecordsResult } from './records.ts'
-import { operationsTable, type Results, sectionIn, sectionNames, trafficTables, withSections, written } from './report.ts'
+import { operationsTable, type Results, sectionIn, sectionNames, socketsTables, trafficTables, withSections, written } from './report.ts'
+import type { SocketsResult } from './sockets.ts'
 import type { TrafficResult } from './traffic.ts'
 
 /**
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
- * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --operations` does the same for the gateway with records, log and metrics; `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
+ * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --operations` does the same for the gateway with records, log and metrics, and `-- --sockets` for WebSocket next to SSE; `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
  * `-- --baseline` writes that file. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams) and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
 
-const parts = ['traffic', 'operations', 'streams', 'requests', 'gateway', 'memory', 'records', 'peers'] as const
+const parts = ['traffic', 'operations', 'sockets', 'streams', 'requests', 'gateway', 'memory', 'records', 'peers'] as const
 
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -41,7 +42,7 @@ const shared = process.env['WIREGLOT_SHARED'] ?? here('../../shared')
 const built = mkdtempSync(here('../node_modules/.bench-'))
 const load = loadavg()[0]?.toFixed(1) ?? 'unknown'
 await build({
-  entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'records', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
+  entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'sockets', 'records', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
   outdir: built,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -107,6 +108,7 @@ for (const part of wanted.filter((part): part is 'streams' | 'requests' => part 
 if (wanted.includes('memory'))
   results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])
 const operated = wanted.includes('operations') ? await inProcess<GatewayRow[]>('gateway', ['--operated']) : undefined
+const overSockets = wanted.includes('sockets') ? await inProcess<SocketsResult>('sockets') : undefined
 if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
 if (wanted.includes('records')) results.records = await inProcess<RecordsResult>('records')
 if (wanted.includes('peers')) results.peers = await comparePeers(process.env['BENCH_PEERS'] ?? here('peers'))
@@ -116,6 +118,7 @@ const old = readFileSync(here('RESULTS.md'), 'utf8')
 const sections = {
   traffic: results.traffic && trafficTables(results.traffic, machine),
   operations: operated && operationsTable(operated, machine, load),
+  sockets: overSockets && socketsTables(overSockets, machine, load),
 }
 const text = withSections(alone ? old : written(results, machine), name => sections[name] ?? sectionIn(old, name))
 if (alone && sections[alone] !== undefined && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)

@@ -47,7 +47,7 @@ type Surroundings = { out: PrintLine; err: PrintLine; folder: string; environmen
 /**
  * Runs a gateway until the process gets a stop signal and the requests in progress are finished. `out` gets lines for people and the access
  * log; `err` gets warnings and errors, one JSON object per line.
- * @throws ConfigError; Error when the options do not fit together or the port is taken
+ * @throws ConfigError; Error when the options do not fit together, the port is taken or a package is missing
  */
 export async function serve(options: ServeOptions, surroundings: Partial<Surroundings> = {}): Promise<Served> {
   const { out = toStdout, err = line => void process.stderr.write(`${line}\n`), folder = process.cwd(), environment = process.env } = surroundings
@@ -63,7 +63,8 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
   const config = await source.read()
   // Before a database is created for it.
-  settle(config, process.env)
+  const { webSocket, channels } = settle(config, process.env)
+  if (webSocket || channels.some(({ transport }) => transport === 'websocket')) await loadWs()
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
   const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live, defined({ adminKey, records }))
   const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
@@ -74,7 +75,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
     else if (!operations.handle(request, response) && !admin?.(request, response) && !page?.handle(request, response)) live.current()(request, response)
   })
-  await acceptSockets(server, config, () => live.current())
+  if (webSocket) acceptSockets(server, () => live.current())
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
   const bound = await listen(server, host, port)
@@ -105,10 +106,8 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   return { host, port: bound, url, close }
 }
 
-/** Listens to upgrades if the configuration has `webSocket`: with a listener, Node passes every request for an upgrade to it. @throws Error if the package `ws` is not installed */
-async function acceptSockets(server: Server, config: GatewayConfig, current: () => ConnectGateway): Promise<void> {
-  if (!isObject(config) || !config.webSocket) return
-  await loadWs()
+/** Only for a configuration with `webSocket`: with a listener, Node passes every request for an upgrade to it. */
+function acceptSockets(server: Server, current: () => ConnectGateway): void {
   server.on('upgrade', (request, socket, head) => {
     if (!current().upgrade(request, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
   })

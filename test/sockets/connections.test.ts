@@ -1,24 +1,17 @@
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { drained } from '../../src/transports/drained.ts'
 import { listenedGateway } from '../gateway/listening.ts'
 import { after, half, one, responses, sendJson, sendStream, streams, type Upstream, until, upstream, wait } from '../gateway/support.ts'
 import { connectRaw, connectSdk, refusedHandshake } from './connect.ts'
+import { listenUpgrades } from './listen.ts'
 
 /** Handshake, messages, limits and the end of WebSocket connections. */
 
 async function start(config: GatewayConfig, hooks?: Hooks) {
   const handler = listenedGateway({ webSocket: true, ...config }, hooks)
-  const server = createServer(handler).on('upgrade', handler.upgrade).listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  after(async () => {
-    await handler.close(200)
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  })
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, handler }
+  return { base: await listenUpgrades(handler), handler }
 }
 
 const before = (up: Upstream, more: Partial<GatewayConfig> = {}) => start(one(up.url, 'responses', more))
