@@ -54,12 +54,17 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },
+  clouds: {
+    rooms: ['eventstream', 'gateway/body/outline.ts', 'kit', 'sse', 'transports', 'vendors'],
+    packages: ['@aws-sdk/credential-providers', '@azure/identity', 'aws4fetch', 'google-auth-library'],
+  },
   gateway: {
     rooms: [
       'address',
       'api.ts',
       'canonical',
       'clients',
+      'clouds',
       'errors.ts',
       'kit',
       'notes.ts',

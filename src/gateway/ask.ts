@@ -2,13 +2,13 @@ import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import type { Resolvers } from '../translate/references.ts'
-import type { Transport } from '../transports/transport.ts'
+import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
 import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
-import type { Settled } from './options.ts'
+import type { ChannelEntry, Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
 import type { ResponseStore } from './stored/response-store.ts'
 import type { Observed } from './telemetry.ts'
@@ -28,7 +28,8 @@ export type Service = {
   breakers: Breakers<Opened | Failure>
   /** Fields that upstreams refused. */
   learned: Learned
-  transport: Transport
+  /** Sends a call to a channel. Rejects when there is no response; a response of any status resolves. */
+  send(channel: ChannelEntry, call: TransportCall): Promise<TransportResponse>
   /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
   /** The store for responses. Absent: nothing is kept. */

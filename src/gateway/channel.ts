@@ -1,23 +1,29 @@
+import type { CloudSettings } from '../clouds/settings.ts'
 import type { Operation, Protocol, SocketWire } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import { protocolNames } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
 import { vendors } from '../vendors/index.ts'
 import { endpointOf, endpointsAt, protocolFor, type RequestTraits, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
-import type { Auth, Vendor } from '../vendors/vendor.ts'
+import type { Auth, CloudApi, Vendor } from '../vendors/vendor.ts'
 
 /** Where a channel sends requests of one protocol. `auth`: how its key is sent. */
-export type Endpoint = { baseUrl: string; addVersion: boolean; auth: Auth }
+export type Endpoint = { baseUrl: string; addVersion: boolean; auth: Auth; api?: CloudApi }
 
 /** What a configuration says of an upstream. */
 type Written = {
   name?: string | undefined
   vendor?: keyof typeof vendors | 'generic' | undefined
-  region?: string | undefined
   baseUrl?: string | undefined
   addVersion: boolean
   protocols?: readonly ProtocolName[] | undefined
-}
+  api?: CloudApi | undefined
+  apiVersion?: string | undefined
+  auth?: CloudSettings['auth']
+} & Parts
+
+/** What a channel fills in where a vendor's base URL has `{region}` and the like. */
+type Parts = { region?: string | undefined; project?: string | undefined; resource?: string | undefined }
 
 /** The vendor of a channel: named, or recognized by its base URL. Undefined: unknown, or `generic`. */
 export function vendorOf({ vendor, baseUrl }: Pick<Written, 'vendor' | 'baseUrl'>): Vendor | undefined {
@@ -26,25 +32,29 @@ export function vendorOf({ vendor, baseUrl }: Pick<Written, 'vendor' | 'baseUrl'
 }
 
 /** A channel as the gateway uses it: `endpoints` by protocol, best one first. `chooses`: the vendor decides which protocol a request is sent with. */
-export function withVendor<Channel extends Written>({ vendor: named, region, ...channel }: Channel) {
+export function withVendor<Channel extends Written>({ vendor: named, ...channel }: Channel) {
   const vendor = vendorOf({ vendor: named, baseUrl: channel.baseUrl })
-  const endpoints = endpointsOf(channel, vendor, region)
+  const endpoints = endpointsOf(channel, vendor)
   const spoken = Object.keys(endpoints) as ProtocolName[]
   return {
     ...channel,
     name: channel.name ?? named ?? '',
     vendor,
     endpoints,
+    cloud: cloudOf(channel, endpoints),
     protocols: channel.protocols ?? (spoken.length > 0 ? spoken : undefined),
     chooses: vendor !== undefined && channel.protocols === undefined,
   }
 }
 
-function endpointsOf(
-  { baseUrl, addVersion, protocols = [] }: Omit<Written, 'vendor'>,
-  vendor: Vendor | undefined,
-  region: string | undefined,
-): Partial<Record<ProtocolName, Endpoint>> {
+/** What the channel's cloud needs. Undefined: its calls are plain ones. */
+function cloudOf({ auth, region, apiVersion }: Omit<Written, 'vendor'>, endpoints: Endpoints): CloudSettings | undefined {
+  const apis = Object.values(endpoints).flatMap(({ api }) => api ?? [])
+  if (!auth && apis.length === 0) return undefined
+  return { apis, apiVersion, auth: auth?.aws ? { aws: { region, ...auth.aws } } : auth }
+}
+
+function endpointsOf({ baseUrl, addVersion, protocols = [], api, ...parts }: Omit<Written, 'vendor'>, vendor: Vendor | undefined): Endpoints {
   const [best, ...others] = vendor?.endpoints ?? []
   const own = [best, ...others].flatMap(endpoint => (endpoint ? [endpoint.protocol] : []))
   // Under a base URL of the user are the protocols that the vendor has under it, or under one base URL.
@@ -52,18 +62,32 @@ function endpointsOf(
   const shared = there.length > 0 ? there : [best, ...others].filter(endpoint => endpoint !== undefined && endpoint.baseUrl === best?.baseUrl)
   const endpoints: Endpoints = {}
   for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : shared.flatMap(endpoint => endpoint?.protocol ?? [])) {
-    const known = vendor && endpointOf(vendor, protocol)
+    const usual = vendor && endpointOf(vendor, protocol)
+    const wrapped = usual?.apis?.find(one => one.api === api)
+    const known = wrapped ?? usual
     const auth = known?.auth ?? 'protocol'
-    if (baseUrl !== undefined) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth }
-    else if (known)
-      endpoints[protocol] = { baseUrl: (region !== undefined && known.regions?.[region]) || known.baseUrl, addVersion: known.addVersion ?? true, auth }
+    const also = known?.api && { api: known.api }
+    if (baseUrl !== undefined) {
+      // Under the base URL of a wrapping is nothing else.
+      if (api === undefined || known?.api === api) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth, ...also }
+    } else if (known) {
+      const own = (!wrapped && parts.region !== undefined && usual?.regions?.[parts.region]) || known.baseUrl
+      endpoints[protocol] = { baseUrl: filled(own, parts), addVersion: known.addVersion ?? true, auth, ...also }
+    }
   }
   return endpoints
 }
 
-/** The parts of a vendor's base URL that only the user knows, such as `{resource}`. */
-export function openPartsOf(vendor: Vendor): string[] {
-  return [...new Set(vendor.endpoints.flatMap(({ baseUrl }) => baseUrl.match(/\{\w+\}/g) ?? []))]
+/** The base URL with the parts that the channel has. */
+function filled(baseUrl: string, parts: Parts): string {
+  return baseUrl.replaceAll(/\{(region|project|resource)\}/g, (open, name: keyof Parts) => parts[name] ?? open)
+}
+
+/** The parts of a vendor's base URLs that the channel does not fill in, such as `{resource}`. */
+export function openPartsOf({ endpoints }: Vendor, { protocols, ...channel }: Pick<Written, 'protocols' | 'api'> & Parts): string[] {
+  const used = protocols ? endpoints.filter(({ protocol }) => protocols.includes(protocol)) : endpoints
+  const bases = used.map(({ baseUrl, regions = {} }) => filled(regions[channel.region ?? ''] ?? baseUrl, channel))
+  return [...new Set(bases.flatMap(base => base.match(/\{\w+\}/g) ?? []))]
 }
 
 type Endpoints = Partial<Record<ProtocolName, Endpoint>>

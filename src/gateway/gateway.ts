@@ -30,6 +30,7 @@ import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
 import { createCatalog } from './upstream/catalog.ts'
 import { createLearned } from './upstream/learned.ts'
+import { createSend } from './upstream/send.ts'
 
 export type { Signal } from '../transports/stopper.ts'
 export type { SocketMessage, SocketMessages, Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
@@ -224,7 +225,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     inFlight: createInFlight(config.defaults),
     breakers: createBreakers(config.channels, verdictOn),
     learned: createLearned(),
-    transport: bytes,
+    send: createSend(bytes, log),
     isRepeated: createRepeats(),
     ...(responseStore && { responseStore }),
     log,

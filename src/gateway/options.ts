@@ -6,6 +6,7 @@ import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/chec
 import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
 import { vendorNames } from '../vendors/index.ts'
+import { cloudApis } from '../vendors/vendor.ts'
 import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
 import { openPartsOf, vendorOf, withVendor } from './channel.ts'
@@ -160,6 +161,31 @@ const passPath = z
 const proxyFault = 'expected false, "env", or the URL of a proxy such as http://host:8080 or socks5://host:1080'
 const proxyUrl = z.union([z.literal(false), z.literal('env'), z.url({ protocol: /^(https?|socks(4a?|5h?)?)$/, hostname: /./, error: proxyFault })], proxyFault)
 
+/** A word in a base URL. */
+const urlPart = z.string().regex(/^[\w.:-]+$/, 'expected letters, digits, dots, colons and hyphens')
+const secret = z.string().min(1)
+
+/** Keys and region for signatures of AWS (SigV4). Without keys the credential chain of AWS is used, from the package `@aws-sdk/credential-providers`. */
+const Aws = entry({
+  /** A profile of the shared configuration files. Default: by the environment. */
+  profile: name.optional(),
+  /** Keys that do not change, with `secretAccessKey`. */
+  accessKeyId: secret.optional(),
+  secretAccessKey: secret.optional(),
+  /** Of temporary keys. */
+  sessionToken: secret.optional(),
+  /** The region of the signature. Default: that of the channel, else that in the host name. */
+  region: urlPart.optional(),
+  /** The service of the signature. Default: `bedrock-mantle` where the host name begins with it, else `bedrock`. */
+  service: urlPart.optional(),
+}).refine(({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined), 'expected both keys, or none')
+
+/** The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call. */
+const CloudAuth = entry({
+  /** Every call is signed. `{}`: with the credential chain of AWS and the region of the channel. */
+  aws: Aws.optional(),
+}).refine(auth => Object.values(auth).filter(Boolean).length === 1, 'expected one of aws')
+
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
   name: name.optional(),
@@ -168,8 +194,16 @@ const Channel = entry({
    * `baseUrl`. `generic`: nothing is known, and requests are written so that every server of the protocol accepts them.
    */
   vendor: z.enum(['generic', ...vendorNames]).optional(),
-  /** A region of the vendor, where it has several base URLs. */
-  region: z.string().optional(),
+  /** A region of the vendor: for its base URL, and for signatures of AWS. */
+  region: urlPart.optional(),
+  /** For vendors whose base URL contains `{project}`. */
+  project: urlPart.optional(),
+  /** For vendors whose base URL contains `{resource}`. */
+  resource: urlPart.optional(),
+  /** Another API of the vendor for the same protocol: `invoke-model` for Claude on Amazon Bedrock, `deployments` for the older API of Azure. */
+  api: z.enum(cloudApis).optional(),
+  /** The query parameter `api-version` of `deployments`. Default `2024-10-21`. */
+  apiVersion: urlPart.optional(),
   /** The protocols that the upstream speaks. The first one is used where the client's own is not among them. Default: those of the vendor. */
   protocols: z.array(z.enum(protocolNames)).min(1).optional(),
   /** Base address, with or without a version. `/v1` (`/v1beta` for generate-content) is added where it does not end in one. */
@@ -183,6 +217,8 @@ const Channel = entry({
     .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
     .transform(key => key || undefined)
     .optional(),
+  /** Instead of `apiKey`: keys and tokens of a cloud, which are renewed before they expire. */
+  auth: CloudAuth.optional(),
   /** Added to every call. */
   headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
   /** Names of further client headers to send to the upstream; a `*` at the end matches any rest. */
@@ -230,19 +266,28 @@ const Channel = entry({
     if (channel.name === undefined && (channel.vendor === undefined || channel.vendor === 'generic')) need('name', 'expected a string, but it is missing')
     if (channel.embedded) return
     const vendor = channel.vendor === undefined || channel.vendor === 'generic' ? undefined : vendorOf(channel)
-    const open = vendor ? openPartsOf(vendor) : []
+    const open = vendor ? openPartsOf(vendor, channel) : []
     if (!channel.baseUrl && !vendor) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
-    if (!channel.baseUrl && vendor && open.length > 0) need('baseUrl', `expected ${vendor.endpoints[0].baseUrl} with your ${open.join(', ')}`)
+    if (!channel.baseUrl && vendor && open.length > 0)
+      need('baseUrl', `expected ${vendor.endpoints[0].baseUrl} with your ${open.join(', ')}; or set ${open.map(part => part.slice(1, -1)).join(', ')}`)
     if (!channel.protocols && !vendor) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
-    const regions = vendor?.endpoints.flatMap(endpoint => Object.keys(endpoint.regions ?? {})) ?? []
-    if (channel.region !== undefined && !regions.includes(channel.region))
-      need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
     const spoken = channel.protocols ?? vendor?.endpoints.map(({ protocol }) => protocol) ?? []
     const overSocket = protocolNames.filter(one => socketOf({ name: one }))
     if (channel.transport === 'websocket' && !overSocket.some(one => spoken.includes(one)))
       need('transport', `expected http: only ${overSocket.join(', ')} can be sent over WebSocket`)
     const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
     if (fault) need('baseUrl', fault)
+  })
+  .superRefine((channel, context) => {
+    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    const vendor = vendorOf(channel)
+    const regions = vendor?.endpoints.flatMap(endpoint => Object.keys(endpoint.regions ?? {})) ?? []
+    const isOpen = vendor?.endpoints.some(({ baseUrl }) => baseUrl.includes('{region}'))
+    if (channel.region !== undefined && !isOpen && channel.auth?.aws === undefined && !regions.includes(channel.region))
+      need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
+    const apis = vendor?.endpoints.flatMap(endpoint => endpoint.apis?.map(({ api }) => api) ?? []) ?? []
+    if (channel.api !== undefined && !apis.includes(channel.api)) need('api', `expected one of ${apis.join(', ') || 'none: this vendor has one'}`)
+    if (channel.auth && channel.apiKey !== undefined) need('auth', 'expected no "apiKey" beside it')
   })
   .transform(withVendor)
 
@@ -604,7 +649,7 @@ const types: Record<string, string> = {
   record: 'an object',
 }
 
-const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'headers', 'redis', 'proxy'])
+const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'aws', 'google', 'entra', 'headers', 'redis', 'proxy'])
 
 /** The configured value before `env:` substitution. `''`: it may be a secret, or is empty. */
 function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {

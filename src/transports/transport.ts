@@ -37,6 +37,8 @@ export type TransportResponse = {
   status: number
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array | string>
+  /** Secrets that the call was sent with in addition to those of the configuration, such as a token. They are redacted in the response. */
+  secrets?: readonly string[]
 }
 
 /** The HTTP client for upstreams. `send` rejects when there is no response; a response of any status resolves. */

@@ -38,16 +38,25 @@ export type Vendor = {
 /** How the API key is sent. `protocol`: as the protocol does. `none`: no key is needed; one that is given is sent as the protocol does. */
 export type Auth = 'protocol' | 'bearer' | 'x-api-key' | 'api-key' | 'none'
 
+/** A wrapping of calls: another path, another body or other frames than those of the protocol. */
+export type CloudApi = (typeof cloudApis)[number]
+
+export const cloudApis = ['invoke-model', 'raw-predict', 'deployments'] as const
+
 /** Where a vendor serves one protocol. */
 export type Endpoint = {
   protocol: ProtocolName
-  /** The URL before the path of the protocol. The user fills in each `{name}`, such as a resource or a region. */
+  /** The URL before the path of the protocol. A channel fills in each `{name}` by its field of that name, such as `region`. */
   baseUrl: string
   /** Other base URLs of the same service, by region. */
   regions?: Readonly<Record<string, string>>
   /** `false`: the path has no version (`/chat/completions` instead of `/v1/chat/completions`). Default true. */
   addVersion?: false
   auth: Auth
+  /** How a cloud wraps the calls. Absent: they are those of the protocol. */
+  api?: CloudApi
+  /** The same protocol in other wrappings, for channels that ask for one by `api`. */
+  apis?: readonly (Pick<Endpoint, 'baseUrl' | 'addVersion' | 'auth'> & { api: CloudApi })[]
   /** `partial`: used only for clients of this protocol that ask for it by a channel's `protocols`, because the vendor serves another one better. */
   support?: 'partial'
   /** The types of tools that it takes; a request with others is sent with another protocol. Absent: all types. */

@@ -25,7 +25,7 @@ export type Listing = (identity: Identity) => Promise<{ models: ModelInfo[]; fai
 type Known = { ids: Promise<string[]>; until: number; failure?: Refusal }
 
 /** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. Long because its functions share one cache. */
-export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
+export function createListing({ config, catalog, send }: Pick<Service, 'config' | 'catalog' | 'send'>): Listing {
   const known = new Map<string, Known>()
 
   function listingOf(channel: ChannelEntry): Known {
@@ -50,7 +50,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const endpoint = name && channel.endpoints[name]
     if (endpoint === undefined || name === undefined) return []
     const protocol = protocols[name]
-    const response = await transport.send({
+    const response = await send(channel, {
       url: urlOf(endpoint.baseUrl, protocol.address.listing ?? '/v1/models', endpoint.addVersion),
       method: 'GET',
       headers: callHeaders({ channel, protocol, auth: endpoint.auth, accept: 'application/json' }),

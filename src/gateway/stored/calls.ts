@@ -66,7 +66,7 @@ function channelFor(
 
 /** Forwards the call to the upstream and returns its response unchanged. */
 async function forward(
-  { transport, limits, config }: Service,
+  { send, limits, config }: Service,
   { protocol, stored, requested, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
 ): Promise<GatewayResponse> {
@@ -80,7 +80,7 @@ async function forward(
     const accept = 'application/json, text/event-stream'
     const place = addressed({ channel, protocol, caller: protocol, path: stored.target(requested), accept }, request, trace)
     const call = { ...place, method, body: undefined, signal: controller.platform, connectMs, ...proxyOf(channel) }
-    const response = withoutSecrets(await transport.send(call), channel)
+    const response = withoutSecrets(await send(channel, call), channel)
     const watched = (body: typeof response.body) => watch(body, idleMs, controller)
     if (response.status < 200 || response.status >= 300)
       throw failureOf(await readSome(watched(response.body)), response, { from: protocol, to: protocol, channel }).refusal

@@ -114,7 +114,8 @@ async function send(
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
-    const received = await service.transport.send(
+    const received = await service.send(
+      channel,
       new Post({
         method: ask.passing?.method ?? 'POST',
         url,
@@ -139,7 +140,7 @@ async function send(
     return result
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
-    if (error instanceof Refusal) return { refusal: error, again: 'never' }
+    if (error instanceof Refusal) return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
     const refusal = unreachable(error)
     return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }
   } finally {

@@ -57,7 +57,9 @@ function sightOf(secret: string): string | RegExp {
 
 /** The response with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
 export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
-  return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), response)
+  const { secrets: fetched } = response
+  const secrets = fetched ? [...secretsOf(channel), ...fetched.flatMap(spellingsOf)] : secretsOf(channel)
+  return secrets.reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), response)
 }
 
 function without(secret: string, { status, headers, body }: TransportResponse): TransportResponse {
