@@ -1,8 +1,25 @@
 import type { Transport } from '../transports/transport.ts'
+import type { CloudApi } from '../vendors/vendor.ts'
 import { signing } from './aws.ts'
+import { deployments } from './deployments.ts'
+import { invokeModel } from './invoke-model.ts'
+import { rawPredict } from './raw-predict.ts'
 import type { CloudSettings } from './settings.ts'
+import type { Wrapping } from './wrapping.ts'
+
+const wrappings: Record<CloudApi, Wrapping> = { 'invoke-model': invokeModel, 'raw-predict': rawPredict, deployments }
 
 /** A transport for one channel that sends every call as its cloud requires. */
-export function createCloud({ auth }: CloudSettings, transport: Transport): Transport {
-  return auth?.aws ? signing(auth.aws, transport) : transport
+export function createCloud(settings: CloudSettings, transport: Transport): Transport {
+  const { auth, apis } = settings
+  const authorized = auth?.aws ? signing(auth.aws, transport) : transport
+  return {
+    async send(call) {
+      for (const api of apis) {
+        const wrapped = wrappings[api](call, settings)
+        if (wrapped) return wrapped.unwrap(await authorized.send(wrapped.call))
+      }
+      return authorized.send(call)
+    },
+  }
 }

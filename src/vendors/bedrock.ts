@@ -11,6 +11,7 @@ export const bedrock = {
       protocol: 'messages',
       baseUrl: 'https://bedrock-mantle.{region}.api.aws/anthropic',
       auth: 'x-api-key',
+      apis: [{ api: 'invoke-model', baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com', auth: 'bearer' }],
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
     },
     {
