@@ -12,8 +12,22 @@ export type AwsSettings = {
   profile?: string | undefined
 } & { [Key in keyof AwsKeys]?: string | undefined }
 
+/** `keyFile`: the path of a key file. `credentials`: the content of one. Neither: application-default credentials. */
+export type GoogleSettings = { keyFile?: string | undefined; credentials?: string | undefined }
+
+/** With a secret: an application. Without: the default credentials, such as a managed identity, whose id `clientId` is. */
+export type EntraSettings = {
+  tenantId?: string | undefined
+  clientId?: string | undefined
+  clientSecret?: string | undefined
+  /** Absent: that of Azure OpenAI. */
+  scope?: string | undefined
+  /** The URL of the authority in national clouds. */
+  authorityHost?: string | undefined
+}
+
 /** The authentication of a channel: one of these. */
-export type CloudAuth = { aws?: AwsSettings | undefined }
+export type CloudAuth = { aws?: AwsSettings | undefined; google?: GoogleSettings | undefined; entra?: EntraSettings | undefined }
 
 /** What a channel says of its cloud. `apis`: of its endpoints. `apiVersion`: of the API `deployments`. */
 export type CloudSettings = { auth?: CloudAuth | undefined; apis: readonly CloudApi[]; apiVersion?: string | undefined }

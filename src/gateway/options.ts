@@ -180,11 +180,35 @@ const Aws = entry({
   service: urlPart.optional(),
 }).refine(({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined), 'expected both keys, or none')
 
+/** Access tokens of Google, from the package `google-auth-library`. `{}`: application-default credentials. */
+const Google = entry({
+  /** The path of a key file, for instance of a service account. */
+  keyFile: name.optional(),
+  /** The content of such a file: `env:GOOGLE_CREDENTIALS`. */
+  credentials: secret.optional(),
+}).refine(({ keyFile, credentials }) => keyFile === undefined || credentials === undefined, 'expected keyFile or credentials, not both')
+
+/** Access tokens of Microsoft Entra ID, from the package `@azure/identity`. `{}`: its default credentials, such as a managed identity. */
+const Entra = entry({
+  tenantId: urlPart.optional(),
+  /** Of an application, with `clientSecret`; without it, of a managed identity. */
+  clientId: urlPart.optional(),
+  clientSecret: secret.optional(),
+  /** Default `https://cognitiveservices.azure.com/.default`; for Foundry `https://ai.azure.com/.default`. */
+  scope: name.optional(),
+  /** The authority of a national cloud. Default `https://login.microsoftonline.com`. */
+  authorityHost: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
+}).refine(({ tenantId, clientId, clientSecret }) => clientSecret === undefined || (tenantId && clientId), 'expected tenantId and clientId beside clientSecret')
+
 /** The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call. */
 const CloudAuth = entry({
   /** Every call is signed. `{}`: with the credential chain of AWS and the region of the channel. */
   aws: Aws.optional(),
-}).refine(auth => Object.values(auth).filter(Boolean).length === 1, 'expected one of aws')
+  /** Every call has an access token of Google. `{}`: of the application-default credentials. */
+  google: Google.optional(),
+  /** Every call has an access token of Microsoft Entra ID. `{}`: of the default credentials. */
+  entra: Entra.optional(),
+}).refine(auth => Object.values(auth).filter(Boolean).length === 1, 'expected one of aws, google, entra')
 
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */

@@ -18,6 +18,7 @@ export const azure = {
       protocol: 'chat-completions',
       baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
       auth: 'api-key',
+      apis: [{ api: 'deployments', baseUrl: 'https://{resource}.openai.azure.com/openai/deployments', addVersion: false, auth: 'api-key' }],
       sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {

@@ -1,5 +1,13 @@
+import { claudeModels } from './anthropic.ts'
 import { geminiModels } from './gemini.ts'
 import type { Vendor } from './vendor.ts'
+
+/** Locations whose host is not `{region}-aiplatform`. Source: https://cloud.google.com/vertex-ai/docs/reference */
+const hostsOf = (rest: string) => ({
+  global: `https://aiplatform.googleapis.com/v1/projects/{project}/locations/global/${rest}`,
+  us: `https://aiplatform.us.rep.googleapis.com/v1/projects/{project}/locations/us/${rest}`,
+  eu: `https://aiplatform.eu.rep.googleapis.com/v1/projects/{project}/locations/eu/${rest}`,
+})
 
 export const vertex = {
   name: 'vertex',
@@ -8,14 +16,25 @@ export const vertex = {
   endpoints: [
     {
       protocol: 'generate-content',
-      baseUrl: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/google',
+      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/google',
+      regions: hostsOf('publishers/google'),
       auth: 'bearer',
       addVersion: false,
       sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
     },
     {
+      protocol: 'messages',
+      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/anthropic',
+      regions: hostsOf('publishers/anthropic'),
+      auth: 'bearer',
+      api: 'raw-predict',
+      addVersion: false,
+      sources: ['https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude'],
+    },
+    {
       protocol: 'chat-completions',
-      baseUrl: 'https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/endpoints/openapi',
+      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/endpoints/openapi',
+      regions: hostsOf('endpoints/openapi'),
       auth: 'bearer',
       addVersion: false,
       support: 'partial',
@@ -30,5 +49,20 @@ export const vertex = {
       sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
     },
     ...geminiModels,
+    ...claudeModels(),
+    {
+      fact: 'Claude is served with the messages protocol alone.',
+      protocols: ['generate-content', 'chat-completions', 'responses'],
+      models: ['claude-*'],
+      speak: { protocol: 'messages', when: 'always' },
+      sources: ['https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude'],
+    },
+    {
+      fact: 'Gemini is not served with the messages protocol.',
+      protocols: ['messages'],
+      models: ['gemini-*'],
+      speak: { protocol: 'generate-content', when: 'always' },
+      sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
+    },
   ],
 } as const satisfies Vendor

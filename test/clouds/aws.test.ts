@@ -212,7 +212,7 @@ describe('the configuration', () => {
 
   test('refuses auth beside an API key, an empty auth and unknown keys', () => {
     expect(faultsOf({ auth: { aws: {} }, apiKey: 'k' })).toThrow('auth: expected no "apiKey" beside it')
-    expect(faultsOf({ auth: {} })).toThrow('auth: expected one of aws')
+    expect(faultsOf({ auth: {} })).toThrow('auth: expected one of aws, google, entra')
     expect(faultsOf({ auth: { aws: { profil: 'x' } } })).toThrow('did you mean profile?')
   })
 
