@@ -32,5 +32,9 @@ async function credentialOf({ tenantId, clientId, clientSecret, authorityHost }:
   const options = authorityHost === undefined ? {} : { authorityHost }
   if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)
     return new ClientSecretCredential(tenantId, clientId, clientSecret, options)
-  return new DefaultAzureCredential({ ...options, ...(tenantId !== undefined && { tenantId }), ...(clientId !== undefined && { managedIdentityClientId: clientId }) })
+  return new DefaultAzureCredential({
+    ...options,
+    ...(tenantId !== undefined && { tenantId }),
+    ...(clientId !== undefined && { managedIdentityClientId: clientId }),
+  })
 }

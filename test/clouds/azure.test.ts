@@ -70,7 +70,12 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('uses the deployment of the base URL and the version of the channel', async () => {
     const upstream = await server((_received, response) => json(response, 200, replies['chat-completions']))
-    const channel = { baseUrl: `${upstream.url}/openai/deployments/fixed`, api: 'deployments', apiVersion: '2025-01-01-preview', apiKey: 'azure-key-0123456789' }
+    const channel = {
+      baseUrl: `${upstream.url}/openai/deployments/fixed`,
+      api: 'deployments',
+      apiVersion: '2025-01-01-preview',
+      apiKey: 'azure-key-0123456789',
+    }
     const send = await start(configFor(upstream.url, channel))
     expect((await send(`${path}?api-version=2024-06-01`, ask)).status).toBe(200)
     expect((await send(path, ask)).status).toBe(200)
@@ -155,7 +160,9 @@ test('a channel is complete with a resource, and says what a secret needs', () =
   expect(channel?.endpoints.responses?.baseUrl).toBe('https://acme.openai.azure.com/openai/v1')
   const dated = settle({ channels: [{ vendor: 'azure', resource: 'acme', api: 'deployments', apiKey: 'azure-key-0123456789' }] }, {}).channels[0]
   expect(dated?.endpoints['chat-completions']?.baseUrl).toBe('https://acme.openai.azure.com/openai/deployments')
-  expect(() => settle({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: { clientSecret: 's' } } }] }, {})).toThrow('expected tenantId and clientId beside')
+  expect(() => settle({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: { clientSecret: 's' } } }] }, {})).toThrow(
+    'expected tenantId and clientId beside',
+  )
   expect(() => settle({ channels: [{ vendor: 'azure', auth: { entra: {} } }] }, {})).toThrow('or set resource')
   expect(() => settle({ channels: [{ vendor: 'openai', api: 'deployments' }] }, {})).toThrow('api: expected one of none')
 })

@@ -157,7 +157,11 @@ describe.each(hosts)('through %s', (_, start) => {
 const [[, start]] = hosts as [(typeof hosts)[number]]
 
 test('a key file that is broken is named without its key', async () => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } })
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
   const secret = privateKey.split('\n')[3] ?? ''
   const file = join(mkdtempSync(join(tmpdir(), 'wireglot-')), 'key.json')
   writeFileSync(file, `{"type":"service_account","private_key":${JSON.stringify(privateKey)}`)
@@ -204,7 +208,9 @@ test('a missing package is named, with the command that installs it', async () =
 
 test('a channel is complete with project and region, and has the host of its location', () => {
   const basesIn = (region: string) =>
-    Object.values(settle({ channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] }, {}).channels[0]?.endpoints ?? {}).map(({ baseUrl }) => baseUrl)
+    Object.values(settle({ channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] }, {}).channels[0]?.endpoints ?? {}).map(
+      ({ baseUrl }) => baseUrl,
+    )
   expect(basesIn('europe-west1')[0]).toBe('https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/google')
   expect(basesIn('global')[1]).toBe('https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic')
   expect(basesIn('eu')[2]).toBe('https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/endpoints/openapi')

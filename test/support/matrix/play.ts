@@ -9,8 +9,8 @@ import { type Agent, hold, next } from './agents.ts'
 /** What the user fills in where a base URL has open parts. */
 const filled = (url: string) =>
   url.replaceAll(
-    /\{(resource|region|location|project)\}/g,
-    (_, part: string) => ({ resource: 'acme', region: 'us-east-1', location: 'us-central1', project: 'p' })[part] ?? part,
+    /\{(resource|region|project)\}/g,
+    (_, part: string) => ({ resource: 'acme', region: url.includes('googleapis') ? 'us-central1' : 'us-east-1', project: 'p' })[part] ?? part,
   )
 
 /** One way to reach a vendor: as the gateway chooses, or with one of its protocols. `generic`: as if nothing were known of it. */
@@ -28,7 +28,9 @@ export const singleWays: Way[] = ways.flatMap(way => {
 function channelOf({ vendor, model, only, generic = false }: Way): object {
   const { endpoints } = vendors[vendor] as Vendor
   // A user gives the base URL that serves the model.
-  const right = only ?? (vendor === 'bedrock' && model.includes('gpt') ? 'responses' : undefined)
+  const served: ProtocolName | undefined =
+    vendor === 'bedrock' && model.includes('gpt') ? 'responses' : vendor === 'vertex' && model.includes('claude') ? 'messages' : undefined
+  const right = only ?? served
   const chosen = endpoints.find(({ protocol }) => protocol === right) ?? endpoints[0]
   return {
     vendor: generic ? 'generic' : vendor,
