@@ -30,6 +30,7 @@ export default defineConfig({
           guide('Gateway', 'gateway'),
           guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
+          guide('Clouds', 'clouds'),
           guide('Records, keys and budgets', 'records'),
           guide('The console', 'console'),
           guide('Several processes', 'several-processes'),

@@ -34,15 +34,15 @@ export function signing(settings: AwsSettings, transport: Transport, now: () => 
   return {
     async send(call) {
       const first = await unlessAborted(keys.get(), call)
-      const answered = await send(call, first)
-      if (answered.status !== 403 && answered.status !== 401 && answered.status !== 400) return answered
-      const { text, response } = await peeked(answered)
+      const refused = await send(call, first)
+      if (refused.status !== 403 && refused.status !== 401 && refused.status !== 400) return refused
+      const { text, response } = await peeked(refused)
       const reason = `${response.headers['x-amzn-errortype'] ?? ''} ${text}`
       const others = await helpAgainst(reason, response, call, first)
       if (!others) return response
       await discard(response)
       const again = await send(call, others)
-      return { ...again, secrets: [...(answered.secrets ?? []), ...(again.secrets ?? [])] }
+      return { ...again, secrets: [...(refused.secrets ?? []), ...(again.secrets ?? [])] }
     },
   }
 

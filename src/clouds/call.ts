@@ -57,7 +57,7 @@ async function* replayed(read: readonly (Uint8Array | string)[], rest: AsyncIter
   }
 }
 
-/** Ends a response that nobody reads. */
+/** Ends a response without reading it. */
 export async function discard({ body }: TransportResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.()
 }

@@ -62,16 +62,16 @@ function endpointsOf({ baseUrl, addVersion, protocols = [], api, ...parts }: Omi
   const shared = there.length > 0 ? there : [best, ...others].filter(endpoint => endpoint !== undefined && endpoint.baseUrl === best?.baseUrl)
   const endpoints: Endpoints = {}
   for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : shared.flatMap(endpoint => endpoint?.protocol ?? [])) {
-    const usual = vendor && endpointOf(vendor, protocol)
-    const wrapped = usual?.apis?.find(one => one.api === api)
-    const known = wrapped ?? usual
+    const plain = vendor && endpointOf(vendor, protocol)
+    const wrapped = plain?.apis?.find(one => one.api === api)
+    const known = wrapped ?? plain
     const auth = known?.auth ?? 'protocol'
     const also = known?.api && { api: known.api }
     if (baseUrl !== undefined) {
       // Under the base URL of a wrapping is nothing else.
       if (api === undefined || known?.api === api) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth, ...also }
     } else if (known) {
-      const own = (!wrapped && parts.region !== undefined && usual?.regions?.[parts.region]) || known.baseUrl
+      const own = (!wrapped && parts.region !== undefined && plain?.regions?.[parts.region]) || known.baseUrl
       endpoints[protocol] = { baseUrl: filled(own, parts), addVersion: known.addVersion ?? true, auth, ...also }
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, post, replies, requests } from '../gateway/support.ts'
+import { hosts, post, requests, responses } from '../gateway/support.ts'
 import { json, type Keys, listening, refusalOfSignature, server, withoutAws } from './support.ts'
 
 const fixed: Keys = { accessKeyId: 'AKIAFIXED0000000TEST', secretAccessKey: 'fixed/secret+access/key+of+the+test+0001' }
@@ -26,7 +26,7 @@ const bedrock = (rules: { keys: Keys[]; clock?: () => number }) =>
     const refusal = await refusalOfSignature(received, { service: 'bedrock', region: 'us-east-1', ...rules })
     const date = { date: new Date((rules.clock ?? Date.now)()).toUTCString() }
     if (refusal) json(response, 403, { message: refusal.message }, { 'x-amzn-errortype': refusal.type, ...date })
-    else json(response, 200, replies['chat-completions'])
+    else json(response, 200, responses['chat-completions'])
   })
 
 const configFor = (url: string, aws: object): GatewayConfig => ({
@@ -37,7 +37,7 @@ const configFor = (url: string, aws: object): GatewayConfig => ({
 
 const ask = post(requests['chat-completions'])
 
-/** A container endpoint: every answer has other keys, which live for `lifeMs`. */
+/** A container endpoint: every response has other keys, which live for `lifeMs`. */
 async function container(lifeMs: number) {
   const endpoint = await server(({ headers }, response) => {
     if (headers['authorization'] !== 'container-token-0123') return json(response, 403, { message: 'no' })
@@ -80,10 +80,10 @@ describe.each(hosts)('through %s', (_, start) => {
     const upstream = await server((received, response) =>
       json(response, 403, { message: `expired: ${JSON.stringify(received.headers)}` }, { 'x-amzn-errortype': 'ExpiredTokenException' }),
     )
-    const heard = listening()
-    const send = await start(configFor(upstream.url, {}), heard.hooks)
+    const logged = listening()
+    const send = await start(configFor(upstream.url, {}), logged.hooks)
     const response = await send('/v1/chat/completions', ask)
-    const text = `${await response.text()}${heard.text()}`
+    const text = `${await response.text()}${logged.text()}`
     expect(response.status).toBe(403)
     expect(upstream.calls).toHaveLength(2)
     for (const { secretAccessKey, sessionToken = '' } of [temporary(1), temporary(2)]) {
@@ -113,18 +113,18 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(upstream.calls).toHaveLength(1)
   })
 
-  test('answers 503, never 401, when there are no credentials, and goes to the next channel', async () => {
+  test('responds with 503, never 401, when there are no credentials, and goes to the next channel', async () => {
     const endpoint = await server((_received, response) => json(response, 500, { message: 'broken' }))
     vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${endpoint.url}/credentials`)
     const upstream = await bedrock({ keys: [] })
-    const other = await server((_received, response) => json(response, 200, replies['chat-completions']))
-    const heard = listening()
+    const other = await server((_received, response) => json(response, 200, responses['chat-completions']))
+    const logged = listening()
     const config = configFor(upstream.url, {})
-    const alone = await start(config, heard.hooks)
+    const alone = await start(config, logged.hooks)
     const refused = await alone('/v1/chat/completions', ask)
     expect(refused.status).toBe(503)
     expect(await refused.text()).toContain('no credentials for the channel bedrock')
-    expect(heard.text()).toContain('no credentials of AWS: ')
+    expect(logged.text()).toContain('no credentials of AWS: ')
     expect(upstream.calls).toHaveLength(0)
     const both = await start({ ...config, channels: [...config.channels, { name: 'other', protocols: ['chat-completions'], baseUrl: other.url }] })
     expect((await both('/v1/chat/completions', ask)).status).toBe(200)
@@ -181,10 +181,10 @@ test('a missing package is named, with the command that installs it', async () =
     throw new Error('Cannot find package')
   })
   const upstream = await bedrock({ keys: [] })
-  const heard = listening()
-  const send = await start(configFor(upstream.url, {}), heard.hooks)
+  const logged = listening()
+  const send = await start(configFor(upstream.url, {}), logged.hooks)
   expect((await send('/v1/chat/completions', ask)).status).toBe(503)
-  expect(heard.text()).toContain('npm install @aws-sdk/credential-providers')
+  expect(logged.text()).toContain('npm install @aws-sdk/credential-providers')
   vi.doUnmock('@aws-sdk/credential-providers')
 })
 
@@ -219,7 +219,7 @@ describe('the configuration', () => {
   test('loads nothing without auth', async () => {
     const load = vi.fn()
     vi.doMock('../../src/clouds/index.ts', load)
-    const other = await server((_received, response) => json(response, 200, replies['chat-completions']))
+    const other = await server((_received, response) => json(response, 200, responses['chat-completions']))
     const send = await start({ auth: 'none', channels: [{ name: 'other', protocols: ['chat-completions'], baseUrl: other.url }] })
     expect((await send('/v1/chat/completions', ask)).status).toBe(200)
     expect(load).not.toHaveBeenCalled()

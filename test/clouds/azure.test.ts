@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, post, replies, requests } from '../gateway/support.ts'
+import { hosts, post, requests, responses } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
 const tokenOf = (nth: number) => `eyJ0eXAi.token-of-the-test-${nth}.${'x'.repeat(60)}`
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.doUnmock('@azure/identity')
 })
 
-/** The identity endpoint of App Service: every answer is another token, which lives for so many seconds. */
+/** The identity endpoint of App Service: every response is another token, which lives for so many seconds. */
 async function identity({ seconds = 3_600, status = 200 } = {}) {
   const found = await server(({ headers }, response) => {
     if (headers['x-identity-header'] !== 'identity-header-0123') return json(response, 401, {})
@@ -33,7 +33,7 @@ async function identity({ seconds = 3_600, status = 200 } = {}) {
 const azure = (isValid: (authorization: string) => boolean) =>
   server(({ headers }, response) =>
     isValid(headers['authorization'] ?? '')
-      ? json(response, 200, replies['chat-completions'])
+      ? json(response, 200, responses['chat-completions'])
       : json(response, 401, { error: { code: '401', message: `Access denied: ${headers['authorization']}` } }),
   )
 
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('sends an API key as api-key, with the deployment in the path and the version in the query', async () => {
-    const upstream = await server((_received, response) => json(response, 200, replies['chat-completions']))
+    const upstream = await server((_received, response) => json(response, 200, responses['chat-completions']))
     const channel = { baseUrl: `${upstream.url}/openai/deployments`, api: 'deployments', apiKey: 'azure-key-0123456789' }
     const send = await start(configFor(upstream.url, channel))
     expect((await send(path, post({ ...requests['chat-completions'], model: 'my gpt' }))).status).toBe(200)
@@ -69,7 +69,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('uses the deployment of the base URL and the version of the channel', async () => {
-    const upstream = await server((_received, response) => json(response, 200, replies['chat-completions']))
+    const upstream = await server((_received, response) => json(response, 200, responses['chat-completions']))
     const channel = {
       baseUrl: `${upstream.url}/openai/deployments/fixed`,
       api: 'deployments',
@@ -80,7 +80,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await send(`${path}?api-version=2024-06-01`, ask)).status).toBe(200)
     expect((await send(path, ask)).status).toBe(200)
     // Between equal protocols the query of the client passes.
-    expect(upstream.calls.map(({ path: asked }) => asked)).toEqual([
+    expect(upstream.calls.map(({ path: requested }) => requested)).toEqual([
       '/openai/deployments/fixed/chat/completions?api-version=2024-06-01',
       '/openai/deployments/fixed/chat/completions?api-version=2025-01-01-preview',
     ])
@@ -118,10 +118,10 @@ test('renews a token before it expires, and gives up after the second refusal wi
   let count = 0
   simulatedPackage(async () => ({ token: tokenOf(++count), expiresOnTimestamp: Date.now() + 1_000 }))
   const upstream = await azure(() => false)
-  const heard = listening()
-  const send = await start(configFor(upstream.url, { auth: { entra: { clientId: 'managed' } } }), heard.hooks)
+  const logged = listening()
+  const send = await start(configFor(upstream.url, { auth: { entra: { clientId: 'managed' } } }), logged.hooks)
   const response = await send(path, ask)
-  const text = `${await response.text()}${heard.text()}`
+  const text = `${await response.text()}${logged.text()}`
   expect([response.status, upstream.calls.length]).toEqual([401, 2])
   expect(text).toContain('***')
   expect(text).not.toMatch(/token-of-the-test/)
@@ -130,16 +130,16 @@ test('renews a token before it expires, and gives up after the second refusal wi
   expect(upstream.calls.at(-1)?.headers['authorization']).toBe(`Bearer ${tokenOf(3)}`)
 })
 
-test('answers 503 when there is no token, with the reason in the log and no secret', async () => {
+test('responds with 503 when there is no token, with the reason in the log and no secret', async () => {
   simulatedPackage(async () => {
     throw new Error(`AADSTS7000215: invalid client secret ${clientSecret} in ${tokenOf(1)}`)
   })
   const upstream = await azure(() => true)
-  const heard = listening()
-  const send = await start(configFor(upstream.url, { auth: { entra: { tenantId: 't', clientId: 'c', clientSecret } } }), heard.hooks)
+  const logged = listening()
+  const send = await start(configFor(upstream.url, { auth: { entra: { tenantId: 't', clientId: 'c', clientSecret } } }), logged.hooks)
   const response = await send(path, ask)
   expect(response.status).toBe(503)
-  const text = `${await response.text()}${heard.text()}`
+  const text = `${await response.text()}${logged.text()}`
   expect(text).toContain('no access token of Entra: AADSTS7000215')
   expect(text).not.toContain(clientSecret)
   expect(text).not.toMatch(/token-of-the-test/)
@@ -149,10 +149,10 @@ test('a missing package is named, with the command that installs it', async () =
   vi.doMock('@azure/identity', () => {
     throw new Error('Cannot find package')
   })
-  const heard = listening()
-  const send = await start(configFor('http://127.0.0.1:9', { auth: { entra: {} } }), heard.hooks)
+  const logged = listening()
+  const send = await start(configFor('http://127.0.0.1:9', { auth: { entra: {} } }), logged.hooks)
   expect((await send(path, ask)).status).toBe(503)
-  expect(heard.text()).toContain('npm install @azure/identity')
+  expect(logged.text()).toContain('npm install @azure/identity')
 })
 
 test('a channel is complete with a resource, and says what a secret needs', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, paths, post, replies, requests, streams } from '../gateway/support.ts'
+import { hosts, paths, post, requests, responses, streams } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
 const tokenOf = (nth: number) => `ya29.token-of-the-test-${nth}-${'x'.repeat(60)}`
@@ -21,7 +21,7 @@ afterEach(() => {
   vi.doUnmock('google-auth-library')
 })
 
-/** The metadata server of a machine in the cloud: every answer is another token, which lives for so many seconds. */
+/** The metadata server of a machine in the cloud: every response is another token, which lives for so many seconds. */
 async function metadata(seconds = 3_600) {
   const found = { tokens: 0 }
   const { url } = await server(({ path }, response) => {
@@ -40,7 +40,7 @@ const vertex = (...valid: number[]) =>
     const isValid = valid.some(nth => headers['authorization'] === `Bearer ${tokenOf(nth)}`)
     if (!isValid) json(response, 401, { error: { code: 401, message: `Invalid: ${headers['authorization']}`, status: 'UNAUTHENTICATED' } })
     else if (path.includes('streamRawPredict')) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streams.messages.join(''))
-    else json(response, 200, path.includes('anthropic') ? replies.messages : replies['generate-content'])
+    else json(response, 200, path.includes('anthropic') ? responses.messages : responses['generate-content'])
   })
 
 const place = '/v1/projects/p/locations/europe-west1'
@@ -81,10 +81,10 @@ describe.each(hosts)('through %s', (_, start) => {
   test('gives up after the second refusal, without a token in response or log', async () => {
     await metadata()
     const upstream = await vertex()
-    const heard = listening()
-    const send = await start(gemini(upstream.url), heard.hooks)
+    const logged = listening()
+    const send = await start(gemini(upstream.url), logged.hooks)
     const response = await send(paths['generate-content'], ask)
-    const text = `${await response.text()}${heard.text()}`
+    const text = `${await response.text()}${logged.text()}`
     expect([response.status, upstream.calls.length]).toEqual([401, 2])
     expect(text).toContain('***')
     expect(text).not.toMatch(/token-of-the-test/)
@@ -107,7 +107,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const send = await start(claude(upstream.url))
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' }
     const whole = await send('/v1/messages?beta=true', post({ ...requests.messages, model }, headers))
-    expect(await whole.json()).toEqual(replies.messages)
+    expect(await whole.json()).toEqual(responses.messages)
     const streamed = await send('/v1/messages', post({ ...requests.messages, model, stream: true }, headers))
     expect(await streamed.text()).toBe(streams.messages.join(''))
     expect(upstream.calls.map(({ path }) => path)).toEqual([
@@ -140,16 +140,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([response.status, await response.json()]).toMatchObject([429, { type: 'error', error: { type: 'rate_limit_error', message: 'Quota exceeded.' } }])
   })
 
-  test('answers 503 when the token endpoint fails', async () => {
+  test('responds with 503 when the token endpoint fails', async () => {
     const tokens = await server((_received, response) => json(response, 400, { error: 'invalid_grant' }, { 'metadata-flavor': 'Google' }))
     vi.stubEnv('GCE_METADATA_HOST', tokens.url.slice('http://'.length))
     const upstream = await vertex(1)
-    const heard = listening()
-    const send = await start(gemini(upstream.url), heard.hooks)
+    const logged = listening()
+    const send = await start(gemini(upstream.url), logged.hooks)
     const response = await send(paths['generate-content'], ask)
     expect(response.status).toBe(503)
     expect(await response.text()).toContain('no credentials for the channel vertex')
-    expect(heard.text()).toContain('no access token of Google')
+    expect(logged.text()).toContain('no access token of Google')
     expect(upstream.calls).toHaveLength(0)
   })
 })
@@ -166,25 +166,25 @@ test('a key file that is broken is named without its key', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'wireglot-')), 'key.json')
   writeFileSync(file, `{"type":"service_account","private_key":${JSON.stringify(privateKey)}`)
   const upstream = await vertex(1)
-  const heard = listening()
+  const logged = listening()
   for (const google of [{ keyFile: file }, { credentials: `{"private_key":${JSON.stringify(privateKey)}` }]) {
-    const send = await start(gemini(upstream.url, google), heard.hooks)
+    const send = await start(gemini(upstream.url, google), logged.hooks)
     expect((await send(paths['generate-content'], ask)).status).toBe(503)
   }
-  expect(heard.text()).toContain('is no JSON')
-  expect(heard.text()).not.toContain(secret)
+  expect(logged.text()).toContain('is no JSON')
+  expect(logged.text()).not.toContain(secret)
 })
 
-test('a service account and the renewal ask the token endpoint of Google', async () => {
-  // The library asks one fixed address, so the endpoint is in its place here.
-  const asked: object[] = []
+test('passes the key of a service account to the library, also for a renewal', async () => {
+  // The library calls one fixed address for such keys, so it is replaced here.
+  const made: object[] = []
   vi.doMock('google-auth-library', () => ({
     GoogleAuth: class {
       constructor(options: object) {
-        asked.push(options)
+        made.push(options)
       }
       async getClient() {
-        return { getAccessToken: async () => ({ token: tokenOf(asked.length) }), credentials: { expiry_date: Date.now() + 3_600_000 } }
+        return { getAccessToken: async () => ({ token: tokenOf(made.length) }), credentials: { expiry_date: Date.now() + 3_600_000 } }
       }
     },
   }))
@@ -193,17 +193,17 @@ test('a service account and the renewal ask the token endpoint of Google', async
   const send = await start(gemini(upstream.url, { credentials }))
   expect((await send(paths['generate-content'], ask)).status).toBe(200)
   const scopes = ['https://www.googleapis.com/auth/cloud-platform']
-  expect(asked).toEqual([1, 2].map(() => ({ scopes, credentials: JSON.parse(credentials) as object })))
+  expect(made).toEqual([1, 2].map(() => ({ scopes, credentials: JSON.parse(credentials) as object })))
 })
 
 test('a missing package is named, with the command that installs it', async () => {
   vi.doMock('google-auth-library', () => {
     throw new Error('Cannot find package')
   })
-  const heard = listening()
-  const send = await start(gemini('http://127.0.0.1:9'), heard.hooks)
+  const logged = listening()
+  const send = await start(gemini('http://127.0.0.1:9'), logged.hooks)
   expect((await send(paths['generate-content'], ask)).status).toBe(503)
-  expect(heard.text()).toContain('npm install google-auth-library')
+  expect(logged.text()).toContain('npm install google-auth-library')
 })
 
 test('a channel is complete with project and region, and has the host of its location', () => {
@@ -223,7 +223,7 @@ test('each model is sent with the protocol that serves it', async () => {
     async send({ url }: { url: string }) {
       urls.push(url.replace(/^.*publishers\//, ''))
       async function* body() {
-        yield JSON.stringify(url.includes('anthropic') ? replies.messages : replies['generate-content'])
+        yield JSON.stringify(url.includes('anthropic') ? responses.messages : responses['generate-content'])
       }
       return { status: 200, headers: { 'content-type': 'application/json' }, body: body() }
     },

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { invokeModel } from '../../src/clouds/invoke-model.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
-import { hosts, post, replies, requests, streams } from '../gateway/support.ts'
+import { hosts, post, requests, responses, streams } from '../gateway/support.ts'
 import { json, type Received, server } from './support.ts'
 
 const codec = new EventStreamCodec(
@@ -49,11 +49,11 @@ const claude = (handle: (received: Received, response: ServerResponse) => unknow
 
 describe.each(hosts)('through %s', (_, start) => {
   test('sends a whole request to the path of its model, with its version in the body', async () => {
-    const upstream = await claude((_received, response) => json(response, 200, replies.messages, { 'x-amzn-requestid': 'aws-1' }))
+    const upstream = await claude((_received, response) => json(response, 200, responses.messages, { 'x-amzn-requestid': 'aws-1' }))
     const send = await start(configFor(upstream.url))
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'interleaved-thinking-2025-05-14, oauth-2025-04-20' }
     const response = await send('/v1/messages?beta=true', post(request, headers))
-    expect(await response.json()).toEqual(replies.messages)
+    expect(await response.json()).toEqual(responses.messages)
     const [call] = upstream.calls
     expect(call?.path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke')
     const { model: _model, ...others } = request
@@ -72,7 +72,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('serves clients of other protocols, whole and streamed', async () => {
-    const upstream = await claude(({ path }, response) => (path.endsWith('/invoke') ? json(response, 200, replies.messages) : sendFrames(response, good)))
+    const upstream = await claude(({ path }, response) => (path.endsWith('/invoke') ? json(response, 200, responses.messages) : sendFrames(response, good)))
     const send = await start(configFor(upstream.url))
     // Messages is the only protocol of this channel.
     const whole = await send('/v1/chat/completions', post({ ...requests['chat-completions'], model }))

@@ -54,7 +54,7 @@ test('uses the old one as long as it lives when the renewal fails', async () => 
   expect(await renewing.get()).toMatch(/^t\d$/)
 })
 
-test('remembers a failure for a second, so that a broken endpoint is not asked per call', async () => {
+test('remembers a failure for a second, so that a broken endpoint is not called each time', async () => {
   let down = true
   const { clock, obtain, renewing } = source(hour, { fails: () => down })
   await expect(renewing.get()).rejects.toThrow('down')

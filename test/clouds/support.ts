@@ -7,7 +7,7 @@ import { listen } from '../gateway/support.ts'
 
 export type Received = { path: string; headers: IncomingMessage['headers']; text: string }
 
-/** A server of a cloud on a real socket. `calls`: what it was asked, in order. */
+/** A server of a cloud on a real socket. `calls`: what it received, in order. */
 export async function server(handle: (received: Received, response: ServerResponse) => unknown): Promise<{ url: string; calls: Received[] }> {
   const calls: Received[] = []
   const url = await listen(async (request, response) => {
@@ -73,9 +73,9 @@ export async function refusalOfSignature(
 
 /** Everything that a gateway logs, records and reports, as text. */
 export function listening(): { hooks: Hooks; text(): string } {
-  const heard: unknown[] = []
+  const logged: unknown[] = []
   const log = (details: object, message: string) =>
-    void heard.push(
+    void logged.push(
       Object.values(details).map(one => (one instanceof Error ? [one.message, one.stack] : one)),
       details,
       message,
@@ -83,10 +83,10 @@ export function listening(): { hooks: Hooks; text(): string } {
   return {
     hooks: {
       logger: { info: log, warn: log, error: log },
-      onUsage: record => void heard.push(record),
-      onAttempt: attempt => void heard.push({ ...attempt, body: undefined }),
+      onUsage: record => void logged.push(record),
+      onAttempt: attempt => void logged.push({ ...attempt, body: undefined }),
     },
-    text: () => JSON.stringify(heard),
+    text: () => JSON.stringify(logged),
   }
 }
 
