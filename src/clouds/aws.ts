@@ -1,7 +1,7 @@
 import type { AwsV4Signer } from 'aws4fetch'
 import type { Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
 import { changed, discard, peeked, unlessAborted } from './call.ts'
-import { optionalPackage, reasonOf } from './packages.ts'
+import { missing, reasonOf } from './packages.ts'
 import { createRenewing, type Lease, type Renewing } from './renewing.ts'
 import { type AwsKeys, type AwsSettings, CloudAuthError } from './settings.ts'
 
@@ -112,8 +112,9 @@ type Chain = (options: { forceRefresh: boolean }) => Promise<Identity>
 
 /** The credential chain of AWS: environment, shared files and SSO, web identity, container, instance. */
 async function openChain(profile: string | undefined): Promise<Chain> {
-  const { fromNodeProviderChain } = await optionalPackage('@aws-sdk/credential-providers', () => import('@aws-sdk/credential-providers'))
-  return fromNodeProviderChain(profile === undefined ? {} : { profile }) as Chain
+  const needed = missing('@aws-sdk/credential-providers')
+  const { fromNodeProviderChain }: Partial<typeof import('@aws-sdk/credential-providers')> = await import('@aws-sdk/credential-providers').catch(needed)
+  return (fromNodeProviderChain ?? needed())(profile === undefined ? {} : { profile }) as Chain
 }
 
 function leaseOf({ accessKeyId, secretAccessKey, sessionToken, expiration }: Identity): Lease<AwsKeys> {

@@ -1,5 +1,5 @@
 import type { Transport } from '../transports/transport.ts'
-import { optionalPackage, reasonOf } from './packages.ts'
+import { missing, reasonOf } from './packages.ts'
 import { createRenewing } from './renewing.ts'
 import { CloudAuthError, type EntraSettings } from './settings.ts'
 import { bearing } from './tokens.ts'
@@ -28,7 +28,9 @@ export function entraTokens(settings: EntraSettings, transport: Transport): Tran
 }
 
 async function credentialOf({ tenantId, clientId, clientSecret, authorityHost }: EntraSettings): Promise<Credential> {
-  const { ClientSecretCredential, DefaultAzureCredential } = await optionalPackage('@azure/identity', () => import('@azure/identity'))
+  const needed = missing('@azure/identity')
+  const loaded: Partial<typeof import('@azure/identity')> = await import('@azure/identity').catch(needed)
+  const { ClientSecretCredential = needed(), DefaultAzureCredential = needed() } = loaded
   const options = authorityHost === undefined ? {} : { authorityHost }
   if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)
     return new ClientSecretCredential(tenantId, clientId, clientSecret, options)

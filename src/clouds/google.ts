@@ -1,5 +1,5 @@
 import type { Transport } from '../transports/transport.ts'
-import { optionalPackage, reasonOf } from './packages.ts'
+import { missing, reasonOf } from './packages.ts'
 import { createRenewing, type Lease } from './renewing.ts'
 import { CloudAuthError, type GoogleSettings } from './settings.ts'
 import { bearing } from './tokens.ts'
@@ -17,7 +17,8 @@ export function googleTokens(settings: GoogleSettings, transport: Transport): Tr
 
 /** A new client each time: a client keeps its token until it expires, also where Google has refused it. */
 async function obtain({ keyFile }: GoogleSettings, key: Record<string, string> | undefined): Promise<Lease<string>> {
-  const { GoogleAuth } = await optionalPackage('google-auth-library', () => import('google-auth-library'))
+  const needed = missing('google-auth-library')
+  const { GoogleAuth = needed() }: Partial<typeof import('google-auth-library')> = await import('google-auth-library').catch(needed)
   try {
     const auth = new GoogleAuth({ scopes: [scope], ...(keyFile !== undefined && { keyFilename: keyFile }), ...(key && { credentials: key }) })
     const client = await auth.getClient()

@@ -1,10 +1,11 @@
 import { CloudAuthError } from './settings.ts'
 
-/** Loads an optional package. @throws CloudAuthError that says how to install it */
-export async function optionalPackage<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
-  return load().catch(() => {
-    throw new CloudAuthError(`this "auth" needs the package ${name}: npm install ${name}`)
-  })
+/**
+ * Throws a CloudAuthError that says how to install an optional package. Bundlers accept that a package is missing only where its `import()`
+ * itself has a `catch`, and bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
+ */
+export const missing = (name: string) => (): never => {
+  throw new CloudAuthError(`this "auth" needs the package ${name}, and Node or a runtime like it: npm install ${name}`)
 }
 
 const longest = 300
