@@ -2,6 +2,7 @@ import type { GatewayConfig, GatewayState } from '../gateway/gateway.ts'
 import { fetchGateway } from '../hosts/fetch.ts'
 import { protocolNames } from '../protocols/index.ts'
 import type { AdminSources } from '../records/index.ts'
+import { undiciTransport } from '../transports/undici.ts'
 import { verify } from '../verify/index.ts'
 
 /** What the admin API shows of a running gateway. */
@@ -24,9 +25,10 @@ async function verifyChannel({ channels }: GatewayConfig, name: string, model: s
   if (!channel) return undefined
   const gateway = fetchGateway(
     { auth: 'none', channels: [channel], models: [{ id: model, channels: [{ name }] }], defaults: { retries: 0 } },
-    { logger: false },
+    { logger: false, transport: undiciTransport() },
   )
   const [protocol] = channel.protocols ?? protocolNames
   const { ok, points } = await verify({ base: 'http://gateway', model, ...(protocol && { protocol }), fetch: gateway })
+  await gateway.close(0)
   return { ok, points }
 }

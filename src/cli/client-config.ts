@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { type ClientName, clientConfig, clientConfigText, clientNames, defaultKeyEnv } from '../clients/index.ts'
 
-type CommandOptions = { base: string; model?: string; keyEnv: string; json?: true }
+type CommandOptions = { base: string; model?: string; keyEnv: string; webSocket?: true; json?: true }
 
 export function addClientConfig(program: Command): void {
   program
@@ -11,6 +11,7 @@ export function addClientConfig(program: Command): void {
     .requiredOption('--base <url>', 'address of the gateway')
     .option('--model <id>', 'the model to use')
     .option('--key-env <name>', 'environment variable that holds the key', defaultKeyEnv)
+    .option('--web-socket', 'the gateway accepts WebSocket connections')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet')
     .action((client: ClientName, { json, ...options }: CommandOptions) => {

@@ -16,8 +16,11 @@ export type Snippet = {
   text: string
 }
 
-/** The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. */
-export type ClientSetup = { model: string; models: readonly string[]; keyEnv: string; addressFor(usage: AddressUsage): string }
+/**
+ * The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. `webSocket`: the gateway
+ * accepts WebSocket connections.
+ */
+export type ClientSetup = { model: string; models: readonly string[]; keyEnv: string; webSocket: boolean; addressFor(usage: AddressUsage): string }
 
 /** A client program. To add one, write a file next to this one and a line in `index.ts`. */
 export type Client = {

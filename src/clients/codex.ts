@@ -8,9 +8,9 @@ export const codex: Client = {
   title: 'Codex',
   usages: [usage],
   remarks: [
-    'If the gateway supports WebSocket (`webSocket` in its configuration), add `supports_websockets = true` to `[model_providers.wireglot]`. Without support, 426 makes Codex use plain HTTP.',
+    'With `supports_websockets = true` in `[model_providers.wireglot]`, Codex uses WebSocket. The gateway needs `webSocket` in its configuration; without it, 426 makes Codex use plain HTTP.',
   ],
-  snippets({ model, keyEnv, addressFor }) {
+  snippets({ model, keyEnv, webSocket, addressFor }) {
     const address = addressFor(usage)
     const text = lines(
       `model = ${quoted(model)}`,
@@ -21,6 +21,7 @@ export const codex: Client = {
       `base_url = ${quoted(address)}`,
       `env_key = ${quoted(keyEnv)}`,
       'wire_api = "responses"',
+      ...(webSocket ? ['supports_websockets = true'] : []),
     )
     return [{ ...usage, title: 'settings', address, language: 'toml', file, text }]
   },

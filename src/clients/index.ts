@@ -67,6 +67,8 @@ export type ClientConfigOptions = {
   models?: readonly string[]
   /** Name of the environment variable with the key; the settings never contain the key itself. Default `WIREGLOT_KEY`. */
   keyEnv?: string
+  /** The gateway accepts WebSocket connections, and clients that can use them should do so. Default false. */
+  webSocket?: boolean
 }
 
 /** The settings of a client for a gateway. */
@@ -91,12 +93,12 @@ export type ClientConfig = {
  */
 export function clientConfig(
   client: ClientName,
-  { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv }: ClientConfigOptions,
+  { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv, webSocket = false }: ClientConfigOptions,
 ): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client "${String(client)}"; there are ${clientNames.join(', ')}`)
   if (!isEnvName(keyEnv)) throw new RangeError('`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _')
   const { title, remarks = [], snippets }: Client = clients[client]
-  const setup = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }
+  const setup = { model, models: models.includes(model) ? models : [model, ...models], keyEnv, webSocket }
   return { client, title, model, keyEnv, snippets: snippets({ ...setup, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
 }
 

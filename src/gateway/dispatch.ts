@@ -92,7 +92,7 @@ async function handleKnown(
       return jsonResponse(route.protocol.address.describe(model))
     }
     case 'client-config':
-      return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
+      return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity), webSocket: service.config.webSocket })
     case 'socket':
       if (!isOriginAllowed(service.config.cors, request.headers))
         throw refuse(403, 'permission', 'this origin may not open a WebSocket here: list it in "cors"')

@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { adminSources } from '../../src/cli/admin-sources.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { after } from '../gateway/support.ts'
 import { connectSdk, refusedHandshake } from './connect.ts'
@@ -48,6 +49,23 @@ test('sends requests of one gateway over WebSocket to another one', async () => 
     })
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining(stream ? '[DONE]' : '"finish_reason":"stop"')])
   }
+})
+
+test('verifies a channel over WebSocket, as the gateway uses it', async () => {
+  const provider = await started({ webSocket: true, ...demo })
+  const { verify } = adminSources({
+    state: () => ({ isClosing: false, inProgress: 0, channels: [] }),
+    config: () => ({ channels: [{ name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' }] }),
+  })
+  expect(await verify?.('up', 'demo')).toMatchObject({ ok: true })
+  const calls = provider.lines.filter(line => line.includes('"model":"demo"'))
+  expect(calls.length).toBeGreaterThan(1)
+})
+
+test.each([true, false])('writes settings for Codex that use WebSocket only if the gateway accepts it (%s)', async webSocket => {
+  const { url } = await started({ webSocket, ...demo })
+  const response = await fetch(`${url}/client-config?client=codex`, { headers: { accept: 'text/plain' } })
+  expect((await response.text()).split('\n').includes('supports_websockets = true')).toBe(webSocket)
 })
 
 test('answers the upgrade as without WebSocket when the configuration does not ask for it', async () => {

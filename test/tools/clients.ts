@@ -41,17 +41,18 @@ if (given === undefined) {
 }
 
 const handler = gateway({
+  webSocket: true,
   keys: [{ name: 'run', key }],
   channels: [{ name: 'demo', embedded: 'demo' }],
   models: [{ id: 'some-model', channels: [{ name: 'demo' }] }],
 })
-const server = createServer(handler).listen(0, '127.0.0.1')
+const server = createServer(handler).on('upgrade', handler.upgrade).listen(0, '127.0.0.1')
 await new Promise(resolve => server.once('listening', resolve))
 const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 let failed = 0
 for (const name of names) {
-  const { snippets } = clientConfig(name, { base, model: 'some-model' })
+  const { snippets } = clientConfig(name, { base, model: 'some-model', webSocket: true })
   for (const snippet of snippets) {
     const started = Date.now()
     const result = await tried(name, snippet, snippets)

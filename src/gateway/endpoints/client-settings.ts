@@ -3,15 +3,18 @@ import type { ModelInfo } from '../../protocol.ts'
 import { refuse, unknownModel } from '../error.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 
-/** What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. */
-type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]> }
+/**
+ * What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. `webSocket`: connections
+ * are accepted.
+ */
+type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]>; webSocket: boolean }
 
 /**
  * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With
  * `accept: text/plain` they are ready to paste. They do not contain the key.
  * @throws Refusal 400 for an invalid parameter, 404 for a model that the key does not see
  */
-export function clientSettings({ base = '', query, headers }: GatewayRequest, { models, learned }: Seen): GatewayResponse {
+export function clientSettings({ base = '', query, headers }: GatewayRequest, { models, learned, webSocket }: Seen): GatewayResponse {
   const requested = query.get('client')
   const model = query.get('model')
   const keyEnv = query.get('key-env') ?? defaultKeyEnv
@@ -22,7 +25,7 @@ export function clientSettings({ base = '', query, headers }: GatewayRequest, { 
   if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
   // Without a `host` header, `base` is only the path that we are mounted at.
   const address = URL.canParse(base) ? base : `http://localhost${base}`
-  const options = { base: address, models: ids, keyEnv, ...(model !== null && { model }) }
+  const options = { base: address, models: ids, keyEnv, webSocket, ...(model !== null && { model }) }
   const configs: ClientConfig[] = (requested === null ? clientNames : [requested]).map(client => clientConfig(client, options))
   if (/^text\/plain\b/.test(headers['accept'] ?? ''))
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: configs.map(clientConfigText).join('\n') }
