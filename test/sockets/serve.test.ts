@@ -68,7 +68,7 @@ test.each([true, false])('writes settings for Codex that use WebSocket only if t
   expect((await response.text()).split('\n').includes('supports_websockets = true')).toBe(webSocket)
 })
 
-test('answers the upgrade as without WebSocket when the configuration does not ask for it', async () => {
+test('responds to the upgrade as without WebSocket when the configuration does not ask for it', async () => {
   const { url } = await started(demo)
   expect((await refusedHandshake(url)).status).toBe(426)
 })

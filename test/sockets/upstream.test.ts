@@ -198,7 +198,7 @@ test('responds with the HTTP error that the first event reports', async () => {
   ])
 })
 
-test('retries after an error, and goes on with the next channel', async () => {
+test('retries after an error, and continues with the next channel', async () => {
   const up = await provider([sendAll([error(503)])])
   const other = await upstream(sendStream(streams.messages))
   const ask = await start({
