@@ -239,7 +239,9 @@ test('sends no reasoning back that the provider neither stored nor encrypted', a
 
 test('closes a connection that does not respond to pings, and keeps one that does', async () => {
   const up = await hello()
-  const { base } = await before(up, { defaults: { retries: 0, keepAliveMs: 30 } })
+  // Long enough that a busy machine responds in time.
+  const keepAliveMs = 500
+  const { base } = await before(up, { defaults: { retries: 0, keepAliveMs } })
   const { hostname, port } = new URL(base)
   const mute = connect(Number(port), hostname)
   after(() => mute.destroy())
@@ -250,7 +252,7 @@ test('closes a connection that does not respond to pings, and keeps one that doe
   )
   const { socket, messages } = await connectRaw(base)
   await lost
-  await wait(200)
+  await wait(3 * keepAliveMs)
   socket.send(ask())
   await until(() => messages.at(-1)?.type === 'response.completed')
 })
