@@ -3,6 +3,7 @@
  * @module wireglot/connect
  */
 import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
@@ -35,12 +36,13 @@ export {
   type StreamCall,
   type UsageRecord,
 } from '../gateway/gateway.ts'
+export { createServer } from './server.ts'
 
 /** With the properties that Express and Connect add. */
 type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
 
-/** `flush`: added by compression middleware. */
-type Response = ServerResponse & { flush?: () => void }
+/** `flush`: added by compression middleware. `stream`: of HTTP/2. */
+type Response = ServerResponse & { flush?: () => void; stream?: ServerHttp2Stream }
 
 /**
  * A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are handled; other paths go to `next`, or get 404 if
@@ -65,6 +67,9 @@ export type ConnectGateway = {
 
 /** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
 const lastWordsMs = 50
+
+/** The error code `INTERNAL_ERROR` of HTTP/2. */
+const internalError = 2
 
 /** How long clients have to read the last bytes of their responses. */
 const farewellMs = 1_000
@@ -96,7 +101,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
     const handle = (left: Stopper) => inner.handle(gatewayRequestOf(request, url, left), match)
     respond(handle, request, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
-      else response.destroy()
+      else breakOff(response)
     })
   }
   const sessions = inner.sockets && createSessions(inner.sockets, inner.handle)
@@ -135,13 +140,18 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
 async function respond(handle: (left: Stopper) => Promise<GatewayResponse>, request: Request, response: Response): Promise<void> {
   const left = new Stopper()
   response.once('close', () => {
-    if (!response.writableFinished) left.abort()
+    if (!isDelivered(response)) left.abort()
   })
   await send(await handle(left), request, response, left.signal)
 }
 
+/** HTTP/2 calls a response finished also when its client has reset it. */
+function isDelivered({ writableFinished, writableEnded, stream }: Response): boolean {
+  return writableFinished && writableEnded && !stream?.rstCode
+}
+
 function gatewayRequestOf(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
-  const headers = plainHeaders(request.headers)
+  const headers = headersOf(request)
   return {
     method: request.method ?? 'GET',
     path: pathname,
@@ -154,6 +164,16 @@ function gatewayRequestOf(request: Request, { pathname, searchParams }: ReturnTy
     raw: request,
     ...(request.socket.remoteAddress !== undefined && { address: request.socket.remoteAddress }),
   }
+}
+
+/** With one string for each name. HTTP/2 has the host in `:authority`, among other pseudo-headers. */
+function headersOf({ headers, httpVersionMajor }: Request): Record<string, string> {
+  const plain = plainHeaders(headers)
+  if (httpVersionMajor < 2) return plain
+  const { ':authority': authority } = plain
+  const fields = Object.fromEntries(Object.entries(plain).filter(([name]) => !name.startsWith(':')))
+  if (authority !== undefined) fields['host'] ??= authority
+  return fields
 }
 
 async function send({ status, headers, body }: GatewayResponse, request: Request, response: Response, left: Signal): Promise<void> {
@@ -178,14 +198,14 @@ async function send({ status, headers, body }: GatewayResponse, request: Request
       if (left.aborted) break
       const room = response.write(chunk)
       response.flush?.()
-      if (!room) await drained(response)
+      if (!room) await drained(response.stream ?? response)
     }
     response.end()
   } catch {
     // The stream has failed, and its clients notice only a connection that breaks. It breaks after they had time to read the error frame.
     await new Promise(resolve => setTimeout(resolve, lastWordsMs))
-    if (response.writableLength > 0) await drained(response)
-    response.destroy()
+    if (response.writableLength > 0) await drained(response.stream ?? response)
+    breakOff(response)
   } finally {
     clearImmediate(head)
   }
@@ -198,6 +218,12 @@ function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   response.assignSocket(socket as Socket)
   response.once('finish', () => socket.end())
   return response
+}
+
+/** The `destroy` of HTTP/2 ends the stream as if it were complete. */
+function breakOff(response: Response): void {
+  if (response.stream) response.stream.close(internalError)
+  else response.destroy()
 }
 
 /** Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have to normalize. */

@@ -1,9 +1,8 @@
 import cluster from 'node:cluster'
-import { createServer } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { gateway } from 'wireglot/connect'
+import { createServer, gateway } from 'wireglot/connect'
 
 const { env } = process
 

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
 import connect from 'connect'
-import { gateway } from 'wireglot/connect'
+import { createServer, gateway } from 'wireglot/connect'
 
 const app = connect()
 app.use(gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }))

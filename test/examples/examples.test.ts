@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { Server } from 'node:http'
+import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -84,7 +86,7 @@ describe('servers', () => {
     ['express-4.ts', '/llm', () => import('./express-4.ts')],
     ['connect.ts', '', () => import('./connect.ts')],
     ['http.ts', '', () => import('./http.ts')],
-  ])('%s serves', async (_, mount, start) => {
+  ])('%s serves', async (name, mount, start) => {
     vi.stubEnv('PORT', '0')
     vi.stubEnv('ANTHROPIC_API_KEY', 'unused')
     const listen = vi.spyOn(Server.prototype, 'listen')
@@ -95,6 +97,7 @@ describe('servers', () => {
       await vi.waitUntil(() => server.listening)
       const { port } = server.address() as AddressInfo
       await responses(`http://127.0.0.1:${port}${mount}`, fetch)
+      if (!name.startsWith('express')) await responseOverHttp2(`http://127.0.0.1:${port}`)
     } finally {
       for (const listener of process.listeners('SIGTERM').filter(one => !signals.includes(one))) process.off('SIGTERM', listener)
       server.closeAllConnections()
@@ -119,6 +122,14 @@ async function responses(base: string, send: (url: string, init?: RequestInit) =
   const response = await send(`${base}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
   expect((await send(`${base}/v1/models`)).status).toBe(200)
+}
+
+async function responseOverHttp2(url: string): Promise<void> {
+  const client = connect(url)
+  const stream = client.request({ ':path': '/v1/models' })
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & IncomingHttpStatusHeader]
+  expect(headers[':status']).toBe(200)
+  client.destroy()
 }
 
 async function printedBy(file: string, input: string): Promise<string[]> {

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import { gateway } from 'wireglot/connect'
+import { createServer, gateway } from 'wireglot/connect'
 
 const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] })
 const server = createServer(handler).listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')

@@ -1,0 +1,106 @@
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+
+/** What an HTTP/2 client without TLS sends first. No request of HTTP/1.1 begins with it. */
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript speaks it by default. The listener gets
+ * requests of both; those of HTTP/2 through the compatibility API of `node:http2`.
+ * @example
+ * import { createServer, gateway } from 'wireglot/connect'
+ *
+ * const handler = gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+ * const server = createServer(handler).listen(0, '127.0.0.1', async () => {
+ *   console.log('listening')
+ *   await handler.close()
+ *   server.close()
+ * })
+ */
+export function createServer(listener: Listener): Server {
+  return new OnePortServer(listener)
+}
+
+class OnePortServer extends Server {
+  readonly #listener: Listener
+  readonly #asHttp1: (socket: Socket) => void
+  #http2: Http2Server | undefined
+  readonly #sessions = new Set<ServerHttp2Session>()
+  /** Connections whose first bytes have not come. */
+  readonly #silent = new Set<Socket>()
+
+  constructor(listener: Listener) {
+    super(listener)
+    this.#listener = listener
+    const own = this.listeners('connection') as ((socket: Socket) => void)[]
+    this.#asHttp1 = socket => {
+      for (const begin of own) begin.call(this, socket)
+    }
+    this.removeAllListeners('connection')
+    this.on('connection', (socket: Socket) => this.#recognize(socket))
+  }
+
+  override close(done?: (error?: Error) => void): this {
+    for (const socket of this.#silent) socket.destroy()
+    for (const session of this.#sessions) session.close()
+    return super.close(done)
+  }
+
+  override closeAllConnections(): void {
+    for (const socket of this.#silent) socket.destroy()
+    for (const session of this.#sessions) session.destroy()
+    super.closeAllConnections()
+  }
+
+  /** Reads the first bytes, which tell the protocol, and puts them back. */
+  #recognize(socket: Socket): void {
+    const read: Buffer[] = []
+    const forget = () => {
+      this.#silent.delete(socket)
+      socket.setTimeout(0)
+      socket.off('data', take).off('timeout', destroy).off('error', destroy).off('end', destroy).off('close', forget)
+    }
+    const destroy = () => void socket.destroy()
+    const take = (chunk: Buffer) => {
+      read.push(chunk)
+      const bytes = read.length === 1 ? chunk : Buffer.concat(read)
+      const start = bytes.toString('latin1', 0, preface.length)
+      const isHttp2 = start === preface
+      if (!isHttp2 && preface.startsWith(start)) return
+      forget()
+      socket.pause()
+      socket.unshift(bytes)
+      if (isHttp2) this.#asHttp2(socket)
+      else {
+        this.#asHttp1(socket)
+        socket.resume()
+      }
+    }
+    this.#silent.add(socket)
+    socket.setTimeout(this.headersTimeout)
+    socket.on('data', take).on('timeout', destroy).on('error', destroy).on('end', destroy).on('close', forget)
+  }
+
+  #asHttp2(socket: Socket): void {
+    // HTTP/1.1 responds to a client that has only ended its side; a connection of HTTP/2 would stay open.
+    socket.allowHalfOpen = false
+    this.#http2 ??= this.#createHttp2()
+    this.#http2?.emit('connection', socket)
+    if (!this.#http2) socket.destroy()
+  }
+
+  /** Loaded with the first connection that needs it, because most servers never do. */
+  #createHttp2(): Http2Server | undefined {
+    const http2 = process.getBuiltinModule('node:http2').createServer(this.#listener as never)
+    http2.on('session', session => {
+      this.#sessions.add(session)
+      session.once('close', () => this.#sessions.delete(session))
+      // Streams in progress are completed.
+      session.setTimeout(this.keepAliveTimeout, () => session.close())
+    })
+    return http2
+  }
+}

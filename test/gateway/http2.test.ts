@@ -1,0 +1,227 @@
+import { once } from 'node:events'
+import { request as http1Request, type IncomingMessage } from 'node:http'
+import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
+import { type AddressInfo, connect as connectSocket, type Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { createServer } from '../../src/hosts/connect.ts'
+import { after, half, mounted, one, pairs, pathOf, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
+
+type Received = { headers: IncomingHttpHeaders & IncomingHttpStatusHeader; text: string; broke: boolean }
+
+/** A gateway behind the server that accepts both versions. */
+async function served(config?: GatewayConfig): Promise<{ url: string; port: number; server: ReturnType<typeof createServer> }> {
+  const server = createServer(mounted(config))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port, server }
+}
+
+function session(url: string): ClientHttp2Session {
+  const client = connect(url)
+  client.on('error', () => {})
+  after(() => client.destroy())
+  return client
+}
+
+async function ask(client: ClientHttp2Session, path: string, { method, headers, body }: RequestInit = {}): Promise<Received> {
+  const stream = client.request({ ':method': method ?? 'GET', ':path': path, ...(headers as Record<string, string>) })
+  let received: Received['headers'] = {}
+  stream.on('response', found => {
+    received = found
+  })
+  stream.end(body as string | undefined)
+  let text = ''
+  let broke = false
+  try {
+    for await (const chunk of stream.setEncoding('utf8')) text += String(chunk)
+  } catch {
+    broke = true
+  }
+  return { headers: received, text, broke }
+}
+
+describe('one port', () => {
+  test.each(pairs)('responds to both versions alike: %s from %s', async (client, protocol) => {
+    const { url: upstreamUrl } = await upstream(sendStream(streams[protocol]), sendStream(streams[protocol]))
+    const { url } = await served(one(upstreamUrl, protocol))
+    const init = post({ ...requests[client], ...(client !== 'generate-content' && { stream: true }) })
+    const path = pathOf(client, { stream: true })
+    const older = await fetch(url + path, init)
+    const newer = await ask(session(url), path, init)
+    expect(newer.headers[':status']).toBe(200)
+    expect(newer.headers['content-type']).toBe(older.headers.get('content-type'))
+    expect(withoutIds(newer.text)).toBe(withoutIds(await older.text()))
+  })
+
+  test('tells them apart by the first bytes, wherever these are cut', async () => {
+    const { port } = await served()
+    for (const start of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\n', 'PO', 'POST /v1/mod', 'G']) {
+      const isNewer = start.startsWith('PRI')
+      const rest = isNewer ? 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'.slice(start.length) : `${restOf(start)} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n`
+      const socket = connectSocket(port, '127.0.0.1')
+      after(() => socket.destroy())
+      socket.write(start)
+      await wait(20)
+      socket.write(start.startsWith('PRI') || !'PRI'.startsWith(start) ? rest : `RI${'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'.slice(3)}`.slice(start.length - 1))
+      const [first] = (await once(socket, 'data')) as [Buffer]
+      // The first frame of a server is SETTINGS, whose type is the fourth byte.
+      if (isNewer || 'PRI'.startsWith(start)) expect(first[3], start).toBe(4)
+      else expect(first.toString('latin1', 0, 8), start).toBe('HTTP/1.1')
+    }
+  })
+
+  test('keeps several requests of a connection apart', async () => {
+    const { url } = await served({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'demo', channels: [{ name: 'demo' }] }] })
+    const client = session(url)
+    const found = await Promise.all(
+      Array.from({ length: 20 }, (_, nth) =>
+        ask(client, paths.messages, post({ ...requests.messages, model: 'demo', messages: [{ role: 'user', content: `word${nth}` }] })),
+      ),
+    )
+    for (const [nth, { text }] of found.entries()) expect(text).toMatch(new RegExp(`word${nth}\\b`))
+  })
+
+  test('responds to HEAD, unknown paths and bodies that are too large', async () => {
+    const { url } = await served({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 100 } })
+    const client = session(url)
+    expect(await ask(client, '/v1/models', { method: 'HEAD' })).toMatchObject({ headers: { ':status': 200 }, text: '' })
+    expect((await ask(client, '/nothing')).headers[':status']).toBe(404)
+    expect((await ask(client, paths.messages, post({ ...requests.messages, more: 'x'.repeat(200_000) }))).headers[':status']).toBe(413)
+  })
+})
+
+describe('a client of HTTP/2', () => {
+  test('that leaves stops the upstream', async () => {
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
+    const { url } = await served(one(seen.url, 'messages'))
+    const stream = session(url).request({ ':method': 'POST', ':path': paths.messages, 'content-type': 'application/json' })
+    stream.end(JSON.stringify({ ...requests.messages, stream: true }))
+    await once(stream, 'data')
+    stream.close(constants.NGHTTP2_CANCEL)
+    await until(() => seen.aborted === 1)
+  })
+
+  test('whose connection breaks stops the upstreams of all its requests', async () => {
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
+    const { url } = await served(one(seen.url, 'messages'))
+    const client = session(url)
+    for (let nth = 0; nth < 3; nth++) {
+      const stream = client.request({ ':method': 'POST', ':path': paths.messages, 'content-type': 'application/json' })
+      stream.on('error', () => {})
+      stream.end(JSON.stringify({ ...requests.messages, stream: true }))
+      await once(stream, 'data')
+    }
+    client.destroy()
+    await until(() => seen.aborted === 3)
+  })
+
+  test('gets the error frame before the stream breaks', async () => {
+    const { url: upstreamUrl } = await upstream(sendStream([...half('messages'), 20], { cut: true }))
+    const { url } = await served(one(upstreamUrl, 'messages'))
+    const { text, broke } = await ask(session(url), paths.messages, post({ ...requests.messages, stream: true }))
+    expect(text).toContain('the upstream broke the connection')
+    expect(broke).toBe(true)
+  })
+
+  test('that reads slowly is not sent more than it takes', async () => {
+    const delta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${'x'.repeat(60_000)}"}}\n\n`
+    let sent = 0
+    const seen = await upstream(async response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const frame of streams.messages.slice(0, 2)) response.write(frame)
+      for (let nth = 0; nth < 400 && !response.destroyed; nth++) {
+        sent = nth
+        const room = response.write(delta)
+        while (!room && response.writableNeedDrain && !response.destroyed) await wait(1)
+      }
+      for (const frame of streams.messages.slice(2)) response.write(frame)
+      response.end()
+    })
+    const { url } = await served(one(seen.url, 'messages'))
+    const stream = session(url).request({ ':method': 'POST', ':path': paths.messages, 'content-type': 'application/json' })
+    stream.end(JSON.stringify({ ...requests.messages, stream: true }))
+    await once(stream, 'response')
+    await wait(300)
+    expect(sent).toBeLessThan(300)
+    let length = 0
+    for await (const chunk of stream) length += (chunk as Buffer).length
+    expect(length).toBeGreaterThan(400 * 60_000)
+  })
+
+  test('is refused like any other when it came by a public name, without keys', async () => {
+    const { url } = await served()
+    const client = session(url)
+    expect((await ask(client, '/v1/models')).headers[':status']).toBe(200)
+    expect((await ask(client, '/v1/models', { headers: { ':authority': 'attacker.example' } })).headers[':status']).toBe(401)
+  })
+})
+
+describe('closing', () => {
+  test('ends idle connections of HTTP/2 and those that have said nothing', async () => {
+    const { url, port, server } = await served()
+    const client = session(url)
+    await ask(client, '/v1/models')
+    const silent = connectSocket(port, '127.0.0.1')
+    await once(silent, 'connect')
+    await wait(20)
+    await new Promise(resolve => server.close(resolve))
+    expect(client.closed || client.destroyed).toBe(true)
+  })
+
+  test('completes requests in progress first, unless all connections are closed', async () => {
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 300, ...streams.messages.slice(3)]))
+    const { url, server } = await served(one(seen.url, 'messages'))
+    const response = ask(session(url), paths.messages, post({ ...requests.messages, stream: true }))
+    await until(() => seen.calls.length === 1)
+    await wait(50)
+    const closed = new Promise(resolve => server.close(resolve))
+    expect((await response).text).toContain('message_stop')
+    await closed
+  })
+
+  test('of all connections breaks streams of HTTP/2', async () => {
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
+    const { url, server } = await served(one(seen.url, 'messages'))
+    const response = ask(session(url), paths.messages, post({ ...requests.messages, stream: true }))
+    await until(() => seen.calls.length === 1)
+    await wait(50)
+    server.closeAllConnections()
+    expect((await response).text).not.toContain('message_stop')
+    await until(() => seen.aborted === 1)
+  })
+
+  test('a connection that says nothing is closed after the timeout for headers', async () => {
+    const { port, server } = await served()
+    server.headersTimeout = 50
+    const sockets = ['', 'PRI'].map(start => {
+      const socket: Socket = connectSocket(port, '127.0.0.1')
+      if (start) socket.write(start)
+      return socket
+    })
+    await Promise.all(sockets.map(socket => once(socket.resume(), 'close')))
+  })
+})
+
+test('an upgrade of HTTP/1.1 reaches the server', async () => {
+  const { port, server } = await served()
+  server.on('upgrade', (_request: IncomingMessage, socket: Socket) =>
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: test\r\n\r\n'),
+  )
+  const asking = http1Request({ port, headers: { connection: 'upgrade', upgrade: 'test' } }).end()
+  const [response] = (await once(asking, 'upgrade')) as [IncomingMessage]
+  expect(response.statusCode).toBe(101)
+})
+
+const restOf = (start: string) => ({ PO: 'ST /v1/models', 'POST /v1/mod': 'els', G: 'ET /v1/models' })[start] ?? ''
+
+/** Ids and times are made for each response, and an upstream that repeats its own id loses it. */
+const withoutIds = (text: string) =>
+  text
+    .replaceAll(/,?"responseId":"[^"]*"/g, '')
+    .replaceAll(/"(id|response_id|item_id|call_id)":"[^"]*"/g, '"$1":""')
+    .replaceAll(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
