@@ -14,11 +14,8 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
  * import { createServer, gateway } from 'wireglot/connect'
  *
  * const handler = gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
- * const server = createServer(handler).listen(0, '127.0.0.1', async () => {
- *   console.log('listening')
- *   await handler.close()
- *   server.close()
- * })
+ * const server = createServer(handler)
+ * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createServer(listener: Listener): Server {
   return new OnePortServer(listener)
