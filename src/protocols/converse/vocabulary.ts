@@ -125,27 +125,6 @@ export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
  * Models that differ in what they accept. `other`: a model of another vendor; `unknown`: the name does not show it, as that of an application
  * inference profile.
  */
-export type ConverseFamily =
-  | 'claude'
-  | 'nova'
-  | 'nova2'
-  | 'gpt-oss'
-  | 'gpt'
-  | 'llama'
-  | 'mistral'
-  | 'qwen'
-  | 'deepseek'
-  | 'kimi'
-  | 'glm'
-  | 'minimax'
-  | 'writer'
-  | 'cohere'
-  | 'ai21'
-  | 'titan'
-  | 'other'
-  | 'unknown'
-
-/** Every family. */
 export const families = [
   'claude',
   'nova',
@@ -165,7 +144,8 @@ export const families = [
   'titan',
   'other',
   'unknown',
-] as const satisfies readonly ConverseFamily[]
+] as const
+export type ConverseFamily = (typeof families)[number]
 
 /**
  * Who issues the reasoning signatures of a family, if it is not this protocol: the models of that family sign alike wherever they are
