@@ -607,7 +607,7 @@ export const requests: Record<ProtocolName, object[]> = {
       additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2000 }, top_k: 40, anthropic_beta: ['b'] },
       additionalModelResponseFieldPaths: ['/stop_sequence'],
       guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: 'DRAFT', trace: 'enabled' },
-      outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'result', description: 'd' } } } },
+      outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'answer', description: 'd' } } } },
       performanceConfig: { latency: 'optimized' },
       promptVariables: { a: { text: 'x' } },
       requestMetadata: { team: 'a' },

@@ -198,7 +198,7 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   atEnd(trace, () => clearTimeout(timer))
 }
 
-/** The response, with a stream of binary frames as text/event-stream. Without a content type its first bytes decide: text stays unchanged. */
+/** The response, with a stream of binary frames as text/event-stream. Without a content type its bytes tell: text stays as it is. */
 function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
   const type = response.headers['content-type'] ?? ''
   if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response

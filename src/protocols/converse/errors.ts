@@ -73,6 +73,9 @@ const bareName = (name: string): string =>
 
 const shortName = (name: string): string => name.slice(name.lastIndexOf('#') + 1).replace(/:.*$/s, '')
 
+/** The kind of an exception. Undefined: it is not known. */
+export const kindOfException = (name: string): ErrorKind | undefined => kinds.get(bareName(name))
+
 /** The exceptions that a stream may end with. */
 const inStreams: Partial<Record<ErrorKind, ConverseStreamException>> = {
   invalid_request: 'validationException',
@@ -107,7 +110,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const value: CanonicalError = defined({
     status: known,
     kind: kindOf(known, byName, message ?? '', details),
-    message: message || `the upstream responded with status ${status}`,
+    message: message || `the upstream answered with status ${status}`,
     type: short,
     requestId: headerOf(headers, 'x-amzn-requestid'),
     retryAfterMs: retryHint(headers, now),
@@ -145,7 +148,7 @@ function readBody(body: unknown): ReadError {
   if (!isObject(outer)) return { at: '' }
   const { error, detail } = outer
   if (typeof error === 'string') return { message: error, fields: unknownOf(outer, outerKeys), at: '' }
-  // Proxies send the shapes of others.
+  // Proxies answer in the shapes of others.
   const isNested = isObject(error)
   const inner = isNested ? error : outer
   const { message, Message, __type: type, originalStatusCode, originalMessage, resourceName } = inner
@@ -192,7 +195,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   return { wire: { status: statusOf(error), headers, body }, notes: report.notes }
 }
 
-/** The body of an error in a stream or a response, which has no status of its own: one that the kind does not imply is dropped with a note. `name`: of the exception, where it is written. */
+/** The body of an error in a stream or a response, which has no status of its own: one that the kind does not tell is lost, with a note. `name`: of the exception, where it is written. */
 export function encodeBareError(error: CanonicalError, report: ConverseReport, name?: string): ConverseErrorBody {
   noteError(error, report)
   const body = encodeErrorBody(error)
@@ -201,15 +204,11 @@ export function encodeBareError(error: CanonicalError, report: ConverseReport, n
   return body
 }
 
-/** Kinds that have the exception and the status of another one. */
-const sharing: ReadonlySet<ErrorKind> = new Set(['conflict', 'billing'])
-
 /** Notes what a body of this protocol cannot hold of an error. */
-function noteError({ kind, type, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: ConverseReport): void {
+function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: ConverseReport): void {
   report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
-  if (type !== undefined && sharing.has(kind)) report.add('field.unsupported', at, 'type')
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
   if (param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
   if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')

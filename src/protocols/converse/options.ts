@@ -5,7 +5,7 @@ import { type ConverseFamily, families } from './vocabulary.ts'
 export type ConverseOptions = {
   /**
    * The family of the model, which decides how reasoning is requested and what else it accepts. Default: by the model id. Needed for ids that
-   * do not name one, such as application inference profiles. In code, a function of the model id.
+   * do not tell, such as application inference profiles. In code, a function of the model id.
    */
   family?: ConverseFamily | ((model: string) => ConverseFamily | undefined)
   /** Where instructions inside the conversation go. `user` (default): user text, in place. `hoist`: the system field, which invalidates prompt caches. */

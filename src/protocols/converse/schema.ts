@@ -17,7 +17,7 @@ export const ConverseSource = z.looseObject({
 })
 export type ConverseSource = z.infer<typeof ConverseSource>
 
-const image = z.looseObject({ format: text, source: z.nullish(ConverseSource) })
+const picture = z.looseObject({ format: text, source: z.nullish(ConverseSource) })
 const document = z.looseObject({
   format: text,
   name: text,
@@ -59,10 +59,10 @@ const blocks = z.nullish(z.array(z.lazy((): z.ZodMiniType<ConverseBlock> => Conv
 /** What a block of each kind holds under the key of its kind. */
 const kinds = {
   text: z.looseObject({ text: string }),
-  image: z.looseObject({ image }),
+  image: z.looseObject({ image: picture }),
   document: z.looseObject({ document }),
-  video: z.looseObject({ video: image }),
-  audio: z.looseObject({ audio: image }),
+  video: z.looseObject({ video: picture }),
+  audio: z.looseObject({ audio: picture }),
   toolUse: z.looseObject({
     toolUse: z.looseObject({
       toolUseId: string,

@@ -122,7 +122,7 @@ export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
 }
 
 /**
- * Models that differ in what they accept. `other`: a model of another vendor; `unknown`: the name does not show it, as that of an application
+ * Models that differ in what they accept. `other`: a model of another vendor; `unknown`: the name does not tell, as that of an application
  * inference profile.
  */
 export const families = [

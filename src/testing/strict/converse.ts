@@ -5,7 +5,7 @@ const filled = text({ min: 1 })
 const written = text({ pattern: /\S/ })
 const base64 = text({ min: 1, pattern: /^[A-Za-z0-9+/]+={0,2}$/ })
 
-/** An object with one of these keys, which is its kind. */
+/** An object with one of these keys, which tells its kind. */
 const union =
   (kinds: Record<string, Check>): Check =>
   (value, at, faults) => {
@@ -144,7 +144,7 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** User and assistant alternate. The message of the user behind calls has results for all of them, and nothing else. */
+/** User and assistant alternate. The message of the user behind calls answers all of them, and nothing else. */
 function checkTurns(messages: JsonObject[], faults: string[]): void {
   const seen = new Set<unknown>()
   let open: unknown[] = []
@@ -166,14 +166,14 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
     for (const block of content) {
       if (!('toolResult' in block)) continue
       const { toolUseId, status, content } = inside(block, 'toolResult')
-      if (!open.includes(toolUseId)) faults.push(`${at}: a result belongs to no call of the turn before it`)
+      if (!open.includes(toolUseId)) faults.push(`${at}: a result answers no call of the turn before it`)
       if (status === 'error' && arrayOf(content).length === 0) faults.push(`${at}: a failed result without content`)
       open = open.filter(one => one !== toolUseId)
     }
-    if (open.length > 0) faults.push(`${at}: ${open.length} calls have no result here`)
+    if (open.length > 0) faults.push(`${at}: ${open.length} calls are not answered here`)
     open = []
   })
-  if (open.length > 0) faults.push('/messages: the last calls have no result')
+  if (open.length > 0) faults.push('/messages: the last calls have no answer')
   const last = arrayOf(messages.at(-1)?.['content']).at(-1)
   if (messages.at(-1)?.['role'] === 'assistant' && typeof last?.['text'] === 'string' && /\s$/.test(last['text']))
     faults.push('/messages: the last text ends with white space')
@@ -230,13 +230,13 @@ const stopReason = one(
   'malformed_tool_use',
   'model_context_window_exceeded',
 )
-/** What is next to the message of a response. */
+/** What stands beside the message of a response. */
 const beside = { trace: loose({}), performanceConfig: loose({}), serviceTier: object({ type: filled }) }
 const metrics = object({ latencyMs: count })
 
-const block = union({ text: text(), image: loose({}), toolUse, toolResult, reasoningContent: reasoning(text()), citationsContent })
+const answer = union({ text: text(), image: loose({}), toolUse, toolResult, reasoningContent: reasoning(text()), citationsContent })
 const response = object(
-  { output: union({ message: object({ role: one('assistant'), content: list(block) }) }), stopReason, usage, metrics },
+  { output: union({ message: object({ role: one('assistant'), content: list(answer) }) }), stopReason, usage, metrics },
   { additionalModelResponseFields: any, ...beside },
 )
 

@@ -14,7 +14,6 @@ import {
 } from '@aws-sdk/client-bedrock-runtime'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { eventStream } from '../../../src/eventstream/framing.ts'
-import { parse } from '../responding.ts'
 import type { Body, Client, Received, WireResponse } from './index.ts'
 
 /** A response as a program holds it: the SDK hands out the events of a stream, and the program adds them up. */
@@ -52,7 +51,7 @@ const connect = (base: string, more: BedrockRuntimeClientConfig = {}) =>
     ...more,
   })
 
-/** A client whose server always sends this response. */
+/** A client whose server always gives this answer. */
 function responding(body: Uint8Array, type: string): BedrockRuntimeClient {
   const handle = async () => ({
     response: { statusCode: 200, headers: { 'content-type': type, 'x-amzn-requestid': 'r1' }, body: Readable.from([body]) },
@@ -100,7 +99,7 @@ async function added(stream: AsyncIterable<ConverseStreamOutput> | undefined): P
 }
 
 function withInput(block: ContentBlock, json: string): ContentBlock {
-  return block.toolUse ? { toolUse: { ...block.toolUse, input: parse(json) as never } } : block
+  return block.toolUse ? { toolUse: { ...block.toolUse, input: JSON.parse(json) as never } } : block
 }
 
 type DeltaEvent = NonNullable<NonNullable<ConverseStreamOutput['contentBlockDelta']>['delta']>
@@ -151,7 +150,7 @@ export const client: Client = {
         modelId: model,
         messages,
         ...(tools && { toolConfig: { tools: toolsOf(tools) } }),
-        ...(schema && { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'result' } } } } }),
+        ...(schema && { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'answer' } } } } }),
       }
       const got = stream
         ? await added((await bedrock.send(new ConverseStreamCommand(input))).stream)
@@ -167,8 +166,6 @@ export const client: Client = {
     const { message, stopReason, usage } = await read({ text })
     return wire({ output: { message }, stopReason, usage, metrics: { latencyMs: 0 } })
   },
-  refusalsAreText: true,
-  statusOf: error => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode,
   retryAfterOf: error => (error as { $response?: { headers: Record<string, string> } }).$response?.headers['retry-after'],
   readResponse: async body => received(await read({ body })),
   open: ({ model, ask, tools = [] }) => ({

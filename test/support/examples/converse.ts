@@ -26,7 +26,7 @@ const subset = {
   tools: [chat.tool('a'), chat.tool('b')],
   tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
 }
-const schema = (body: object, more: object = {}) => ({ response_format: { type: 'json_schema', json_schema: { name: 'result', schema: body, ...more } } })
+const schema = (body: object, more: object = {}) => ({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: body, ...more } } })
 const events = (...inside: object[]) => [
   { messageStart: { role: 'assistant' } },
   ...inside,
@@ -132,7 +132,7 @@ export const examples: Record<string, Example> = {
           },
         ],
       },
-      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'next', at: '/messages/1/parts/0' }] },
+      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'go on', at: '/messages/1/parts/0' }] },
     ],
   }),
   'reasoning.effort': fromChat(chat.request({ model: gptOss, reasoning_effort: 'minimal' })),

@@ -4,7 +4,7 @@ import { type Shape, signature, type Thinker } from './index.ts'
 
 type Block = { [kind: string]: unknown }
 
-const thinking = (turn: number, text = `Let me think (${turn}).\n\n It continues, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
+const thinking = (turn: number, text = `Let me think (${turn}).\n\n It goes on, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
   reasoningContent: { reasoningText: { text, signature: signature(name, turn) } },
 })
 const redacted = (turn: number): Block => ({ reasoningContent: { redactedContent: btoa(signature('redacted', turn)) } })
@@ -48,7 +48,7 @@ function blockFrames(block: Block, contentBlockIndex: number): string {
   ].join('')
 }
 
-const signaturesIn = ({ reasoningContent }: Block): string[] => {
+const proofsIn = ({ reasoningContent }: Block): string[] => {
   const { reasoningText, redactedContent } = (reasoningContent ?? {}) as Reasoning
   return [reasoningText?.signature, redactedContent].filter(value => value !== undefined)
 }
@@ -68,7 +68,7 @@ export const thinker: Thinker = {
     shape('redacted thinking, then a call', turn => [redacted(turn), call(turn)]),
     shape('redacted and signed thinking, then a call', turn => [redacted(turn), thinking(turn), text(turn), call(turn)]),
     shape('thinking that shows nothing', turn => [thinking(turn, ''), call(turn)]),
-    shape('signed thinking, then a text without a call', turn => [thinking(turn), text(turn)]),
+    shape('signed thinking, then an answer without a call', turn => [thinking(turn), text(turn)]),
   ],
   stream(response) {
     const { output, stopReason, ...rest } = response as ModelResponse
@@ -81,5 +81,5 @@ export const thinker: Thinker = {
   },
   essence: response => (response as ModelResponse).output.message.content,
   echoed: request => (request as Request).messages.flatMap(({ role, content }) => (role === 'assistant' ? [content] : [])),
-  signatures: request => (request as Request).messages.flatMap(({ content }) => content.flatMap(signaturesIn)),
+  signatures: request => (request as Request).messages.flatMap(({ content }) => content.flatMap(proofsIn)),
 }

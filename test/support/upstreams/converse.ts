@@ -9,13 +9,6 @@ const signature = 'c2lnbmF0dXJl'
 
 const stopOf = ({ ending, calls }: Script) => (ending === 'length' ? 'max_tokens' : ending === 'refusal' ? 'content_filtered' : calls ? 'tool_use' : 'end_turn')
 
-const exceptions: Record<number, string> = {
-  400: 'ValidationException',
-  404: 'ResourceNotFoundException',
-  429: 'ThrottlingException',
-  503: 'ServiceUnavailableException',
-}
-
 export const wire: Wire = {
   path(url) {
     const { pathname } = new URL(url, 'http://upstream')
@@ -58,9 +51,6 @@ export const wire: Wire = {
     return [...frames, frame({ messageStop: { stopReason: stopOf(script) } }), frame({ metadata: { usage, metrics } })]
   },
   failure: ({ message }) => ({ message }),
-  failureHeaders: ({ status }) => ({
-    'x-amzn-errortype': `${exceptions[status] ?? 'InternalServerException'}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
-  }),
   toolsOf(body) {
     const { toolConfig } = body as { toolConfig?: { tools: { toolSpec?: { name: string; inputSchema: { json: unknown } } }[] } }
     return (toolConfig?.tools ?? []).flatMap(({ toolSpec }) => (toolSpec ? [reportedFunction(toolSpec.name, toolSpec.inputSchema.json)] : []))

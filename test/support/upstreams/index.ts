@@ -31,8 +31,6 @@ export type Wire = {
   /** Frames of the stream. */
   stream(script: Script, requested?: unknown): string[]
   failure(failure: Failure): unknown
-  /** Headers of a failure, where part of it is in them. */
-  failureHeaders?(failure: Failure): Record<string, string>
   /** The tools of a request. */
   toolsOf(body: unknown): Reported[]
   /** How its responses sign their reasoning; absent: not at all. */
@@ -100,7 +98,7 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 
 /** A server of this protocol that refuses every illegal request, and responds by script. `play`: what to send for a request's body. */
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
-  const { path, response, stream, failure, failureHeaders } = wireOf(protocol)
+  const { path, response, stream, failure } = wireOf(protocol)
   const strict = strictOf(protocol)
   const requests: unknown[] = []
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
@@ -108,7 +106,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const fail = (what: Failure) =>
       res
-        .writeHead(what.status, { 'content-type': 'application/json', ...failureHeaders?.(what), ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
+        .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
         .end(JSON.stringify(failure(what)))
     const received = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
     const served: { stream?: boolean } | undefined = req.method === 'POST' ? received : undefined

@@ -6,13 +6,13 @@ import type { ConverseReport } from '../notes.ts'
 import type { ConversePoint, ConverseWrittenBlock, ConverseWrittenTool } from '../schema.ts'
 import { type ConverseFamily, isTtl, ttlWords } from '../vocabulary.ts'
 
-/** Cache points: entries of a list of blocks or tools, which mark what is before them. */
+/** Cache points: entries of a list of blocks or tools, which mark what stands before them. */
 
 type Marked = { cache?: { ttl?: CacheTtl }; at?: Place }
 
 // ---- wire → canonical
 
-/** The mark of a cache point. Undefined: the point has more fields than a mark. */
+/** The mark that a cache point stands for. Undefined: it says more than that. */
 function decodePoint(entry: object): { ttl?: CacheTtl } | undefined {
   const [key, ...others] = Object.keys(entry)
   const point: unknown = key === 'cachePoint' && others.length === 0 ? entry[key as never] : undefined
@@ -44,10 +44,10 @@ export function markBefore(
 
 // ---- canonical → wire
 
-/** A written cache point. `entry`: the element of the list. */
+/** A written cache point. `entry`: what stands in the list. */
 export type Mark = { wire: ConversePoint; at: Place | undefined; place: 'tools' | 'system' | 'conversation' }
 
-/** Models that cache, and those whose family is unknown. */
+/** Models that cache, and those whose name does not tell. */
 const caching: ReadonlySet<ConverseFamily> = new Set(['claude', 'nova', 'nova2', 'unknown'])
 
 export const canCache = (family: ConverseFamily, place: Mark['place']): boolean =>

@@ -18,7 +18,7 @@ export type MediaKind = keyof typeof formats
 
 // ---- wire → canonical
 
-const imageKeys = keysOf<ConverseInside<'image'>>()('format', 'source')
+const pictureKeys = keysOf<ConverseInside<'image'>>()('format', 'source')
 const documentKeys = keysOf<ConverseInside<'document'>>()('format', 'name', 'source', 'context', 'citations')
 
 /** `inside`: what the block holds under the key `kind`. */
@@ -34,8 +34,8 @@ export function decodeMedia(block: ConverseBlockOf<MediaKind>, kind: MediaKind, 
     ...(kind === 'document' && { title: name, context, citations: decodeEnabled(citations) }),
     at: below(at, kind),
   })
-  let unknown = unknownOf(inside, kind === 'document' ? documentKeys : imageKeys)
-  // A format without a media type, and one that the media type does not restore.
+  let unknown = unknownOf(inside, kind === 'document' ? documentKeys : pictureKeys)
+  // A format without a media type, and one that the media type does not give back.
   if (format != null && (read.keepsFormat || mime === undefined || mime === format)) unknown = { ...unknown, format }
   unknown = withInner(unknown, 'source', read.unknown)
   if (kind === 'document') unknown = withInner(unknown, 'citations', unknownOfEnabled(citations))
@@ -74,7 +74,7 @@ function decodeSource(wire: ConverseSource, { kind, mime, at }: { kind: MediaKin
 // ---- canonical → wire
 
 /** In lower case without parameters, since MIME types are case-insensitive, and with the official names. */
-function commonType(mime: string | undefined): string | undefined {
+function usualType(mime: string | undefined): string | undefined {
   const lower = mime?.toLowerCase().replace(/\s*;.*$/s, '')
   return (lower && aliases.get(lower)) ?? lower
 }
@@ -113,7 +113,7 @@ export function encodeMedia(
     report.add('media.transcript', at)
     return [{ text: transcript }]
   }
-  // Only image models generate media, and only with images.
+  // Only image models answer with media, and only with images.
   const isResponse = to === 'client' || (role === 'assistant' && !native)
   const form = isResponse && kind !== 'image' ? refused(part, writing) : encodeSource(part, writing, write)
   if (!form) return []
@@ -149,14 +149,14 @@ type Form = { kind: MediaKind; format?: string | undefined; source: ConverseWrit
 function encodeSource(part: MediaPart, writing: Writing, write: (parts: readonly Part[]) => ConverseWrittenBlock[]): Form | undefined {
   const { kind, source } = part
   const { report, native } = writing
-  const common: MediaKind = kind === 'file' ? 'document' : kind
+  const usual: MediaKind = kind === 'file' ? 'document' : kind
   switch (source.type) {
     case 'base64': {
       const { data } = source
       if (!native && !isBase64(data)) return refused(part, writing)
       const form = formFor(part, source.mime, writing)
       if (form) return { ...form, source: { bytes: data } }
-      if (native) return { kind: common, source: { bytes: data } }
+      if (native) return { kind: usual, source: { bytes: data } }
       return converted(part, source.mime, data, writing) ?? refused(part, writing)
     }
     case 'url': {
@@ -164,11 +164,11 @@ function encodeSource(part: MediaPart, writing: Writing, write: (parts: readonly
       if (inline) return encodeSource({ ...part, source: { type: 'base64', ...inline } }, writing, write)
       // The server fetches nothing but objects of S3.
       if (!/^s3:\/\//i.test(source.url)) return refused(part, writing)
-      const form = formFor(part, source.mime, writing) ?? { kind: common }
+      const form = formFor(part, source.mime, writing) ?? { kind: usual }
       return { ...form, source: { s3Location: { ...ownUnder(part.ext, 'source'), uri: source.url } } }
     }
     case 'text':
-      return { kind: 'document', format: formOf(commonType(source.mime) ?? '', 'document')?.format ?? 'txt', source: { text: source.text } }
+      return { kind: 'document', format: formOf(usualType(source.mime) ?? '', 'document')?.format ?? 'txt', source: { text: source.text } }
     case 'parts': {
       const content = flatMap(write(source.parts), ({ text }) => (text === undefined ? [] : [{ text }]))
       for (const inner of source.parts) if (inner.type !== 'text') report.add('part.unsupported', inner.at)
@@ -188,7 +188,7 @@ const isBase64 = (data: string) => /^[A-Za-z0-9+/=\s]+$/.test(data.slice(0, 64))
 
 /** Block and format of a media type. Undefined: the server has none. */
 function formFor(part: MediaPart, mime: string | undefined, { report, native }: Writing): Omit<Form, 'source'> | undefined {
-  const type = commonType(mime)
+  const type = usualType(mime)
   if (type === undefined) {
     if (native || part.kind !== 'document') return undefined
     // Documents without a type are PDF in the other protocols.

@@ -19,7 +19,7 @@ export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefi
   return fields ? merge<T>(fields, known) : (defined(known) as T)
 }
 
-// A block is an object in an object, `{ image: { format } }`: its node is the inner one.
+// A block is an object in an object, `{ image: { format } }`: its node stands for the inner one.
 
 /** Keeps the unknown keys of a block in its node: those inside, and those beside its kind, under `../`. Changes the node. */
 export function keepBoth<T extends object>(node: T & { ext?: ExtMap }, inside: JsonObject | undefined, beside: JsonObject | undefined): T {

@@ -108,7 +108,7 @@ const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.
 /** Does the model that the request is for accept the signature? */
 function isAccepted({ issuer, model }: Signature, family: ConverseFamily): boolean {
   if (issuer === issuerOf(family)) return issuer !== protocolName || isOfFamily(model, family)
-  // Made by a model of an unknown family.
+  // Made by a model whose name did not tell its family.
   return issuer === protocolName && isOfFamily(model, family)
 }
 
@@ -180,9 +180,9 @@ function encodeSealed(part: ReasoningPart, { report, family }: Writing): Convers
 /** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
 export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[], family: ConverseFamily): string {
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
-  const common = kindOf(family)
+  const usual = kindOf(family)
   // A single empty segment has no kind.
-  const kinds = segments.some(({ kind, length }) => kind !== common && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  const kinds = segments.some(({ kind, length }) => kind !== usual && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
   if (isBare(signature, id, family) && !lengths && !kinds) return signature.value
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
@@ -192,7 +192,7 @@ export function sealBlob(signature: Signature, id: string | undefined, family: C
   return isBare(signature, id, family) ? blobOf(signature) : wrapSignatureInBase64({ signature, ...defined({ id }) })
 }
 
-/** Does the client's next request, for a model of this family, show who made the signature? */
+/** Does the client's next request, for a model of this family, tell who made the signature? */
 const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean => issuer === issuerOf(family) && id === undefined
 
 /** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
@@ -207,7 +207,7 @@ export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?
   return { reasoningContent: { redactedContent: wrapSignatureInBase64({ signature, ...defined({ attach, id, kinds }) }) } }
 }
 
-/** The block that shows a client the phase of the text behind it. */
+/** The block that tells a client the phase of the text behind it. */
 export function phaseBlock(phase: NonNullable<TextPart['phase']>): ConverseWrittenBlock {
   return encodeCarrier({ signature: phaseSignature(phase) })
 }

@@ -1,5 +1,6 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { TranslationError } from '../../../errors.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { ConverseReport } from '../notes.ts'
@@ -26,7 +27,7 @@ export type Writing = {
   opens: boolean
   /** The message came from this protocol, and its blocks are written as they were. */
   native: boolean
-  /** Of the model that the request is for. Of a response: of the model that its client requested. */
+  /** Of the model that the request is for. Of a response: of the model that its client asked for. */
   family: ConverseFamily
   /** The model that the request is for. */
   model: string | undefined
@@ -72,5 +73,9 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
   }
 }
 
-/** The id of a call, or of the call that a result belongs to, unchanged. */
+/** The id of a call, or of the call that a result answers, unchanged. */
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
+
+export function malformed(path: Place, message: string): TranslationError {
+  return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+}

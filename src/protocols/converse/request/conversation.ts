@@ -65,20 +65,10 @@ function encodeBlocks(parts: readonly Part[], { role, place, into, marks }: Into
         ? notText(part, writing)
         : encodeWithCarrier(part, writing, role)
     into.push(...blocks)
-    // A part without a block has a note already.
-    const marked = markedBy(part, writing)
-    if (marked && blocks.length > 0) addPoint(marked, into, place, { report: writing.report, marks, family: writing.family, native: writing.native })
-    else if (marked && part.type !== 'text') writing.report.add('cache.unsupported', marked.at, 'cache')
+    // A part that left no block has told so.
+    if (part.cache && blocks.length > 0) addPoint(part, into, place, { report: writing.report, marks, family: writing.family, native: writing.native })
+    else if (part.cache && part.type !== 'text') writing.report.add('cache.unsupported', part.at, 'cache')
   }
-}
-
-/** The part whose cache mark is written behind this one. The content of a tool result has no marks here: one at its end is as good behind the result. */
-function markedBy(part: Part, { report }: RequestWriting): Part | undefined {
-  if (part.type !== 'tool-result') return part.cache ? part : undefined
-  const last = part.content.at(-1)
-  const marked = part.cache ? part : last?.cache ? last : undefined
-  for (const inner of part.content) if (inner.cache && inner !== marked) report.add('cache.unsupported', inner.at, 'cache')
-  return marked
 }
 
 function notText(part: Part, { report }: RequestWriting): [] {
@@ -94,7 +84,7 @@ function encodeNative(message: Message, marks: Mark[], writing: RequestWriting):
   return { ...ownOf(ext), role: word, content }
 }
 
-/** Models that take a conversation that begins with the assistant, and those whose family is unknown. */
+/** Models that take a conversation that begins with the assistant, and those whose name does not tell. */
 const leads: ReadonlySet<ConverseFamily> = new Set(['claude', 'qwen', 'glm', 'kimi', 'unknown'])
 
 /** Models that take tool results only alone. */

@@ -67,7 +67,7 @@ function asRead({ effort, budgetTokens, mode, display }: ReasoningSpec, maxToken
   return { fields: { ...(isThinking && { thinking }), ...(effort !== undefined && { output_config: { effort } }) }, maxTokens, thinks: false }
 }
 
-/** The field that requested reasoning, for notes. */
+/** The field that asked for reasoning, for notes. */
 const fieldOf = ({ effort, budgetTokens }: ReasoningSpec) =>
   effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
 
@@ -92,7 +92,7 @@ function encodeOff(
 ): EncodedReasoning {
   const { effort, budgetTokens, mode } = spec
   noteHidden(spec, report)
-  // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
+  // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
   const beside = isManual || effort === 'none' || effort === undefined ? {} : { output_config: { effort: knownEffort(effort, report) } }
   if (!alwaysThinks(model)) return { fields: { thinking: { type: 'disabled' }, ...beside }, maxTokens, thinks: false }
@@ -127,7 +127,7 @@ function encodeAdaptive(spec: ReasoningSpec, maxTokens: number | undefined, repo
   return { fields: { thinking, ...(named !== undefined && { output_config: { effort: named } }) }, maxTokens, thinks: true }
 }
 
-/** What was requested to be shown of thinking that is not shown. */
+/** What was asked to be shown of thinking that is not shown. */
 function noteHidden({ summary, display }: ReasoningSpec, report: ConverseReport): void {
   if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')

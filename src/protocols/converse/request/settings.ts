@@ -49,7 +49,7 @@ export function encodeFormat(output: OutputSpec | undefined, system: ConverseWri
     case 'json':
       if (options.jsonMode === 'instruct') {
         report.add('output.json-instructed', `/system/${system.length}`)
-        system.push({ text: 'Respond with one JSON object and nothing else.' })
+        system.push({ text: 'Answer with one JSON object and nothing else.' })
       } else report.add('field.unsupported', undefined, 'output.format')
       return {}
     case 'schema': {

@@ -79,7 +79,7 @@ function unknownOfResponse(body: ConverseResponse): JsonObject | undefined {
   return more == null || isOnlySequence(more) ? fields : { ...fields, additionalModelResponseFields: more }
 }
 
-/** The unknown keys of what is next to the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
+/** The unknown keys of what stands beside the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
 export function unknownBeside({ metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown }, fields: JsonObject | undefined): JsonObject | undefined {
   const withMetrics = withInner(fields, 'metrics', isObject(metrics) ? unknownOf(metrics, metricsKeys) : undefined)
   return withInner(withMetrics, 'serviceTier', isObject(serviceTier) ? unknownOf(serviceTier, tierKeys) : undefined)
@@ -104,7 +104,7 @@ export function decodeTier(word: string | null | undefined): string | undefined 
   return word == null ? undefined : (tierWords.toOurs(word) ?? word)
 }
 
-/** Fields of the model's own response that the client requested: here only the stop sequence that matched. In a stream they are those of its last delta. */
+/** Fields of the model's own response that the client asked for: here only the stop sequence that matched. In a stream they are those of its last delta. */
 function sequenceIn(fields: unknown): string | undefined {
   if (!isObject(fields)) return undefined
   const { stop_sequence: sequence, delta } = fields
@@ -240,7 +240,7 @@ export function tierOf(type: string | undefined, beside: unknown): ConverseWritt
 
 /**
  * How a response ends. `at`: path of the candidate. `calls`: it calls tools. `explained`: the explanation of a refusal was written as text. `streamed`:
- * the matched sequence is written where a stream has it.
+ * the matched sequence stands where it does in a stream.
  */
 export type Ending = {
   finish: Finish | undefined
@@ -270,7 +270,7 @@ export function encodeFinish(
   if (promptBlocked) report.add('finish.approximated', undefined, 'promptBlocked')
   if (!finish && promptBlocked) return { stopReason: 'content_filtered' }
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no stop reason')
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response does not say how it ended')
     report.add('finish.truncated-as-length', at)
     return { stopReason: 'max_tokens' }
   }

@@ -50,13 +50,13 @@ export function fault(path: Place, message: string, code: 'malformed' | 'out-of-
 
 /**
  * A block that is open on the wire.
- * `pending`: it has begun, but has no kind yet. `whole`: decoded at its end. `redacted`: a blob, which is complete only at its end.
+ * `pending`: it has begun, but not said its kind. `whole`: decoded at its end. `redacted`: a blob, which is complete only at its end.
  */
 export type OpenBlock = {
   kind: 'pending' | 'text' | 'reasoning' | 'redacted' | 'call' | 'whole'
   /** The number of its part. Undefined: it has none yet. */
   part?: number
-  /** Of `whole`: the start and the deltas so far, as a response has them. */
+  /** Of `whole`: what the start said, and what came since, as it stands in a response. */
   raw?: ConverseBlock
   /** Reasoning so far, or of a call a marker: not empty once input has come. Of a `whole` call its input so far. */
   text: string
@@ -90,7 +90,7 @@ function withSource(before: unknown, image: JsonObject): JsonObject {
   return { ...image, source: { ...source, bytes: joinedBase64([before['bytes'], source['bytes']]) } }
 }
 
-/** The block as a whole response has it. */
+/** The block as it stands in a whole response. */
 export function wholeBlock({ raw = {}, text }: OpenBlock): ConverseBlock {
   const call = raw['toolUse']
   if (!isObject(call)) return raw

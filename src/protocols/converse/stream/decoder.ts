@@ -116,7 +116,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   } else name satisfies never
 }
 
-/** An error, or an event of an unknown type. */
+/** An error, or an event that nobody knows. */
 function takeOther(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const name = exceptionIn(wire)
   if (name !== undefined) fail(state, name, wire[name], emit)
@@ -319,7 +319,7 @@ function takeCitation(state: DecoderState, index: string, citation: JsonObject, 
 function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
   const open = openAt(state, index)
   if (!open) return
-  open.text ||= text.trim() && 'noted'
+  open.text ||= text.trim() && 'told'
   if (text) emitDelta(open, { kind: 'input', text }, emit)
 }
 

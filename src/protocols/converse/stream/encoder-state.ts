@@ -48,7 +48,7 @@ export type Block = {
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
   truncated: 'error' | 'length'
-  /** Of the model that the client requested. */
+  /** Of the model that the client asked for. */
   family: ConverseFamily
   phase: 'held' | 'begun' | 'done'
   start: Pick<Extract<EncoderEvent, { type: 'start' }>, 'serviceTier'>
@@ -76,7 +76,7 @@ export const reportOf = ({ notes, fieldNames }: EncoderState): ConverseReport =>
 export function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place | undefined): void {
   const own = ext?.[protocolName]?.fields
   if (!own) return
-  // Citations are written unchanged.
+  // Citations are written as they came.
   const { citations: _, ...fields } = own
   // Under its own name a report passes over them.
   reportOf(state).ext({ [`${protocolName} `]: { fields } }, at)

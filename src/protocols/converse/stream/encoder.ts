@@ -162,7 +162,7 @@ function begin(state: EncoderState, emit: EmitWire): void {
 
 function close(state: EncoderState, emit: EmitWire): void {
   if (!state.finish && !state.promptBlocked) {
-    // Other candidates ended, and this one did not.
+    // Other answers came to an end, and this one never did.
     if (state.truncated === 'error' || state.phase === 'held') state.failure = endedEarly
     cutOff(state, emit)
     return

@@ -166,7 +166,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
     report.add('citation.foreign', block.head.at, 'citations')
     return
   }
-  if (saysMore(citation, [wire])) report.add('citation.approximated', block.head.at, 'citations')
+  if (saysMore(citation, [wire])) report.once('citation.approximated', block.head.at, 'citations')
   else if (citation.protocol !== protocolName && (citation.start !== undefined || citation.end !== undefined))
     report.once('citation.span', block.head.at, 'citations')
   beginBlock(state, block, emit)
