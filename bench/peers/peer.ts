@@ -1,6 +1,5 @@
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
-import { protocols } from '../../src/protocols/index.ts'
-import type { Covered } from '../../test/support/covered.ts'
+import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { requestOf, responseOf, streamOf } from '../fixtures.ts'
 import { type Measured, measure, type Task } from '../measure.ts'
 import { wrongInRequest, wrongInResponse, wrongInStream } from '../right.ts'
@@ -13,7 +12,7 @@ export type PeerResult = { name: string; version: string; measures: Measured[]; 
 export const ours = 'wireglot: '
 
 /** One contender and one pair in a process of their own, compared with this library and the floor. */
-const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, Covered, Covered, string]
+const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, ProtocolName, ProtocolName, string]
 
 // A contender may log what it does for each event.
 console.log = () => {}

@@ -3,7 +3,7 @@ import { translateRequest } from '../../src/api.ts'
 import type { TranslationContext } from '../../src/protocol.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { recordedProtocols, recordedRequests, shared, skipReason } from './data.ts'
+import { recordedRequests, shared, skipReason } from './data.ts'
 import { expectKept, received } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
@@ -16,7 +16,7 @@ const references = ['previous_response_id', 'conversation', 'thread']
 
 describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
   const recorded = recordedRequests()
-  for (const from of recordedProtocols())
+  for (const from of protocolNames)
     for (const to of protocolNames.filter(name => name !== from)) {
       test(`recorded ${from} requests reach ${to} and come back whole`, async () => {
         const cases = recorded.filter(({ protocol }) => protocol === from)

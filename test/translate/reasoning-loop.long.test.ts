@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
 import { all, pairs } from '../../src/testing/bodies.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Body, clientOf, type Echo } from '../support/clients/index.ts'
-import type { Covered } from '../support/covered.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
-const names = all.map(({ name }) => name as Covered)
+const names = all.map(({ name }) => name as ProtocolName)
 
 type Loop = {
-  client: Covered
-  upstream: Covered
+  client: ProtocolName
+  upstream: ProtocolName
   shape: Shape
   streamed: boolean
   echo?: Echo
@@ -62,7 +61,7 @@ const forms = [
 /** Chat servers get older reasoning only on request. */
 const keepAll = { chatCompletions: { reasoningInHistory: 'always' as const } }
 
-describe.each(pairs.map(({ from, to }) => ({ client: from.name as Covered, upstream: to.name as Covered })))(
+describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
   'a $client client of a $upstream upstream',
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)
@@ -256,7 +255,7 @@ function callsOf(body: unknown): string[] {
 }
 
 describe.each(names)('a %s client in the middle of a loop', client => {
-  const manual: Record<Covered, object> = {
+  const manual: Record<ProtocolName, object> = {
     'chat-completions': { reasoning_effort: 'high' },
     responses: { reasoning: { effort: 'high' } },
     messages: { thinking: { type: 'enabled', budget_tokens: 8192 } },

@@ -198,11 +198,9 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   atEnd(trace, () => clearTimeout(timer))
 }
 
-/** The response, with a stream of binary frames as text/event-stream. Without a content type its bytes tell: text stays as it is. */
+/** The response, with a stream of binary frames as text/event-stream. */
 function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
-  const type = response.headers['content-type'] ?? ''
-  if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response
-  if (type === '') return { ...response, body: textOfFrames(response.body, framing) }
+  if (!framing || !(response.headers['content-type'] ?? '').startsWith(framing.contentType)) return response
   return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
 }
 

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
 /** What an upstream is going to send, independent of a client's dialect. */
@@ -118,12 +117,10 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
     if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response(script, body)))
-    const { framing } = protocols[protocol as ProtocolName].frames
-    res.writeHead(200, { 'content-type': framing?.contentType ?? 'text/event-stream' })
-    const text = stream(script, body).join('')
-    const bytes = Buffer.from(framing ? framing.encode()(text) : text)
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
     // Cut in odd places, as networks do.
-    for (let at = 0; at < bytes.length; at += 97) res.write(bytes.subarray(at, at + 97))
+    const text = Buffer.from(stream(script, body).join(''))
+    for (let at = 0; at < text.length; at += 97) res.write(text.subarray(at, at + 97))
     if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
     return res.end()
   }
