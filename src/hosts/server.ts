@@ -17,7 +17,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
  * const server = createServer(handler)
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createServer(listener: Listener): Server {
+export function createServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {
   return new OnePortServer(listener)
 }
 
