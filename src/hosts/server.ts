@@ -52,7 +52,7 @@ class OnePortServer extends Server {
     super.closeAllConnections()
   }
 
-  /** Reads the first bytes, which tell the protocol, and puts them back. */
+  /** Reads the first bytes, which show the protocol, and puts them back. */
   #recognize(socket: Socket): void {
     const read: Buffer[] = []
     const forget = () => {

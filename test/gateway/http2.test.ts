@@ -58,7 +58,7 @@ describe('one port', () => {
     expect(withoutIds(newer.text)).toBe(withoutIds(await older.text()))
   })
 
-  test('tells them apart by the first bytes, wherever these are cut', async () => {
+  test('distinguishes them by the first bytes, wherever these are cut', async () => {
     const { port } = await served()
     for (const start of ['P', 'PR', 'PRI', 'PRI * HTTP/2.0\r\n\r\n', 'PO', 'POST /v1/mod', 'G']) {
       const isNewer = start.startsWith('PRI')
@@ -162,7 +162,7 @@ describe('a client of HTTP/2', () => {
 })
 
 describe('closing', () => {
-  test('ends idle connections of HTTP/2 and those that have said nothing', async () => {
+  test('ends idle connections of HTTP/2 and those that have sent nothing', async () => {
     const { url, port, server } = await served()
     const client = session(url)
     await ask(client, '/v1/models')
