@@ -3,7 +3,7 @@ import type { TransportCall, TransportResponse } from '../transports/transport.t
 
 /** The call with some of its parts replaced. `signal` is a getter in calls of the gateway, which creates an AbortSignal. */
 export function changed(call: TransportCall, more: Partial<Pick<TransportCall, 'url' | 'method' | 'headers' | 'body'>>): TransportCall {
-  const { url, method, headers, body, stop, connectMs, proxy } = call
+  const { url, method, headers, body, stop, connectMs, proxy, socket } = call
   return {
     url,
     method,
@@ -12,6 +12,7 @@ export function changed(call: TransportCall, more: Partial<Pick<TransportCall, '
     connectMs,
     ...(stop && { stop }),
     ...(proxy !== undefined && { proxy }),
+    ...(socket && { socket }),
     ...more,
     get signal() {
       return call.signal

@@ -43,6 +43,13 @@ export const bedrock = {
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
     },
     {
+      fact: 'Claude is not served with the protocols of OpenAI.',
+      protocols: ['chat-completions', 'responses'],
+      models: ['*claude-*'],
+      speak: { protocol: 'messages', when: 'always' },
+      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
+    },
+    {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningField: 'reasoning' } },

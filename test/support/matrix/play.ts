@@ -38,7 +38,8 @@ function channelOf({ vendor, model, only, generic = false }: Way): object {
     apiKey: 'key-0123456789',
     learnUnsupported: false,
     ...(only && { protocols: [only] }),
-    ...(chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
+    // The profile decides between several base URLs.
+    ...(vendor === 'bedrock' && !generic ? { region: 'us-east-1' } : chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
   }
 }
 
