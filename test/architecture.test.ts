@@ -15,7 +15,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocol.ts': { rooms: ['canonical'], packages: [] },
   kit: { rooms: ['canonical', 'errors.ts', 'protocol.ts'], packages: ['@noble/hashes', 'zod/mini'] },
   sse: { rooms: ['kit/json/scan.ts', 'protocol.ts'], packages: ['eventsource-parser'] },
-  eventstream: { rooms: ['protocol.ts', 'sse'], packages: [] },
+  eventstream: { rooms: ['kit', 'protocol.ts', 'sse'], packages: [] },
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts', 'eventstream'], packages: ['zod/mini'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   'protocols/sockets.ts': { rooms: ['protocol.ts', 'protocol folder', 'protocols/index.ts'], packages: [] },

@@ -1,3 +1,4 @@
+import { replay } from '../transports/bodies.ts'
 import type { Signal } from '../transports/stopper.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
@@ -46,16 +47,7 @@ export async function peeked(response: TransportResponse): Promise<{ text: strin
     read.push(value)
     text += typeof value === 'string' ? value : decoder.decode(value, { stream: true })
   }
-  return { text, response: { ...response, body: replayed(read, chunks) } }
-}
-
-async function* replayed(read: readonly (Uint8Array | string)[], rest: AsyncIterator<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
-  try {
-    yield* read
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
+  return { text, response: { ...response, body: replay(read, chunks) } }
 }
 
 /** Ends a response without reading it. */

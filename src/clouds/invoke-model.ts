@@ -1,10 +1,11 @@
 import { type EventFrame, EventFrameError, EventFrameReader } from '../eventstream/frames.ts'
-import { isObject, parseObject } from '../kit/json/json.ts'
+import { isObject, parseObject, without } from '../kit/json/json.ts'
+import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import { encoded, textOf } from '../sse/bytes.ts'
 import type { TransportResponse } from '../transports/transport.ts'
 import { changed } from './call.ts'
 import { errorBody, messagesPath, ownMembers, withError } from './claude.ts'
-import { baseBefore, headersWithout, objectOfMembers, readObject, takeMembers, type Wrapping, withJson } from './wrapping.ts'
+import { baseBefore, objectOfMembers, readObject, takeMembers, type Wrapping, withJson } from './wrapping.ts'
 
 /** The version of the body. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html */
 const version = 'bedrock-2023-05-31'
@@ -35,7 +36,7 @@ export const invokeModel: Wrapping = call => {
   const betas = betasIn(taken['anthropic_beta'], call.headers['anthropic-beta'])
   const added = { anthropic_version: taken['anthropic_version'] ?? version, ...(betas.length > 0 && { anthropic_beta: betas }) }
   const model = String(taken['model'])
-  const sent = headersWithout(call.headers, ['anthropic-version', 'anthropic-beta'])
+  const sent = without(call.headers, ['anthropic-version', 'anthropic-beta'])
   if (new URL(call.url).pathname.endsWith('/count_tokens')) return counting(call, base, { model, sent, added, others })
   const action = taken['stream'] === true ? 'invoke-with-response-stream' : 'invoke'
   const url = `${base}/model/${encodeURIComponent(model)}/${action}`
@@ -137,13 +138,6 @@ const errorEvent = (type: string, message: string) => `event: error\ndata: ${JSO
 /** The text in base64. */
 function textIn(base64: string): string {
   const latin = atob(base64)
-  for (let at = 0; at < latin.length; at++) if (latin.charCodeAt(at) > 0x7f) return textOf(Uint8Array.from(latin, char => char.charCodeAt(0)))
+  for (let at = 0; at < latin.length; at++) if (latin.charCodeAt(at) > 0x7f) return textOf(bytesIn(base64))
   return latin
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = ''
-  // In parts, because a call has a limit of arguments.
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
-  return btoa(text)
 }

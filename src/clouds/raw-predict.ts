@@ -1,6 +1,7 @@
+import { without } from '../kit/json/json.ts'
 import { changed } from './call.ts'
 import { messagesPath, ownMembers, withError } from './claude.ts'
-import { baseBefore, headersWithout, objectOfMembers, takeMembers, type Wrapping } from './wrapping.ts'
+import { baseBefore, objectOfMembers, takeMembers, type Wrapping } from './wrapping.ts'
 
 /** The version of the body. Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude */
 const version = 'vertex-2023-10-16'
@@ -23,7 +24,7 @@ export const rawPredict: Wrapping = call => {
   const named = isCounting ? 'count-tokens' : encodeURIComponent(model).replaceAll('%40', '@')
   const url = `${base}/models/${named}:${action}`
   return {
-    call: changed(call, { url, headers: headersWithout(call.headers, ['anthropic-version']), body: objectOfMembers(added, others) }),
+    call: changed(call, { url, headers: without(call.headers, ['anthropic-version']), body: objectOfMembers(added, others) }),
     unwrap: async response => (response.status >= 400 ? withError(response) : response),
   }
 }

@@ -1,6 +1,7 @@
 import { keyOf, membersOf } from '../gateway/body/outline.ts'
-import { isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
+import { isObject, type JsonObject, parseJson, without } from '../kit/json/json.ts'
 import { encoded, join, textOf } from '../sse/bytes.ts'
+import { only } from '../transports/bodies.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
 /**
@@ -49,10 +50,6 @@ export function baseBefore(url: string, steps: RegExp): string | undefined {
   return found ? origin + pathname.slice(0, found.index) : undefined
 }
 
-export function headersWithout(headers: Record<string, string>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
-}
-
 /** The body of a small JSON response as an object. */
 export async function readObject({ body }: TransportResponse): Promise<JsonObject> {
   const decoder = new TextDecoder()
@@ -69,10 +66,6 @@ export async function readObject({ body }: TransportResponse): Promise<JsonObjec
 
 /** The response with another body. */
 export function withJson(response: TransportResponse, body: object): TransportResponse {
-  const headers = { ...headersWithout(response.headers, ['content-length', 'content-encoding']), 'content-type': 'application/json' }
-  return { ...response, headers, body: once(JSON.stringify(body)) }
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text
+  const headers = { ...without(response.headers, ['content-length', 'content-encoding']), 'content-type': 'application/json' }
+  return { ...response, headers, body: only(JSON.stringify(body)) }
 }

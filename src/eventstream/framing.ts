@@ -1,3 +1,4 @@
+import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import type { Framing } from '../protocol.ts'
 import { encoded, joined, quickText } from '../sse/bytes.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
@@ -162,7 +163,7 @@ const shortened = (headers: Record<string, string>) => Object.fromEntries(Object
 /** The bytes of a frame in base64. Undefined: these are no bytes of one frame. */
 function ownBytes(base64: string): Uint8Array | undefined {
   try {
-    const bytes = Uint8Array.from(atob(base64), char => char.charCodeAt(0))
+    const bytes = bytesIn(base64)
     let count = 0
     const reader = new EventFrameReader(() => count++)
     reader.push(bytes)
@@ -171,11 +172,4 @@ function ownBytes(base64: string): Uint8Array | undefined {
   } catch {
     return undefined
   }
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = ''
-  // In chunks, because a call has a limit of arguments.
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
-  return btoa(text)
 }

@@ -71,8 +71,8 @@ function endpointsOf({ baseUrl, addVersion, protocols = [], api, ...parts }: Omi
       // Under the base URL of a wrapping is nothing else.
       if (api === undefined || known?.api === api) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth, ...also }
     } else if (known) {
-      const own = (!wrapped && parts.region !== undefined && plain?.regions?.[parts.region]) || known.baseUrl
-      endpoints[protocol] = { baseUrl: filled(own, parts), addVersion: known.addVersion ?? true, auth, ...also }
+      const base = (!wrapped && parts.region !== undefined && plain?.regions?.[parts.region]) || known.baseUrl
+      endpoints[protocol] = { baseUrl: filled(base, parts), addVersion: known.addVersion ?? true, auth, ...also }
     }
   }
   return endpoints

@@ -9,6 +9,7 @@ import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../tr
 import { translateCounted } from '../translate/response.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
+import { only } from '../transports/bodies.ts'
 import { AfterFinish } from './after-finish.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
@@ -255,8 +256,4 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   const { body, notes } = encodeCollected(response, reader, from, settings)
   trace.notes.push(...notes)
   return { value: body }
-}
-
-async function* only(text: string): AsyncGenerator<string> {
-  yield text
 }

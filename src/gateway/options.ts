@@ -198,7 +198,7 @@ const Entra = entry({
   scope: name.optional(),
   /** The authority of a national cloud. Default `https://login.microsoftonline.com`. */
   authorityHost: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-}).refine(({ tenantId, clientId, clientSecret }) => clientSecret === undefined || (tenantId && clientId), 'expected tenantId and clientId beside clientSecret')
+}).refine(({ tenantId, clientId, clientSecret }) => clientSecret === undefined || (tenantId && clientId), 'expected tenantId and clientId with clientSecret')
 
 /** The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call. */
 const CloudAuth = entry({
@@ -311,7 +311,7 @@ const Channel = entry({
       need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
     const apis = vendor?.endpoints.flatMap(endpoint => endpoint.apis?.map(({ api }) => api) ?? []) ?? []
     if (channel.api !== undefined && !apis.includes(channel.api)) need('api', `expected one of ${apis.join(', ') || 'none: this vendor has one'}`)
-    if (channel.auth && channel.apiKey !== undefined) need('auth', 'expected no "apiKey" beside it')
+    if (channel.auth && channel.apiKey !== undefined) need('auth', 'expected no "apiKey" with it')
   })
   .transform(withVendor)
 

@@ -1,11 +1,9 @@
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import { type RequestListener, Server } from 'node:http'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 
 /** What an HTTP/2 client without TLS sends first. No request of HTTP/1.1 begins with it. */
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
  * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript speaks it by default. The listener gets
@@ -17,19 +15,19 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
  * const server = createServer(handler)
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {
+export function createServer(listener: RequestListener): Server {
   return new OnePortServer(listener)
 }
 
 class OnePortServer extends Server {
-  readonly #listener: Listener
+  readonly #listener: RequestListener
   readonly #asHttp1: (socket: Socket) => void
   #http2: Http2Server | undefined
   readonly #sessions = new Set<ServerHttp2Session>()
   /** Connections whose first bytes have not come. */
   readonly #silent = new Set<Socket>()
 
-  constructor(listener: Listener) {
+  constructor(listener: RequestListener) {
     super(listener)
     this.#listener = listener
     const own = this.listeners('connection') as ((socket: Socket) => void)[]

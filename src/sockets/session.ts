@@ -9,6 +9,7 @@ import { nesting } from '../kit/json/scan.ts'
 import type { Headers, Protocol, SocketWire } from '../protocol.ts'
 import { textOf } from '../sse/bytes.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
+import { only } from '../transports/bodies.ts'
 import { drained } from '../transports/drained.ts'
 import type { Stopper } from '../transports/stopper.ts'
 
@@ -229,8 +230,4 @@ function requestHeaders(handshake: Headers): Headers {
   const headers: Headers = { 'content-type': 'application/json' }
   for (const [name, value] of Object.entries(handshake)) if (!ofHandshake.test(name)) headers[name] = value
   return headers
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

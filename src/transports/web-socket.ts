@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
+import { only } from './bodies.ts'
 import { Chunks } from './chunks.ts'
 import { plainHeaders } from './plain-headers.ts'
 import type { SocketMessages, TransportCall, TransportResponse } from './transport.ts'
@@ -171,7 +172,3 @@ function exchange(
 const textOf = (body: TransportCall['body']) => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 const failure = (message: string, code: string) => Object.assign(new Error(message), { code })
-
-async function* only(text: string): AsyncGenerator<string> {
-  yield text
-}

@@ -210,8 +210,8 @@ describe('the configuration', () => {
     expect(faultsOf({ auth: { aws: { accessKeyId: ['planted-secret'], secretAccessKey: 's' } } })).not.toThrow(/planted/)
   })
 
-  test('refuses auth beside an API key, an empty auth and unknown keys', () => {
-    expect(faultsOf({ auth: { aws: {} }, apiKey: 'k' })).toThrow('auth: expected no "apiKey" beside it')
+  test('refuses auth together with an API key, an empty auth and unknown keys', () => {
+    expect(faultsOf({ auth: { aws: {} }, apiKey: 'k' })).toThrow('auth: expected no "apiKey" with it')
     expect(faultsOf({ auth: {} })).toThrow('auth: expected one of aws, google, entra')
     expect(faultsOf({ auth: { aws: { profil: 'x' } } })).toThrow('did you mean profile?')
   })

@@ -161,7 +161,7 @@ test('a channel is complete with a resource, and says what a secret needs', () =
   const dated = settle({ channels: [{ vendor: 'azure', resource: 'acme', api: 'deployments', apiKey: 'azure-key-0123456789' }] }, {}).channels[0]
   expect(dated?.endpoints['chat-completions']?.baseUrl).toBe('https://acme.openai.azure.com/openai/deployments')
   expect(() => settle({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: { clientSecret: 's' } } }] }, {})).toThrow(
-    'expected tenantId and clientId beside',
+    'expected tenantId and clientId with',
   )
   expect(() => settle({ channels: [{ vendor: 'azure', auth: { entra: {} } }] }, {})).toThrow('or set resource')
   expect(() => settle({ channels: [{ vendor: 'openai', api: 'deployments' }] }, {})).toThrow('api: expected one of none')

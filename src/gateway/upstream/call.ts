@@ -5,6 +5,7 @@ import { textOf } from '../../sse/bytes.ts'
 import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
+import { replay } from '../../transports/bodies.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { SocketMessages, TransportCall, TransportResponse } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
@@ -23,7 +24,7 @@ import { refusedField } from './learned.ts'
 import type { Opened, Prepared } from './opened.ts'
 import { demanding, prepare } from './prepare.ts'
 import { redactText, withoutSecrets } from './redact.ts'
-import { beginningOf, readSome, replay, watch } from './response.ts'
+import { beginningOf, readSome, watch } from './response.ts'
 
 /** One attempt at one candidate. */
 export async function call(

@@ -126,20 +126,3 @@ export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>):
   }
   return { start, read }
 }
-
-/** The complete body, of which some chunks have been read already. */
-export function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
-  const left = [...read]
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: async () => {
-        const value = left.shift()
-        return value === undefined ? iterator.next() : { done: false, value }
-      },
-      return: async () => {
-        await iterator.return?.()
-        return { value: undefined, done: true }
-      },
-    }),
-  }
-}

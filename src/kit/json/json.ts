@@ -39,7 +39,7 @@ export function only(object: JsonObject, keys: readonly string[]): JsonObject {
 }
 
 /** A copy without these keys. */
-export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+export function without<Value>(object: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 

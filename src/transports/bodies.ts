@@ -1,0 +1,23 @@
+type Chunk = Uint8Array | string
+
+/** A body of one chunk. */
+export async function* only<One extends Chunk>(chunk: One): AsyncGenerator<One> {
+  yield chunk
+}
+
+/** The complete body, of which some chunks have been read already. */
+export function replay(read: readonly Chunk[], iterator: AsyncIterator<Chunk>): AsyncIterable<Chunk> {
+  const left = [...read]
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        const value = left.shift()
+        return value === undefined ? iterator.next() : { done: false, value }
+      },
+      return: async () => {
+        await iterator.return?.()
+        return { value: undefined, done: true }
+      },
+    }),
+  }
+}
