@@ -143,7 +143,7 @@ ${table(
 function recordsTable({ records, perSecond, cpuUs, longestPauseMs, megabytes, queries }: RecordsResult): string {
   return `### Records in the embedded database
 
-Written as they come, through the whole path: ${perSecond.toFixed(0)} records per second, with ${cpuUs.toFixed(0)} µs of processor time each. The longest pause of the process was ${longestPauseMs.toFixed(0)} ms. With ${records} records of 30 days in a file of ${megabytes.toFixed(0)} MB, seven calls of the console over HTTP:
+Written as they come, through the whole path: ${perSecond.toFixed(0)} records per second, with ${cpuUs.toFixed(0)} µs of processor time each. The longest pause of the process was ${longestPauseMs.toFixed(0)} ms. With ${records} records of 30 days in a file of ${megabytes.toFixed(0)} MB, these calls of the console over HTTP:
 
 ${table(
   ['', 'median ms', 'most ms'],
@@ -166,7 +166,7 @@ function peerTable(peers: readonly Peer[]): string {
       return theirs === undefined || own === undefined ? 'cannot' : `${theirs.toFixed(2)}${wrong[word] === undefined ? '' : '\\*'} : ${own.toFixed(2)}`
     }),
   ])
-  return `### Beside other packages
+  return `### Compared with other packages
 
 How many times the floor: theirs, and this library's in the same process. \`cannot\`: it has no such conversion, fails with the same input, or loses text; \\*: it loses calls, results or tools. ${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}${unable.length > 0 ? `; nothing of ${unable.join(', ')} can be called outside of its own server` : ''}.
 
