@@ -13,7 +13,17 @@ export type { Candidate, CanonicalResponse, Finish, FinishReason, Usage } from '
 export type { ErrorCode } from './errors.ts'
 export type { Note, NoteCode } from './notes.ts'
 export type { StreamUsage, ToolOptions, TranslationContext, WireError } from './protocol.ts'
-export type { ChatCompletionsOptions, GeminiLevel, GeminiOptions, MappingOptions, MessagesOptions, ProtocolName, ResponsesOptions } from './protocols/index.ts'
+export type {
+  ChatCompletionsOptions,
+  ConverseFamily,
+  ConverseOptions,
+  GeminiLevel,
+  GeminiOptions,
+  MappingOptions,
+  MessagesOptions,
+  ProtocolName,
+  ResponsesOptions,
+} from './protocols/index.ts'
 export type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 export type { Settings } from './translate/settings.ts'
 export type { StreamTranslator } from './translate/stream-translator.ts'

@@ -3,6 +3,7 @@ import { advice as gatewayAdvice, gatewayNotes } from './kit/notes/gateway.ts'
 import { commonNotes, advice as sharedAdvice } from './kit/notes/shared.ts'
 import type { NoteTable } from './protocol.ts'
 import * as chatCompletions from './protocols/chat-completions/notes.ts'
+import * as converse from './protocols/converse/notes.ts'
 import * as generateContent from './protocols/generate-content/notes.ts'
 import * as messages from './protocols/messages/notes.ts'
 import * as responses from './protocols/responses/notes.ts'
@@ -14,6 +15,7 @@ const tables = {
   responses: responses.notes,
   messages: messages.notes,
   'generate-content': generateContent.notes,
+  converse: converse.notes,
   translate: translateNotes,
   gateway: gatewayNotes,
 } as const
@@ -38,6 +40,7 @@ const advice: Record<NoteCode, string> = {
   ...responses.advice,
   ...messages.advice,
   ...generateContent.advice,
+  ...converse.advice,
   ...translateAdvice,
   ...gatewayAdvice,
 }

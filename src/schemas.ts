@@ -1,5 +1,5 @@
 /**
- * Requests, responses, stream events and errors of the four protocols as schemas of zod, each with a type of the same name: to validate,
+ * Requests, responses, stream events and errors of the protocols as schemas of zod, each with a type of the same name: to validate,
  * to extend and to infer from, together with the zod that you have installed. wireglot checks requests and responses against them itself.
  * All objects are loose: a new field breaks nothing.
  * @module wireglot/schemas
@@ -15,6 +15,8 @@ export {
   ChatResponse as ChatCompletionsResponse,
   ChatTool as ChatCompletionsTool,
 } from './protocols/chat-completions/schema.ts'
+export { ConverseErrorResponse, ConverseStreamEvent } from './protocols/converse/event-schema.ts'
+export { ConverseMessage, ConverseRequest, ConverseResponse, ConverseTool } from './protocols/converse/schema.ts'
 export { GeminiErrorResponse, GeminiStreamEvent } from './protocols/generate-content/event-schema.ts'
 export { GeminiContent, GeminiRequest, GeminiResponse, GeminiTool } from './protocols/generate-content/schema.ts'
 export { MessagesErrorResponse, MessagesStreamEvent } from './protocols/messages/event-schema.ts'

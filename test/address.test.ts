@@ -111,6 +111,6 @@ describe('an address that', () => {
 
 test.each(protocolNames)('ids with control characters are left out of a listing, for a terminal does what they say: %s', name => {
   const ids = ['gpt-9', 'x\u001b[2J', 'a\nb', '\u009b2J', '\u007f', 'ü/ok:free']
-  const body = { data: ids.map(id => ({ id })), models: ids.map(id => ({ name: `models/${id}` })) }
+  const body = { data: ids.map(id => ({ id })), models: ids.map(id => ({ name: `models/${id}` })), modelSummaries: ids.map(id => ({ modelId: id })) }
   expect(idsIn(protocols[name], body)).toEqual(['gpt-9', 'ü/ok:free'])
 })

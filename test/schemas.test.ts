@@ -12,6 +12,7 @@ describe('the exported schemas', () => {
       [
         ...['ChatCompletionsChunk', 'ChatCompletionsErrorResponse', 'ChatCompletionsMessage', 'ChatCompletionsRequest', 'ChatCompletionsResponse'],
         ...['ChatCompletionsStreamEvent', 'ChatCompletionsTool'],
+        ...['ConverseErrorResponse', 'ConverseMessage', 'ConverseRequest', 'ConverseResponse', 'ConverseStreamEvent', 'ConverseTool'],
         ...['GeminiContent', 'GeminiErrorResponse', 'GeminiRequest', 'GeminiResponse', 'GeminiStreamEvent', 'GeminiTool'],
         ...['MessagesErrorResponse', 'MessagesMessage', 'MessagesRequest', 'MessagesResponse', 'MessagesStreamEvent', 'MessagesTool'],
         ...['ResponsesErrorResponse', 'ResponsesItem', 'ResponsesRequest', 'ResponsesResponse', 'ResponsesStreamEvent', 'ResponsesTool'],
@@ -29,6 +30,8 @@ describe('the exported schemas', () => {
     ['GeminiStreamEvent', schemas.GeminiStreamEvent, { candidates: [{ content: { parts: [{ text: 5 }] } }] }],
     ['GeminiStreamEvent', schemas.GeminiStreamEvent, { error: 'Overloaded' }],
     ['GeminiErrorResponse', schemas.GeminiErrorResponse, { error: { code: '503' } }],
+    ['ConverseStreamEvent', schemas.ConverseStreamEvent, { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 5 } } }],
+    ['ConverseErrorResponse', schemas.ConverseErrorResponse, { message: 5 }],
   ] as const)('%s refuses a faulty value (%#)', (_, schema, event) => {
     expect(schema.safeParse(event).success).toBe(false)
   })
@@ -36,6 +39,7 @@ describe('the exported schemas', () => {
   test.each([
     ['ResponsesStreamEvent', schemas.ResponsesStreamEvent, { type: 'response.hologram.delta', x: 1 }],
     ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'hologram', x: 1 }],
+    ['ConverseStreamEvent', schemas.ConverseStreamEvent, { hologram: { x: 1 } }],
     ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta' } }],
   ] as const)('%s accepts an unknown kind (%#)', (_, schema, event) => {
     expect(schema.parse(event)).toEqual(event)
@@ -46,10 +50,12 @@ describe('the exported schemas', () => {
     expectTypeOf<Wire['responses']['event']>().toExtend<schemas.ResponsesStreamEvent>()
     expectTypeOf<Wire['messages']['event']>().toExtend<schemas.MessagesStreamEvent>()
     expectTypeOf<Wire['generate-content']['event']>().toExtend<schemas.GeminiStreamEvent>()
+    expectTypeOf<Wire['converse']['event']>().toExtend<schemas.ConverseStreamEvent>()
     expectTypeOf<Wire['chat-completions']['error']>().toExtend<schemas.ChatCompletionsErrorResponse>()
     expectTypeOf<Wire['responses']['error']>().toExtend<schemas.ResponsesErrorResponse>()
     expectTypeOf<Wire['messages']['error']>().toExtend<schemas.MessagesErrorResponse>()
     expectTypeOf<Wire['generate-content']['error']>().toExtend<schemas.GeminiErrorResponse>()
+    expectTypeOf<Wire['converse']['error']>().toExtend<schemas.ConverseErrorResponse>()
   })
 
   test('work inside of the schemas of zod, with paths and types', () => {

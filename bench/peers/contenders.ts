@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
+import type { Covered } from '../../test/support/covered.ts'
 
 /**
  * Other packages that convert between these protocols, each called in its cheapest way. Only what they document, or what their own server
@@ -13,11 +13,11 @@ import { createFrameParser } from '../../src/sse/parse.ts'
 type Convert<In, Out> = (given: In) => Out | Promise<Out>
 /** Absent: it cannot. Requests are parsed JSON in and out, responses too; a stream is the bytes of its chunks, and text. */
 export type Ways = { request?: Convert<unknown, unknown>; response?: Convert<unknown, unknown>; stream?: Convert<readonly Uint8Array[], string> }
-export type Contender = { name: string; version: string; ways(from: ProtocolName, to: ProtocolName): Ways }
+export type Contender = { name: string; version: string; ways(from: Covered, to: Covered): Ways }
 
 type Load = (dir: string) => Promise<Contender['ways']>
 
-const isPair = (from: ProtocolName, to: ProtocolName, pair: readonly [ProtocolName, ProtocolName]) => from === pair[0] && to === pair[1]
+const isPair = (from: Covered, to: Covered, pair: readonly [Covered, Covered]) => from === pair[0] && to === pair[1]
 const down = ['messages', 'chat-completions'] as const
 const up = ['chat-completions', 'messages'] as const
 
@@ -47,7 +47,7 @@ const llmBridge: Load = async dir => {
     handleUniversalStreamRequest(stream: ReadableStream, from: string, to: string): ReadableStream
   }
   const { translateBetweenProviders, handleUniversalStreamRequest } = await load<Bridge>(dir, 'llm-bridge')
-  const names: Record<ProtocolName, string> = {
+  const names: Record<Covered, string> = {
     'chat-completions': 'openai',
     responses: 'openai-responses',
     messages: 'anthropic',
@@ -60,7 +60,7 @@ const llmBridge: Load = async dir => {
 }
 
 const llmRouter: Load = async dir => {
-  const formats = { 'chat-completions': 'openai', messages: 'claude' } as Partial<Record<ProtocolName, string>>
+  const formats = { 'chat-completions': 'openai', messages: 'claude' } as Partial<Record<Covered, string>>
   type Requests = { translateRequest(from: string, to: string, model: string, body: unknown, stream: boolean): unknown }
   type ModelResponses = {
     convertOpenAINonStreamToClaude(body: unknown): unknown
@@ -142,7 +142,7 @@ const lingua: Load = async dir => {
   }
   const { getWasm } = await load<{ getWasm(): Wasm }>(dir, '@braintrust/lingua')
   const wasm = getWasm()
-  const formats: Record<ProtocolName, string> = { 'chat-completions': 'openai', responses: 'responses', messages: 'anthropic', 'generate-content': 'google' }
+  const formats: Record<Covered, string> = { 'chat-completions': 'openai', responses: 'responses', messages: 'anthropic', 'generate-content': 'google' }
   return (_from, to) => ({
     request: body => wasm.transform_request(JSON.stringify(body), formats[to], 'bench-model').data,
     response: body => wasm.transform_response(JSON.stringify(body), formats[to]).data,

@@ -1,5 +1,6 @@
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
-import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import type { Covered } from '../../test/support/covered.ts'
 import { requestOf, responseOf, streamOf } from '../fixtures.ts'
 import { type Measured, measure, type Task } from '../measure.ts'
 import { wrongInRequest, wrongInResponse, wrongInStream } from '../right.ts'
@@ -12,7 +13,7 @@ export type PeerResult = { name: string; version: string; measures: Measured[]; 
 export const ours = 'wireglot: '
 
 /** One contender and one pair in a process of their own, compared with this library and the floor. */
-const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, ProtocolName, ProtocolName, string]
+const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, Covered, Covered, string]
 
 // A contender may log what it does for each event.
 console.log = () => {}

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici'
-import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import type { Covered } from '../../test/support/covered.ts'
 import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, rampMs, textOf } from './plan.ts'
 
 /** Clients of all protocols in a process of their own: each sends requests one after another, and compares what it receives byte by byte. */
@@ -16,7 +17,7 @@ let firstBytes: number[] = []
 let next = 0
 let isOver = false
 
-const bodies: Record<ProtocolName, (text: string) => object> = {
+const bodies: Record<Covered, (text: string) => object> = {
   'chat-completions': text => ({ messages: [{ role: 'user', content: text }] }),
   responses: text => ({ input: text }),
   messages: text => ({ max_tokens: 9, messages: [{ role: 'user', content: text }] }),
@@ -63,7 +64,7 @@ type WireResponse = { [key: string]: unknown } & {
 }
 
 /** Written by hand, for the library must not be its own judge. */
-const textIn: Record<ProtocolName, (wire: WireResponse) => string | undefined> = {
+const textIn: Record<Covered, (wire: WireResponse) => string | undefined> = {
   'chat-completions': ({ choices: [choice] = [] }) => choice?.delta?.content ?? choice?.message?.content,
   responses: ({ type, delta, output }) =>
     output ? output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('') : type === 'response.output_text.delta' ? String(delta) : '',

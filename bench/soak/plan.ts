@@ -1,4 +1,4 @@
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type Covered, covered } from '../../test/support/covered.ts'
 
 /** The number of a stream decides what becomes of it; all processes of the soak compute it. */
 
@@ -10,8 +10,8 @@ export type FaultKind = (typeof faults)[number]
 
 export type Plan = {
   word: string
-  client: ProtocolName
-  served: ProtocolName
+  client: Covered
+  served: Covered
   stream: boolean
   fault: FaultKind | undefined
   leaves: Phase | undefined
@@ -27,8 +27,8 @@ export function planOf(number: number): Plan {
   const leaves = number >= leavers ? phases[number % phases.length] : number % 20 === 13 ? phases[round % phases.length] : undefined
   return {
     word: `n${number}`,
-    client: protocolNames[pair % 4] as ProtocolName,
-    served: protocolNames[Math.floor(pair / 4)] as ProtocolName,
+    client: covered[pair % 4] as Covered,
+    served: covered[Math.floor(pair / 4)] as Covered,
     stream: leaves ? leaves !== 'during a complete response' : number % 6 !== 5,
     fault: number < leavers && number % 20 === 7 ? faults[round % faults.length] : undefined,
     leaves,

@@ -11,7 +11,7 @@ import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { toStdout } from '../operations/lines.ts'
-import { isProtocolName, protocolNames } from '../protocols/index.ts'
+import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
 import { adminSources } from './admin-sources.ts'
@@ -277,7 +277,7 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
   lines.push('')
   const keyed = config.keys?.length ? { keyEnv: defaultKeyEnv } : {}
   if (config.keys?.length) lines.push(`export ${defaultKeyEnv}=...   # one of the configured keys`, '')
-  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')
+  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
   lines.push(
     'Without "stream":true the response is one JSON.',
     `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
@@ -285,6 +285,9 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
   )
   return lines
 }
+
+/** A terminal cannot show a stream of binary frames. */
+const isText = (name: ProtocolName) => protocols[name].frames.framing === undefined
 
 const served = (model: string) => (model === anyModel ? `models: those of the upstream; write one in place of ${anyModel}` : `model: ${model}`)
 

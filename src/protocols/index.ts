@@ -1,16 +1,20 @@
 import type { CodecOptions, Protocol, ToolOptions, WrittenOnly } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
+import { type ConverseFamily, type ConverseOptions, converse } from './converse/index.ts'
 import { type GeminiLevel, type GeminiOptions, generateContent } from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
-export type { ChatCompletionsOptions, GeminiLevel, GeminiOptions, MessagesOptions, ResponsesOptions }
+export type { ChatCompletionsOptions, ConverseFamily, ConverseOptions, GeminiLevel, GeminiOptions, MessagesOptions, ResponsesOptions }
 
 /** Every protocol this library speaks. A new one is one folder next to these, and one line here. */
-export const protocols = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } as const satisfies Record<
-  string,
-  Protocol
->
+export const protocols = {
+  'chat-completions': chatCompletions,
+  responses,
+  messages,
+  'generate-content': generateContent,
+  converse,
+} as const satisfies Record<string, Protocol>
 
 /** The name of a protocol. */
 export type ProtocolName = keyof typeof protocols
@@ -25,6 +29,8 @@ export type MappingOptions = {
   messages?: MessagesOptions
   /** For generate-content. */
   generateContent?: GeminiOptions
+  /** For converse. */
+  converse?: ConverseOptions
   /** For tools, tool calls and tool results of every protocol. */
   tools?: ToolOptions
 }

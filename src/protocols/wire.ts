@@ -1,5 +1,6 @@
 import type { Written } from '../kit/schema/written.ts'
 import type { ChatBlock, ChatBlockOf, ChatRequest, ChatResponse, ChatWire, ChatWrittenAssistant, ChatWrittenTool } from './chat-completions/schema.ts'
+import type { ConverseRequest, ConverseResponse, ConverseWire } from './converse/schema.ts'
 import type { GeminiRequest, GeminiResponse, GeminiWire } from './generate-content/schema.ts'
 import type { ProtocolName } from './index.ts'
 import type { MessagesRequest, MessagesResponse, MessagesWire, MessagesWrittenBlock, MessagesWrittenBlockOf, MessagesWrittenTool } from './messages/schema.ts'
@@ -38,6 +39,7 @@ export type Wire = {
   responses: Omit<ResponsesWire, 'request'> & { request: ResponsesSent }
   messages: Omit<MessagesWire, 'request'> & { request: MessagesSent }
   'generate-content': Omit<GeminiWire, 'request'> & { request: Sent<GeminiWire['request']> }
+  converse: Omit<ConverseWire, 'request'> & { request: Sent<ConverseWire['request']> }
 }
 
 type ChatSent = Named<Omit<Sent<ChatWire['request']>, 'messages' | 'tools'>> & { messages: ChatSentMessage[]; tools?: Sent<ChatWrittenTool>[] }
@@ -105,6 +107,7 @@ export type WireInput = {
   responses: { request: Loose<ResponsesRequest>; response: Loose<ResponsesResponse> }
   messages: { request: Loose<MessagesRequest>; response: Loose<MessagesResponse> }
   'generate-content': { request: Loose<GeminiRequest>; response: Loose<GeminiResponse> }
+  converse: { request: Loose<ConverseRequest>; response: Loose<ConverseResponse> }
 }
 
 /** A request body of the protocol, or a value whose type says nothing about it, such as the result of `JSON.parse`. */

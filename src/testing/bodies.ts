@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
 import * as chatCompletions from '../protocols/chat-completions/schema.ts'
+import * as converse from '../protocols/converse/schema.ts'
 import * as generateContent from '../protocols/generate-content/schema.ts'
 import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as messages from '../protocols/messages/schema.ts'
@@ -11,7 +12,10 @@ import { isSchema } from './definition.ts'
 import { fromSchema, wordsIn } from './from-schema.ts'
 
 const schemasOf = new Map<string, object>(
-  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, object>),
+  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent, converse } satisfies Record<
+    ProtocolName,
+    object
+  >),
 )
 
 export const all: Protocol[] = Object.values(protocols)

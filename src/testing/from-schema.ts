@@ -315,6 +315,7 @@ function merged(first: unknown, second: unknown): unknown {
 
 /** Optional in their schema, but nearly always present. */
 const common = new Set([
+  'stopReason',
   'stop_reason',
   'finish_reason',
   'message',

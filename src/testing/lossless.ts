@@ -10,6 +10,8 @@ export const lossless: readonly RegExp[] = [
   /response \/output\/\*\/(type|role)$/,
   // Choices are counted by their position.
   /response \/(choices|candidates)\/\*\/index$/,
+  // How long the model took, not what it wrote.
+  /response \/metrics\/latencyMs$/,
   // How a stream is framed, not what it contains.
   /request \/stream_options\/include_(usage|obfuscation)$/,
   // Media types are case-insensitive.

@@ -74,10 +74,12 @@ export function translateError(error: WireError, from: ProtocolFacts, to: Client
  * note.
  */
 function encodeFailure(error: CanonicalError, to: ClientHalf, options: CodecOptions): Encoded<unknown> {
-  const { wire, notes } = to.encodeError(error, options)
+  const { wire, notes: ofError } = to.encodeError(error, options)
+  // A changed status is noted where the source has it in its body.
+  const notes = ofError.filter(({ code }) => code !== 'error.status')
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)
   const { requestId, status } = to.decodeError({ body: wire.body, status: 0, headers: {} }).value
   if (requestId !== error.requestId) report.add('field.unsupported', error.at ?? '/error', 'requestId')
-  if (error.protocol !== undefined && status !== wire.status) report.add('error.status', error.at ?? '/error', 'status')
+  if (error.protocol !== undefined && (status !== wire.status || notes.length < ofError.length)) report.add('error.status', error.at ?? '/error', 'status')
   return { wire: wire.body, notes }
 }

@@ -1,3 +1,5 @@
+import { protocols } from '../protocols/index.ts'
+
 /** The response of a service to one request. `failure`: there was none, or it was cut off. */
 export type Received = {
   /** The requested URL, and the one that responded after redirects. */
@@ -35,10 +37,13 @@ export function createSender(send: typeof fetch, timeoutMs: number, key: string 
       received.type = response.headers.get('content-type') ?? ''
       received.headers = response.headers
       const decoder = new TextDecoder()
+      const binary = Object.values(protocols).find(({ frames }) => frames.framing && received.type.includes(frames.framing.contentType))
+      const decode = binary?.frames.framing?.decode()
       const reader = response.body?.getReader()
       for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
         received.firstByteMs ||= since()
-        received.text += decoder.decode(read.value, { stream: true })
+        const text = decode ? decode(read.value) : read.value
+        received.text += typeof text === 'string' ? text : decoder.decode(text, { stream: true })
       }
     } catch (error) {
       received.failure = failureOf(error, timeoutMs)

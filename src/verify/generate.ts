@@ -112,9 +112,10 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   const ms = received.totalMs
   const failed = (detail: string, mend = mendOf(received)) => report(name, 'failed', detail, { mend, ms })
   if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
-  if (!/text\/event-stream/i.test(received.type))
+  const expected = protocol.frames.framing?.contentType ?? 'text/event-stream'
+  if (!received.type.toLowerCase().includes(expected))
     return failed(
-      `the response is ${received.type || 'without a content type'}, not text/event-stream`,
+      `the response is ${received.type || 'without a content type'}, not ${expected}`,
       'The service does not stream this model, or something between collects the stream: ask without streaming, or configure the model so.',
     )
   const { wires, broken } = framesIn(received.text)

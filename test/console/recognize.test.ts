@@ -2,9 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { examine } from '../../src/console/translate/examine.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { half, requests, responses, streams } from '../gateway/support.ts'
+import { richStreams } from '../support/rich-streams.ts'
 
 const now = 1_700_000_000
 const chat = protocols['chat-completions']
+const converseResponse = {
+  output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+}
 const says = (value: unknown) => JSON.stringify(value)
 
 describe('what a pasted text is', () => {
@@ -21,6 +27,17 @@ describe('what a pasted text is', () => {
     ['a stream of messages', streams.messages.join(''), { protocol: 'messages', kind: 'stream' }],
     ['a stream of generate-content', streams['generate-content'].join(''), { protocol: 'generate-content', kind: 'stream' }],
     [
+      'a request of converse',
+      says({ messages: [{ role: 'user', content: [{ text: 'Hi' }] }], system: [{ text: 'Be brief' }] }),
+      { protocol: 'converse', kind: 'request' },
+    ],
+    ['a response of converse', says(converseResponse), { protocol: 'converse', kind: 'response' }],
+    [
+      'a stream of converse',
+      richStreams.converse['thinking, cited text and calls']?.map(protocols.converse.frames.write).join('') ?? '',
+      { protocol: 'converse', kind: 'stream' },
+    ],
+    [
       'a stream behind a byte order mark, a comment and CRLF',
       `\uFEFF: hi\r\n\r\n${streams.messages.join('').replaceAll('\n', '\r\n')}`,
       { protocol: 'messages' },
@@ -36,14 +53,14 @@ describe('what a pasted text is', () => {
         .filter(name => name !== examined.protocol)
         .sort(),
     )
-    expect(examined.targets.map(({ fault }) => fault)).toEqual([undefined, undefined, undefined])
+    expect(examined.targets.map(({ fault }) => fault)).toEqual(protocolNames.slice(1).map(() => undefined))
   })
 
   test('is read as the most common protocol when several can read it, and offers the others', async () => {
     const examined = await examine(says(requests['chat-completions']), { now })
     expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it identifies')] })
     expect(examined.fault).toBeUndefined()
-    expect(examined.targets).toHaveLength(3)
+    expect(examined.targets).toHaveLength(protocolNames.length - 1)
     expect(examined.choices).toEqual([{ protocol: 'messages', kind: 'request' }])
   })
 
@@ -99,6 +116,6 @@ describe('reports unreadable input with its path', () => {
   test('a response that is an error is a response', async () => {
     const body = { error: { message: 'Overheated', type: 'server_error', param: null, code: null } }
     const { targets } = await examine(says(body), { now, protocol: chat, kind: 'response' })
-    expect(targets.map(target => says(target.body).includes('Overheated'))).toEqual([true, true, true])
+    expect(targets.map(target => says(target.body).includes('Overheated'))).toEqual(protocolNames.slice(1).map(() => true))
   })
 })

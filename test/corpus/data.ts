@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 
@@ -8,7 +8,7 @@ export const skipReason = 'needs captured traffic: set WIREGLOT_SHARED to the fo
 
 export type Kind = 'requests' | 'responses' | 'streams' | 'errors'
 
-type Entry = { file: string; protocol: string; kind: Kind; dialect: string; authenticity: string; model?: string }
+type Entry = { file: string; protocol?: string; kind: Kind; dialect?: string; authenticity: string; model?: string | null; path?: string; operation?: string }
 
 /** The corpus has names of its own. */
 const corpusNames: Record<string, string> = { 'chat-completions': 'chat' }
@@ -17,11 +17,36 @@ const recordingNames: Record<string, string> = { 'chat-completions': 'chat', 'ge
 /** Captured files of one protocol and kind; schema-fuzzed ones, which are not valid on purpose, are left out. */
 export function corpusFiles(protocol: ProtocolName, kind: Kind): { file: string; text: string; path?: string }[] {
   if (!shared) return []
-  const { files } = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { files: Entry[] }
+  const folder = corpusOf(shared, protocol)
+  const { files } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { files: Entry[] }
   const name = corpusNames[protocol] ?? protocol
   return files
-    .filter(entry => entry.protocol === name && entry.kind === kind && entry.dialect !== 'fuzz')
-    .map(({ file, model = 'some-model' }) => ({ file, text: readFileSync(join(shared, 'corpus', file), 'utf8'), ...pathOf(protocol, model) }))
+    .filter(
+      entry =>
+        (entry.protocol ?? protocol) === name &&
+        entry.kind === kind &&
+        entry.dialect !== 'fuzz' &&
+        !(kind === 'responses' && entry.operation === 'count-tokens'),
+    )
+    .map(({ file, model, path }) => ({
+      file,
+      text: textOf(protocol, kind, readFileSync(join(folder, file), 'utf8')),
+      ...(path === undefined ? pathOf(protocol, model ?? 'some-model') : { path }),
+    }))
+}
+
+/** A newer protocol has a folder of its own. */
+export function corpusOf(root: string, protocol: ProtocolName): string {
+  const own = join(root, `corpus-${protocol}`)
+  return existsSync(own) ? own : join(root, 'corpus')
+}
+
+/** A stream as text; binary frames are kept as base64. */
+function textOf(protocol: ProtocolName, kind: Kind, text: string): string {
+  const { framing } = protocols[protocol].frames
+  if (kind !== 'streams' || !framing) return text
+  const { frames } = JSON.parse(text) as { frames: string }
+  return String(new TextDecoder().decode(Buffer.from(framing.decode()(Buffer.from(frames, 'base64')))))
 }
 
 /** Where a request was sent to, for it may say what the body does not. */
@@ -101,6 +126,13 @@ function restored(value: unknown, path: string, bodies: Map<string, Exchange['re
   return restored(there, path, bodies)
 }
 
+/** The protocols that recorded clients speak; there may be none yet of a newer one. All, where there are no recordings and their tests skip. */
+export const recordedProtocols = (): readonly ProtocolName[] => {
+  if (!shared) return protocolNames
+  const spoken = new Set<string>(recordedSessions().map(({ protocol }) => protocol))
+  return protocolNames.filter(name => spoken.has(name))
+}
+
 /** Every stream that real clients got, as text. Values that stand for earlier ones stay as they are. */
 export function recordedStreams(protocol: ProtocolName): { file: string; text: string }[] {
   if (!shared) return []
@@ -126,9 +158,9 @@ type Twins = { scenario: string; protocol: string; responses: string[]; streams:
 /** Files of the same exchange, once complete and once streamed: every such pair. */
 export function twins(protocol: ProtocolName): { scenario: string; whole: string; streamed: string }[] {
   if (!shared) return []
-  const index = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { twins: Twins[] }
+  const index = JSON.parse(readFileSync(join(corpusOf(shared, protocol), 'index.json'), 'utf8')) as { twins?: Twins[] }
   const name = corpusNames[protocol] ?? protocol
-  return index.twins
+  return (index.twins ?? [])
     .filter(one => one.protocol === name)
     .flatMap(({ scenario, responses, streams }) => responses.flatMap(whole => streams.map(streamed => ({ scenario, whole, streamed }))))
 }

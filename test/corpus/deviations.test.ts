@@ -7,7 +7,7 @@ import { corpusFiles, type Kind, shared, skipReason } from './data.ts'
 
 /** What is made of captured traffic that is not as its protocol says: a note on the repair, a failure, or the reason why nothing is repaired. */
 const repairs: Record<string, { note: RegExp } | { fails: RegExp } | { none: string }> = {
-  'messages.end_turn_with_tool_use': { note: /^finish\.approximated \/stop_reason$/ },
+  'messages.end_turn_with_tool_use': { note: /^finish\.(approximated|tool-use) \/stop_reason$/ },
   'messages.whole_message_in_start': { none: 'the start of a message may hold all of it: everything is read, nothing is guessed' },
   'messages.second_message_start': { fails: /another message begins/ },
   'messages.block_not_closed': { none: 'the vendor leaves a call open that its limit has cut off, and says so in the stop reason' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, translateStream } from '../../src/index.ts'
-import { protocolNames } from '../../src/protocols/index.ts'
+import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import * as schemas from '../../src/schemas.ts'
 import { richStreams } from '../support/rich-streams.ts'
 import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
@@ -10,12 +10,14 @@ const events = {
   responses: schemas.ResponsesStreamEvent,
   messages: schemas.MessagesStreamEvent,
   'generate-content': schemas.GeminiStreamEvent,
+  converse: schemas.ConverseStreamEvent,
 } as const
 const errors = {
   'chat-completions': schemas.ChatCompletionsErrorResponse,
   responses: schemas.ResponsesErrorResponse,
   messages: schemas.MessagesErrorResponse,
   'generate-content': schemas.GeminiErrorResponse,
+  converse: schemas.ConverseErrorResponse,
 } as const
 
 /** The data of the events of a stream in SSE. Lines that were cut off are left out. */
@@ -46,9 +48,10 @@ for (const from of protocolNames) {
 
   for (const to of protocolNames.filter(name => name !== from))
     test.each(streams)(`the schema of ${to} events accepts what the encoder writes for the ${from} stream "%s"`, async (_, stream) => {
-      let text = ''
-      for await (const chunk of translateStream(stream.map(sse), { from, to })) text += new TextDecoder().decode(chunk)
-      const written = dataIn(text)
+      const chunks: Uint8Array[] = []
+      for await (const chunk of translateStream(stream.map(sse), { from, to })) chunks.push(chunk)
+      const bytes = Buffer.concat(chunks)
+      const written = dataIn(Buffer.from(protocols[to].frames.framing?.decode()(bytes) ?? bytes).toString())
       expect(written.length).toBeGreaterThan(0)
       expect(written.flatMap(event => faultOf(to, event))).toEqual([])
     })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
-import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
+import { corpusFiles, corpusOf, recordedStreams, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const none: Exceptions = {}
@@ -79,7 +79,7 @@ function parse(text: string): unknown {
 
 describe.skipIf(!shared).each(protocolNames)(`what captured %s traffic does against its own documents (${skipReason})`, protocol => {
   test('is read all the same', async () => {
-    const { files } = JSON.parse(readFileSync(join(shared ?? '', 'corpus/deviations.json'), 'utf8')) as { files: Record<string, string[]> }
+    const { files } = JSON.parse(readFileSync(join(corpusOf(shared ?? '', protocol), 'deviations.json'), 'utf8')) as { files: Record<string, string[]> }
     const kinds = ['requests', 'responses', 'streams', 'errors'] as const
     const odd = kinds.flatMap(kind =>
       corpusFiles(protocol, kind)

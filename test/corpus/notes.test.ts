@@ -24,6 +24,11 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
   { only: 'streamed', note: /^media\.transcript .*\/parts\/\d+$/, why: 'and so it is noted as words' },
   { only: 'whole', note: /^field\.unsupported .*\/inlineData\/mimeType$/, why: 'audio in a stream has one format' },
   { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a complete response may be in progress still; in a stream it has ended' },
+  { only: 'whole', note: /^citation\.\S+ .*\/citationsContent\/citations$/, why: 'a streamed block is a text until its first citation comes' },
+  { only: 'streamed', note: /^citation\.\S+ \/output\/message\/content\/\d+\/citations$/, why: 'and so its path is that of a text' },
+  { only: 'streamed', note: /^field\.unsupported \/serviceTier\/type$/, why: 'the tier is in the last event, and messages has it in the first' },
+  { only: 'whole', note: /^tier\.nearest \/serviceTier\/type$/, why: 'and a complete response has it anywhere' },
+  { only: 'whole', note: /^field\.unknown \/output\/message\/content\/\d+\/type$/, why: 'a streamed text has no start that could hold an unknown key' },
   {
     only: 'whole',
     note: /^finish\.(missing|approximated) .*\/finish_reason$/,
@@ -75,7 +80,7 @@ describe.skipIf(!shared)(`notes on responses of real servers (${skipReason})`, (
       const only = { whole: unlisted('whole', reported.whole, reported.streamed), streamed: unlisted('streamed', reported.streamed, reported.whole) }
       if (only.whole.length + only.streamed.length > 0) faults.push({ name, only })
     }
-    expect(tried, 'there is something to try').toBeGreaterThan(300)
+    expect(tried, 'there is something to try').toBeGreaterThan(from === 'converse' ? 200 : 300)
     expect(faults).toEqual([])
   })
 })

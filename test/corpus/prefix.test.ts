@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { brokenPrefix, cutsOf, isContinuedBy } from '../support/prefix.ts'
-import { recordedSessions, shared, skipReason } from './data.ts'
+import { recordedProtocols, recordedSessions, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const exceptions: Exceptions = {}
 
 describe.skipIf(!shared)(`requests of real clients that continue (${skipReason})`, () => {
   const sessions = recordedSessions()
-  for (const from of protocolNames)
+  for (const from of recordedProtocols())
     for (const to of protocolNames) {
       const pair = { from: protocols[from], to: protocols[to] }
       const bodies = sessions.flatMap(({ name, protocol, exchanges }) =>

@@ -23,6 +23,7 @@ const streamExceptions: Exceptions = {
   'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → chat-completions': cutDeltas,
   'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → messages': cutDeltas,
   'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → generate-content': cutDeltas,
+  'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → converse': cutDeltas,
   'messages/streams/anthropic-sdk__anthropic.incomplete_partial_json_response.sse → generate-content': cutArguments,
 }
 const responseExceptions: Exceptions = {
@@ -70,7 +71,7 @@ describe.skipIf(!shared)(`responses of real servers (${skipReason})`, () => {
           }
           if (hasFailed(value)) {
             const message = value.candidates.find(({ finish }) => finish?.reason === 'error')?.finish?.message
-            expect(protocols[to].encodeResponse(value).wire).toMatchObject({ error: { message } })
+            expect(protocols[to].encodeResponse(value).wire).toMatchObject(to === 'converse' ? { message } : { error: { message } })
             return
           }
           if (value.candidates.some(({ finish }) => finish === undefined)) {

@@ -2,7 +2,10 @@ import { isObject, type JsonObject } from '../../src/kit/json/json.ts'
 import type { Kind } from './judge.ts'
 import type { Site } from './walk.ts'
 
-type List = { key: string; call(item: JsonObject): JsonObject | undefined; tool: JsonObject }
+/** `question`: another turn of the user. `toolsIn`: the object that holds the tools, if it is not the body. */
+type List = { key: string; call(item: JsonObject): JsonObject | undefined; tool: JsonObject; question: JsonObject; toolsIn?: string }
+
+const question = { role: 'user', content: 'a' }
 
 /** Where requests of a protocol have their conversation, the call that a tool result belongs to, and a tool to choose. */
 const conversations: Record<string, List> = {
@@ -11,6 +14,7 @@ const conversations: Record<string, List> = {
     call: ({ role, tool_call_id: id }) =>
       role === 'tool' ? { role: 'assistant', content: null, tool_calls: [{ type: 'function', id, function: { name: 'f', arguments: '{}' } }] } : undefined,
     tool: { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
+    question,
   },
   responses: {
     key: 'input',
@@ -21,6 +25,7 @@ const conversations: Record<string, List> = {
           ? { type: 'custom_tool_call', call_id: id, name: 'f', input: 'i' }
           : undefined,
     tool: { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false },
+    question,
   },
   messages: {
     key: 'messages',
@@ -31,6 +36,7 @@ const conversations: Record<string, List> = {
         : undefined
     },
     tool: { name: 'f', input_schema: { type: 'object', properties: {} } },
+    question,
   },
   'generate-content': {
     key: 'contents',
@@ -40,6 +46,18 @@ const conversations: Record<string, List> = {
       return part?.functionResponse ? { role: 'model', parts: [{ functionCall: { id, name: name ?? 'f', args: {} } }] } : undefined
     },
     tool: { functionDeclarations: [{ name: 'f', parametersJsonSchema: { type: 'object', properties: {} } }] },
+    question: { role: 'user', parts: [{ text: 'a' }] },
+  },
+  converse: {
+    key: 'messages',
+    call: ({ content }) => {
+      const [block] = Array.isArray(content) ? (content as { toolResult?: JsonObject }[]) : []
+      const toolUseId = block?.toolResult?.['toolUseId']
+      return block?.toolResult ? { role: 'assistant', content: [{ toolUse: { toolUseId, name: 'f', input: {} } }] } : undefined
+    },
+    tool: { toolSpec: { name: 'f', inputSchema: { json: { type: 'object', properties: {} } } } },
+    question: { role: 'user', content: [{ text: 'a' }] },
+    toolsIn: 'toolConfig',
   },
 }
 
@@ -54,16 +72,16 @@ export function arranged(protocol: string, kind: Kind, site: Site): Site {
   return { ...site, path, body, others: site.others.map(other => (isObject(other) ? inCompany(other, list).body : other)) }
 }
 
-function inCompany(body: JsonObject, { key, call, tool }: List): { body: JsonObject; shifted: boolean } {
+function inCompany(body: JsonObject, { key, call, tool, question: more, toolsIn }: List): { body: JsonObject; shifted: boolean } {
   const items = Array.isArray(body[key]) ? (body[key] as JsonObject[]) : []
   const [first] = items
   const before = first && call(first)
   // A conversation in which the user says nothing may be refused.
-  const tools = Array.isArray(body['tools']) && body['tools'].length > 0 ? body['tools'] : [tool]
-  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, received(key)], tools }, shifted: before !== undefined }
+  const holder = toolsIn === undefined ? body : isObject(body[toolsIn]) ? body[toolsIn] : {}
+  const tools = Array.isArray(holder['tools']) && holder['tools'].length > 0 ? holder['tools'] : [tool]
+  const withTools = toolsIn === undefined ? { tools } : { [toolsIn]: { ...holder, tools } }
+  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, more], ...withTools }, shifted: before !== undefined }
 }
-
-const received = (key: string): JsonObject => (key === 'contents' ? { role: 'user', parts: [{ text: 'a' }] } : { role: 'user', content: 'a' })
 
 /** What a response has to be a complete one. */
 function completed(protocol: string, body: unknown): unknown {
@@ -82,6 +100,7 @@ export function streamed(protocol: string, event: unknown, isBare = false): unkn
   if (protocol === 'messages') return messagesStream(type, one, here)
   if (protocol === 'responses') return responsesStream(type, here)
   if (protocol === 'generate-content') return chunksStream(one, isBare)
+  if (protocol === 'converse') return converseStream(one, here)
   const chunk = (delta: JsonObject, finish: string | null) => ({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })
   const isEnd = JSON.stringify(one).includes('"finish_reason":"')
   return [...(isEnd ? [] : here), chunk({ role: 'assistant', content: 'a' }, null), ...(isEnd && !isBare ? here : [chunk({}, 'stop')]), '[DONE]']
@@ -123,6 +142,40 @@ function messagesStream(type: string, one: JsonObject, here: JsonObject[]): unkn
   const isOutside = type === 'message_start' || type === 'message_delta' || type === 'message_stop' || type === 'content_block_stop'
   const stop = { type: 'content_block_stop', index: 0 }
   return [...start, ...opening, ...(isOutside ? [] : here), stop, ...end, { type: 'message_stop' }]
+}
+
+/** A delta needs a block of its kind, and what a tool is called with is JSON. */
+function converseStream(one: JsonObject, here: JsonObject[]): unknown[] {
+  const [type = ''] = Object.keys(one)
+  const block = { contentBlockIndex: 0 }
+  const event = isObject(one[type]) ? one[type] : {}
+  const delta = isObject(event['delta']) ? event['delta'] : {}
+  const starts: JsonObject = {
+    toolUse: { toolUse: { toolUseId: 'call_1', name: 'f' } },
+    toolResult: { toolResult: { toolUseId: 'call_1', type: 'nova_grounding_result', status: 'success' } },
+    image: { image: { format: 'png' } },
+  }
+  const start = starts[Object.keys(delta)[0] ?? '']
+  const inside = /^contentBlock/.test(type)
+  const bodies = here.map(given =>
+    isObject(delta['toolUse'])
+      ? { contentBlockDelta: { ...event, delta: { toolUse: { ...delta['toolUse'], input: JSON.stringify(delta['toolUse']) } } } }
+      : given,
+  )
+  const isEnd = type === 'messageStop' || type === 'metadata'
+  const end = (name: string, body: JsonObject) => (type === name && here.length > 0 ? here : [{ [name]: body }])
+  return [
+    ...(type === 'messageStart' && here.length > 0 ? here : [{ messageStart: { role: 'assistant' } }]),
+    ...(inside && start ? [{ contentBlockStart: { ...block, start } }] : []),
+    ...(isEnd || type === 'messageStart' ? [] : bodies),
+    ...(inside
+      ? type === 'contentBlockStop'
+        ? []
+        : [{ contentBlockStop: block }]
+      : [{ contentBlockDelta: { ...block, delta: { text: 'a' } } }, { contentBlockStop: block }]),
+    ...end('messageStop', { stopReason: 'end_turn' }),
+    ...end('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, metrics: { latencyMs: 1 } }),
+  ]
 }
 
 /** A sequence ends a message only together with the reason that says so. */

@@ -15,7 +15,6 @@ export const neither: readonly Neither[] = [
   row('responses', 'request', /^Request\.tool_choice = \w+ \((function|custom)\)$/, 'both name a tool, and the list of tools says of which kind it is'),
   row('responses', 'request', /^\w+\.allowed_callers$/, 'the default: only the model calls it'),
   row('responses', 'request', /^Request\.input = (EasyInput)?Message \(message\)$/, 'two forms of one message'),
-  row('responses', 'request', /^FunctionCallOutput\.namespace$/, 'repeats the namespace of its call'),
   row(
     'responses',
     'event',
@@ -33,4 +32,9 @@ export const neither: readonly Neither[] = [
   row('generate-content', 'response', /^Content\.role$/, one),
   row('generate-content', 'event', /^Content\.role$/, one),
   row('generate-content', 'event', /^Candidate\.index$/, 'a candidate without an index is the first, whose index is 0'),
+  row('converse', 'response', /^Message\.role\b/, one),
+  row('converse', 'response', /^ConverseResponse\.serviceTier$/, 'the default tier, which a response has unless it says another'),
+  row('converse', 'event', /^MessageStartEvent\.role\b/, one),
+  row('converse', 'event', /\((messageStart|contentBlockStop)\)$/, frame),
+  row('converse', 'event', /^(ContentBlockDelta\.toolResult = |ToolResultBlockDelta\.)/, 'belongs to a block that has a note of its own'),
 ]

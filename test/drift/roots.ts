@@ -68,4 +68,21 @@ export type Response = Pick<google.GenerateContentResponse, 'candidates' | 'crea
 export type Event = Response
 `,
   },
+  {
+    protocol: 'converse',
+    package: '@aws-sdk/client-bedrock-runtime',
+    module: '@aws-sdk/client-bedrock-runtime',
+    types: `
+import type * as aws from '@aws-sdk/client-bedrock-runtime'
+// The model is in the path.
+export type Request = Omit<aws.ConverseRequest, 'modelId'>
+export type Response = aws.ConverseResponse
+// The classes of errors have fields that only the SDK has.
+interface Exception { message: string }
+type Exceptions = { internalServerException: Exception } | { modelStreamErrorException: Exception & { originalStatusCode?: number; originalMessage?: string } } | { validationException: Exception } | { throttlingException: Exception } | { serviceUnavailableException: Exception }
+type Named<Name extends string> = Extract<aws.ConverseStreamOutput, { [Key in Name]: object }>
+export type Event = Named<'messageStart'> | Named<'contentBlockStart'> | Named<'contentBlockDelta'> | Named<'contentBlockStop'> | Named<'messageStop'> | Named<'metadata'> | Exceptions
+export type Failure = Exception
+`,
+  },
 ]

@@ -38,9 +38,10 @@ type Place = { type: ts.Type; path: string; trail: readonly string[]; name: stri
 
 /** Values for strings that have a form of their own, by the name of the field. */
 const forms: [RegExp, string][] = [
+  [/^schema$/, `{"type":"object","title":"${mark}"}`],
   [/^(arguments|partial_json)$/, `{"a":"${mark}"}`],
   [/^(image_)?(url|uri)$|Ur[il]$|_ur[il]$/, `https://files.example/${mark}.png`],
-  [/^(data|b64_json|partial_image_b64|file_data)$/, 'WnE3'],
+  [/^(data|bytes|redactedContent|b64_json|partial_image_b64|file_data)$/, 'WnE3'],
   [/^(thoughtSignature|signature|encrypted_content)$/, 'WnE3WnE3'],
   [/^(mime_?type|media_type)$/i, 'image/png'],
   [/^(createTime|startTime|endTime|retrievalTime)$/, '2026-01-02T03:04:05Z'],
@@ -49,7 +50,8 @@ const forms: [RegExp, string][] = [
 /** Numbers that have a range; those that count places are 0. */
 const isShare = /^(temperature|top_?p|presence_?penalty|frequency_?penalty)$/i
 
-const isIndex = /^(index|candidate_?index|output_index|content_index|summary_index|annotation_index|partIndex|parameter_index)$/i
+const isIndex =
+  /^(index|contentBlockIndex|documentIndex|searchResultIndex|candidate_?index|output_index|content_index|summary_index|annotation_index|partIndex|parameter_index)$/i
 
 /** What the smallest value of a definition has if nothing is required there, although the wire wants it. */
 const common = new Map([
@@ -143,16 +145,17 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
     if (!only || more.length > 0) return []
     if (only.flags & ts.TypeFlags.Number && !isIndex.test(key)) return [700_002]
     const text = leastOf(only, key)
-    return only.flags & ts.TypeFlags.String && typeof text === 'string'
-      ? [text.replace(mark, 'Yp6').replace('WnE3', 'WXA2').replace('png', 'jpeg').replace('2026', '2025')]
-      : []
+    return isText(only) && typeof text === 'string' ? [text.replace(mark, 'Yp6').replace('WnE3', 'WXA2').replace('png', 'jpeg').replace('2026', '2025')] : []
   }
 
   /** The smallest value of a type. */
   function leastOf(type: ts.Type, key: string, inside: readonly ts.Type[] = [], isCommon = false): unknown {
     const members = membersOf(type)
     if (inside.length > 0 && isNullable(type) && !isCommon) return null
-    const wanted = members.find(member => !inside.includes(member) && isText(member)) ?? members.find(member => !inside.includes(member)) ?? members[0]
+    const wanted =
+      members.find(member => !inside.includes(member) && (isText(member) || keyOfMember(member) === 'text')) ??
+      members.find(member => !inside.includes(member)) ??
+      members[0]
     if (!wanted) return null
     if (wanted.isStringLiteral() || wanted.isNumberLiteral()) return wanted.value
     if (wanted.flags & ts.TypeFlags.BooleanLiteral) return checker.typeToString(wanted) === 'true'
@@ -172,7 +175,11 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
     const members = type.isUnion() ? type.types : [type]
     const empty = ts.TypeFlags.Undefined | ts.TypeFlags.Null | ts.TypeFlags.Void | ts.TypeFlags.Never
     return members.filter(
-      member => !(member.flags & empty) && member.getCallSignatures().length === 0 && !(member.isStringLiteral() && member.value.endsWith('UNSPECIFIED')),
+      member =>
+        !(member.flags & empty) &&
+        member.getCallSignatures().length === 0 &&
+        member.symbol?.name !== '$UnknownMember' &&
+        !(member.isStringLiteral() && member.value.endsWith('UNSPECIFIED')),
     )
   }
 
@@ -185,11 +192,17 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
   /** Does a value distinguish it from its neighbors? */
   function isWord(type: ts.Type | undefined): boolean {
     if (!type || isText(type) || itemOf(type)) return false
-    if (type.isLiteral()) return true
+    if (type.isLiteral() || keyOfMember(type) !== undefined) return true
     return labels.some(key => {
       const property = type.getProperty(key)
       return property !== undefined && isLabel(checker.getTypeOfSymbol(property))
     })
+  }
+
+  /** Of a union whose members have one key each, as AWS defines them: the key of this member. */
+  function keyOfMember(type: ts.Type): string | undefined {
+    if (!isUnionMember(type)) return undefined
+    return checker.getPropertiesOfType(type).find(property => membersOf(checker.getTypeOfSymbol(property)).length > 0)?.name
   }
 
   function itemOf(type: ts.Type): ts.Type | undefined {
@@ -198,6 +211,8 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
 
   function wordOf(type: ts.Type): string {
     if (type.isStringLiteral() || type.isNumberLiteral()) return JSON.stringify(type.value)
+    const key = keyOfMember(type)
+    if (key !== undefined) return `${nameOf(type)} (${key})`
     const word = labels
       .map(key => type.getProperty(key))
       .flatMap(property => (property ? membersOf(checker.getTypeOfSymbol(property)) : []))
@@ -210,15 +225,21 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
 const objects = ts.TypeFlags.Object | ts.TypeFlags.Intersection
 
 function nameOf(type: ts.Type): string | undefined {
-  const name = (type.aliasSymbol ?? type.symbol)?.name
+  const symbol = (type.aliasSymbol ?? type.symbol) as (ts.Symbol & { parent?: ts.Symbol }) | undefined
+  // Each member of such a union has a name in the namespace of the union.
+  const name = symbol && isUnionMember(type) ? symbol.parent?.name : symbol?.name
   return name && !name.startsWith('__') ? name : undefined
 }
 
+const isUnionMember = (type: ts.Type) => /^[A-Z]\w*Member$/.test(type.symbol?.name ?? '') && type.getProperty('$unknown') !== undefined
+
 const labels = ['type', 'role']
 
-/** `string`, also where an editor is to suggest some: `string & {}`. */
+/** `string`, also where an editor is to suggest some: `string & {}`. Bytes are base64 in JSON. */
 const isText = (type: ts.Type): boolean =>
-  Boolean(type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) || (type.isIntersection() && type.types.some(isText))
+  Boolean(type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) ||
+  type.symbol?.name === 'Uint8Array' ||
+  (type.isIntersection() && type.types.some(isText))
 
 const isNullable = (type: ts.Type) => type.isUnion() && type.types.some(member => member.flags & ts.TypeFlags.Null)
 

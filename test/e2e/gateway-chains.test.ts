@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { translateRequest } from '../../src/index.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { after, asking, dataOf, listen, mounted, one, pathOf, paths, post, sendJson, sendStream, upstream } from '../gateway/support.ts'
 import { type Body, clientOf } from '../support/clients/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /** Conversations over two gateways that are more than a tool loop of one client. */
 
-const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)
+const proven = covered.filter(name => wireOf(name).signature !== undefined)
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
 
 /** Two calls, one after the other, each with its reasoning. */
@@ -19,18 +19,18 @@ function play(received: unknown): Script {
 }
 
 /** The address of a gateway whose channel is another gateway that speaks `between`, and whose channel is the upstream. */
-async function chain(url: string, between: ProtocolName, served: ProtocolName, more: Partial<GatewayConfig> = {}): Promise<string> {
+async function chain(url: string, between: Covered, served: Covered, more: Partial<GatewayConfig> = {}): Promise<string> {
   const behind = await listen(mounted(one(url, served, more)))
   return listen(mounted(one(behind, between, more, {}, { options: { foreignSignatures: 'wrap' } })))
 }
 
-async function playing(served: ProtocolName) {
+async function playing(served: Covered) {
   const seen = await startUpstream(served, play)
   after(() => seen.close())
   return seen
 }
 
-async function requested(base: string, protocol: ProtocolName, body: Body): Promise<unknown> {
+async function requested(base: string, protocol: Covered, body: Body): Promise<unknown> {
   const response = await fetch(base + pathOf(protocol), post(body))
   const message: unknown = await response.json()
   expect(response.status, JSON.stringify(message)).toBe(200)
@@ -38,16 +38,14 @@ async function requested(base: string, protocol: ProtocolName, body: Body): Prom
 }
 
 /** Does the upstream get both of its signatures back unchanged? */
-function expectSignatures(served: ProtocolName, request: unknown): void {
+function expectSignatures(served: Covered, request: unknown): void {
   const text = JSON.stringify(request)
   expect(text.split(wireOf(served).signature ?? '').length - 1).toBe(2)
   expect(text).not.toMatch(/xs1\.|eHMxLm/)
 }
 
-const switches = protocolNames.flatMap(first =>
-  protocolNames
-    .filter(second => second !== first)
-    .flatMap(second => proven.flatMap(served => [first, second].map(between => ({ first, second, served, between })))),
+const switches = covered.flatMap(first =>
+  covered.filter(second => second !== first).flatMap(second => proven.flatMap(served => [first, second].map(between => ({ first, second, served, between })))),
 )
 
 test.each(switches)(
@@ -67,9 +65,7 @@ test.each(switches)(
 )
 
 /** Where all use responses, the provider stores the response, and the request passes unchanged. */
-const keeping = protocolNames.flatMap(between =>
-  proven.filter(served => between !== 'responses' || served !== 'responses').map(served => ({ between, served })),
-)
+const keeping = covered.flatMap(between => proven.filter(served => between !== 'responses' || served !== 'responses').map(served => ({ between, served })))
 
 describe.each(keeping)('over $between to $served', ({ between, served }) => {
   test.each([false, true])(
@@ -140,7 +136,7 @@ describe.each([false, true])('a turn that the provider paused, streaming: %s', s
     expect(seen.calls[1]?.json['messages']).toEqual([question, { role: 'assistant', content: paused.content }])
   })
 
-  test.each(protocolNames.filter(name => name !== 'messages'))('is not the end of the response for clients of %s without a note', async client => {
+  test.each(covered.filter(name => name !== 'messages'))('is not the end of the response for clients of %s without a note', async client => {
     const seen = await upstream(sent(paused))
     const behind = await listen(mounted(one(seen.url, 'messages')))
     const notes: { code: string }[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { protocolNames } from '../../src/protocols/index.ts'
 import { listen, mounted, one, type Protocol, responses, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
+import { covered } from '../support/covered.ts'
 import { ask } from './asking.ts'
 
 /** The SDKs try again by themselves; the gateway must not be in their way. */
@@ -24,8 +24,8 @@ const failures: [string, Script][] = [
 /** What Google's client does not ask again for, and its own servers do not say, reaches it from them as it is. */
 const isRetried = (client: Protocol, served: Protocol, status: string) => !(client === served && client === 'generate-content' && status === '529')
 
-describe.each(protocolNames)('the client of %s', client => {
-  describe.each(protocolNames)('at an upstream of %s', served => {
+describe.each(covered)('the client of %s', client => {
+  describe.each(covered)('at an upstream of %s', served => {
     test.each(failures.filter(([status]) => isRetried(client, served, status)))('recovers from %s by itself', async (_, failure) => {
       for (const stream of [false, true]) {
         const { url, seen } = await through(served, failure, stream ? sendStream(streams[served]) : sendJson(200, responses[served]))

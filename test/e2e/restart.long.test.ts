@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
 import { after, asking, half, isStreaming, type Protocol, responses, streams, type Upstream, until, upstream } from '../gateway/support.ts'
+import { covered } from '../support/covered.ts'
 import { freePort } from '../support/free-port.ts'
 import { ask } from './asking.ts'
 
@@ -65,7 +65,7 @@ async function holding(served: Protocol): Promise<Upstream & { release(): void }
 }
 
 async function allHolding() {
-  const upstreams = await Promise.all(protocolNames.map(async name => [name, await holding(name)] as const))
+  const upstreams = await Promise.all(covered.map(async name => [name, await holding(name)] as const))
   const config: GatewayConfig = {
     auth: 'none',
     channels: upstreams.map(([name, { url }]) => ({ name, protocols: [name], baseUrl: url })),
@@ -75,7 +75,7 @@ async function allHolding() {
   return { upstreams: upstreams.map(([, one]) => one), config }
 }
 
-const cells = protocolNames.flatMap(client => protocolNames.flatMap(served => [true, false].map(stream => ({ client, served, stream }))))
+const cells = covered.flatMap(client => covered.flatMap(served => [true, false].map(stream => ({ client, served, stream }))))
 const calls = (upstreams: readonly Upstream[]) => upstreams.reduce((sum, one) => sum + one.calls.length, 0)
 
 describe('wireglot serve on a stop signal', () => {
@@ -87,7 +87,7 @@ describe('wireglot serve on a stop signal', () => {
     child.kill('SIGTERM')
     // Nothing shows when the signal has arrived.
     while ((await fetch(`${url}/v1/models`)).status === 200);
-    for (const client of protocolNames) {
+    for (const client of covered) {
       const [path, init] = asking(client, { model: 'm-messages' })
       const refused = await fetch(url + path, init)
       expect(refused.status).toBe(503)
@@ -187,27 +187,27 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const streams: Received[] = []
     const serving = () => new Set(streams.map(({ servedBy }) => servedBy))
     for (let round = 0; round < 3 || (serving().size < 2 && round < 20); round++)
-      streams.push(...(await Promise.all([...protocolNames, ...protocolNames].map(client => opened(client, url)))))
+      streams.push(...(await Promise.all([...covered, ...covered].map(client => opened(client, url)))))
     expect(serving()).toEqual(pids)
     const [victim = ''] = pids
     const lost = streams.filter(({ servedBy }) => servedBy === victim)
     process.kill(Number(victim), 'SIGKILL')
-    const recovered = protocolNames.map(client => ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    const recovered = covered.map(client => ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 8 }))
     for (const { text } of lost) await expect(text).rejects.toThrow()
     seen.release()
     for (const { servedBy, text } of streams) if (servedBy !== victim) expect(await text).toBe('Hello')
-    expect(await Promise.all(recovered)).toEqual(protocolNames.map(() => 'Hello'))
+    expect(await Promise.all(recovered)).toEqual(covered.map(() => 'Hello'))
     await ready(3)
   })
 
   test('one that gets a stop signal ends its streams first, and new clients reach the other', async () => {
     const { seen, url, pids } = await startCluster(2)
-    const streams = await Promise.all(Array.from({ length: 3 }, () => protocolNames).flatMap(names => names.map(client => opened(client, url))))
+    const streams = await Promise.all(Array.from({ length: 3 }, () => covered).flatMap(names => names.map(client => opened(client, url))))
     process.kill(Number([...pids][0]), 'SIGTERM')
-    const newcomers = protocolNames.map(client => ask[client](url, { stream: false, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    const newcomers = covered.map(client => ask[client](url, { stream: false, model: 'sonnet', key: 'client-secret', retries: 8 }))
     seen.release()
     for (const { text } of streams) expect(await text).toBe('Hello')
-    expect(await Promise.all(newcomers)).toEqual(protocolNames.map(() => 'Hello'))
+    expect(await Promise.all(newcomers)).toEqual(covered.map(() => 'Hello'))
   })
 
   test('their limits are one', async () => {

@@ -24,6 +24,10 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     ...more,
   })
   const results = (_: string, input: unknown) => `RESULT-${(input as { q?: string }).q ?? 'none'}`
+  const reported = (error: unknown) => {
+    const { status, message } = error as { status?: number; message: string }
+    return { status: client.statusOf?.(error) ?? status, message }
+  }
   const received = () => gateway.upstreams.get(upstream)?.requests.length
 
   test('receives a text, every character of it', async () => {
@@ -82,17 +86,19 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
   test('sees a rate limit as one, with the time to wait', async () => {
     const before = received()
     const error = await client.converse(gateway.base, question('limited')).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ status: 429, message: expect.stringContaining('Slow down') })
+    expect(reported(error)).toEqual({ status: 429, message: expect.stringContaining('Slow down') })
     expect(client.retryAfterOf(error)).toBe('3')
     expect(received()).toBe((before ?? 0) + 1)
   })
 
   test('sees a refused request as one', async () => {
-    await expect(client.converse(gateway.base, question('bad'))).rejects.toMatchObject({ status: 400, message: expect.stringContaining('No such parameter') })
+    const error = await client.converse(gateway.base, question('bad')).catch((thrown: unknown) => thrown)
+    expect(reported(error)).toEqual({ status: 400, message: expect.stringContaining('No such parameter') })
   })
 
   test('sees an upstream that is down', async () => {
-    await expect(client.converse(gateway.base, question('down'))).rejects.toMatchObject({ status: 503, message: expect.stringContaining('Down for now') })
+    const error = await client.converse(gateway.base, question('down')).catch((thrown: unknown) => thrown)
+    expect(reported(error)).toEqual({ status: 503, message: expect.stringContaining('Down for now') })
   })
 
   if (!stream) return

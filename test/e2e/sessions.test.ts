@@ -5,7 +5,7 @@ import { collectStream, normalizeResponse, reasoningOf, textOf, toolCallsOf } fr
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { type Exchange, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
+import { type Exchange, recordedProtocols, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
 import { listenedGateway } from '../gateway/listening.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
@@ -13,7 +13,7 @@ import { type Failure, type Script, startUpstream, wireOf } from '../support/ups
  * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses illegal requests and sends
  * what the recorded one sent. The client's next request is the recorded one, with the parts that it echoes replaced by what it got here.
  */
-const pairs = protocolNames.flatMap(client => protocolNames.filter(served => served !== client).map(served => ({ client, served })))
+const pairs = recordedProtocols().flatMap(client => protocolNames.filter(served => served !== client).map(served => ({ client, served })))
 
 describe.skipIf(!shared).each(pairs)(`runs of real clients of $client, served by $served (${skipReason})`, ({ client, served }) => {
   const sessions = recordedSessions().filter(({ protocol }) => protocol === client)

@@ -1,20 +1,20 @@
 import { expect } from 'vitest'
 import { type TranslateOptions, translateRequest } from '../../src/api.ts'
 import { isObject } from '../../src/kit/json/json.ts'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import type { Covered } from '../support/covered.ts'
 
 export type Wire = Record<string, unknown>
 
 /** The observed failure, the request, and for each target what it gets: the body, then the notes as "kind path code". */
-export type Row = [seen: string, from: ProtocolName, asks: Wire, gets: { [to in ProtocolName]?: [body: Wire, ...notes: string[]] }, options?: Options]
+export type Row = [seen: string, from: Covered, asks: Wire, gets: { [to in Covered]?: [body: Wire, ...notes: string[]] }, options?: Options]
 type Options = Partial<TranslateOptions>
 
 /** What every request of another protocol gets; `default.test` holds it, so that the others need not repeat it. */
 const commonCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
 const commonFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
-const bases: Record<ProtocolName, Wire> = {
+const bases: Record<Covered, Wire> = {
   'chat-completions': { model: 'm-1' },
   responses: { model: 'm-1' },
   messages: { model: 'm-1', max_tokens: 1_000 },
@@ -22,7 +22,7 @@ const bases: Record<ProtocolName, Wire> = {
 }
 
 /** A request as the other protocol gets it, whole, and its notes as "kind path code". */
-export function received(from: ProtocolName, to: ProtocolName, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
+export function received(from: Covered, to: Covered, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
   const source = { ...bases[from], ...asks }
   const before = JSON.stringify(source)
   const { body, notes } = translateRequest(source, { ...(from === 'generate-content' && { path: '/v1beta/models/m-1:generateContent' }), ...options, from, to })
@@ -32,7 +32,7 @@ export function received(from: ProtocolName, to: ProtocolName, asks: Wire, optio
 }
 
 /** The same without what every request is given. */
-export function reported(from: ProtocolName, to: ProtocolName, asks: Wire, options?: Options): { body: Wire; notes: string[]; faults: string[] } {
+export function reported(from: Covered, to: Covered, asks: Wire, options?: Options): { body: Wire; notes: string[]; faults: string[] } {
   const { body, notes, faults } = received(from, to, asks, options)
   const kept = Object.fromEntries(Object.entries(body).filter(([key]) => !commonFields.includes(key)))
   return { body: kept, notes: notes.filter(note => !commonCodes.has(note.split(' ')[2] ?? '')), faults }
@@ -44,7 +44,7 @@ export function each(rows: readonly Row[]) {
     Object.entries(gets).map(([to, [body, ...notes]]) => ({
       seen,
       from,
-      to: to as ProtocolName,
+      to: to as Covered,
       asks,
       options,
       wanted: { body, notes, faults: [] as string[] },

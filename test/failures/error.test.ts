@@ -1,24 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { translateError, translateResponse } from '../../src/api.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, hosts, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { valueAt } from '../support/cross.ts'
 import { begun, chunk, done, frame, others, pairs, report, responsesResponse, responsesStream, shown, textBlock, textEvents } from './support.ts'
 
-const all = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })))
+const all = covered.flatMap(from => covered.map(to => ({ from, to })))
 
 /** Where each protocol's clients look for the words. */
 const errorOf = (body: unknown) => (body as { error: { message: string; type: string; code?: string | null } }).error
 
 describe('a failure in the middle of a response', () => {
-  const half: Record<ProtocolName, unknown[]> = {
+  const half: Record<Covered, unknown[]> = {
     'chat-completions': [chunk({ role: 'assistant', content: 'Half an' })],
     responses: responsesStream(textEvents(0, 'Half an').slice(0, 3), undefined),
     messages: [begun(), ...textBlock(0, 'Half an').slice(0, 2)],
     'generate-content': [frame([{ text: 'Half an' }])],
   }
-  const failures: { from: ProtocolName; what: string; wires: unknown[] }[] = [
+  const failures: { from: Covered; what: string; wires: unknown[] }[] = [
     {
       from: 'chat-completions',
       what: 'a frame that is an error',
@@ -78,7 +79,7 @@ describe('a failure in the middle of a response', () => {
   )
 
   test.each(pairs)('a complete response of $from that is an error is an error body of $to', ({ from, to }) => {
-    const bodies: Record<ProtocolName, object> = {
+    const bodies: Record<Covered, object> = {
       'chat-completions': { error: { message: 'Engine on fire', code: 502 } },
       responses: responsesResponse([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
       messages: { type: 'error', error: { type: 'api_error', message: 'Engine on fire' } },
@@ -94,7 +95,7 @@ describe('a conversation that became too long', () => {
   /** What the client that shortens its history looks for. */
   const detector = /prompt is too long[^0-9]*(\d+)\s*tokens?\s*>\s*(\d+)/i
 
-  test.each<[from: ProtocolName, message: string, code: string | number | null]>([
+  test.each<[from: Covered, message: string, code: string | number | null]>([
     ['chat-completions', "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 'context_length_exceeded'],
     [
       'chat-completions',
@@ -120,7 +121,7 @@ describe('a conversation that became too long', () => {
     expect(shown(notes)).toContain('approximated /error/message error.reworded')
   })
 
-  test.each<[from: ProtocolName, message: string, code: string | null]>([
+  test.each<[from: Covered, message: string, code: string | null]>([
     ['chat-completions', 'Please reduce the length of the messages or completion.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', null],
@@ -167,7 +168,7 @@ const wordOf: Record<string, [code: number, status: string]> = {
 }
 
 /** An error as each protocol's servers write it. */
-const bodyOf: Record<ProtocolName, (type: string, message: string) => object> = {
+const bodyOf: Record<Covered, (type: string, message: string) => object> = {
   'chat-completions': (type, message) => ({ error: { message, type, param: null, code: null } }),
   responses: (type, message) => ({ error: { message, type, param: null, code: null } }),
   messages: (type, message) => ({ type: 'error', error: { type, message } }),
@@ -182,7 +183,7 @@ test.each(pairs)('the status of a proxy between is the same for clients of $to a
 })
 
 test.each(pairs)('what an error of $from says beside its message, and $to has no place for, is noted', ({ from, to }) => {
-  const bodies: Record<ProtocolName, object> = {
+  const bodies: Record<Covered, object> = {
     'chat-completions': { error: { message: 'Full', type: 'server_error', param: 'model', code: 'overloaded', hint: 'later' } },
     responses: { error: { message: 'Full', type: 'server_error', param: 'model', code: 'overloaded', hint: 'later' } },
     messages: { type: 'error', error: { type: 'overloaded_error', message: 'Full', details: { hint: 'later' } } },
@@ -191,7 +192,7 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
   const { notes } = translateError({ status: from === 'messages' ? 529 : 503, body: bodies[from] }, { from, to })
   // Only messages has a status for an overloaded server; generate-content does not distinguish it from an outage.
   const status = from === 'messages' || (to === 'messages' && from !== 'generate-content') ? ['approximated /status error.status'] : []
-  const words: Record<ProtocolName, string[]> = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
+  const words: Record<Covered, string[]> = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
   const named = from === 'chat-completions' || from === 'responses' ? words[to].map(word => `dropped /error/${word} field.unsupported`) : []
   expect(new Set(shown(notes))).toEqual(
     new Set([
@@ -221,7 +222,7 @@ test.each<[string, unknown]>([
 
 describe.each(hosts)('through %s', (_, start) => {
   /** A client of one protocol with an upstream of the other that sends these scripts, one after another. */
-  const connect = async (from: ProtocolName, to: ProtocolName, ...scripts: Parameters<typeof upstream>) => {
+  const connect = async (from: Covered, to: Covered, ...scripts: Parameters<typeof upstream>) => {
     const { url } = await upstream(...scripts)
     const ask = await start(one(url, from))
     return (stream = false) => ask(...asking(to, { stream }))

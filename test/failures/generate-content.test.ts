@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { address } from '../../src/protocols/generate-content/address.ts'
-import { protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { covered } from '../support/covered.ts'
 import { translateError, translateRequest, translateResponse } from '../support/untyped.ts'
 
 /** What went wrong elsewhere between generate-content and the others; the names are those of the collection of such failures. */
 
-const others = protocolNames.filter(name => name !== 'generate-content')
+const others = covered.filter(name => name !== 'generate-content')
 const path = '/v1beta/models/m-1:generateContent'
 const response = (parts: object[], more: object = {}) => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { received, reported, user, type Wire } from './asking.ts'
 import { others } from './support.ts'
 
 /** What a client says although it says nothing: the value that holds without it, too. */
-const neutral: Record<ProtocolName, Wire[]> = {
+const neutral: Record<Covered, Wire[]> = {
   'chat-completions': [
     { temperature: 1 },
     { top_p: 1 },
@@ -109,7 +109,7 @@ const neutral: Record<ProtocolName, Wire[]> = {
     { generationConfig: { thinkingConfig: {} } },
   ],
 }
-const asks: Record<ProtocolName, Wire> = {
+const asks: Record<Covered, Wire> = {
   'chat-completions': { messages: [user('x')] },
   messages: { messages: [user('x')] },
   responses: { input: 'x' },
@@ -117,7 +117,7 @@ const asks: Record<ProtocolName, Wire> = {
 }
 
 /** Every key with nothing in it: clients that write all of a form send it so. */
-const nothing: Record<ProtocolName, string[]> = {
+const nothing: Record<Covered, string[]> = {
   'chat-completions':
     'audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity web_search_options'.split(
       ' ',
@@ -133,7 +133,7 @@ const nothing: Record<ProtocolName, string[]> = {
   'generate-content': ['tools', 'toolConfig', 'safetySettings', 'systemInstruction', 'generationConfig', 'cachedContent', 'labels'],
 }
 
-describe.each(protocolNames)('%s', from => {
+describe.each(covered)('%s', from => {
   const message = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
   test.each(message)('%s drops nothing, so there is no note', (_, more) => {
     for (const to of others(from)) {
@@ -143,12 +143,12 @@ describe.each(protocolNames)('%s', from => {
   })
 })
 
-test.each<[from: ProtocolName, more: Wire]>([
+test.each<[from: Covered, more: Wire]>([
   ['chat-completions', { max_tokens: -1 }],
   ['chat-completions', { max_completion_tokens: -1 }],
   ['responses', { max_output_tokens: -1 }],
 ])('%s: a limit of -1 is none', (from, more) => {
-  const without = (to: ProtocolName, body: Wire) => received(from, to, { ...asks[from], ...body }).body
+  const without = (to: Covered, body: Wire) => received(from, to, { ...asks[from], ...body }).body
   for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
@@ -161,7 +161,7 @@ test.each([-1, -7])('messages: a limit of %i is none, and noted', max_tokens => 
   }
 })
 
-test.each<[to: ProtocolName, model: string, notes: string[]]>([
+test.each<[to: Covered, model: string, notes: string[]]>([
   ['chat-completions', 'm-1', []],
   ['responses', 'm-1', []],
   ['generate-content', 'gemini-2.5-flash', []],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import {
   assistant,
   call,
@@ -23,7 +23,7 @@ import {
   type Wire,
 } from './asking.ts'
 
-const x: Record<ProtocolName, Wire> = {
+const x: Record<Covered, Wire> = {
   'chat-completions': { messages: [user('x')] },
   messages: { messages: [user('x')] },
   responses: { input: [item('user', 'x')] },
@@ -283,10 +283,10 @@ test.each(each(rows))('$seen: $from → $to', ({ from, to, asks, options, wanted
   expect(reported(from, to, asks, options)).toEqual(wanted)
 })
 
-const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+const between = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
 describe.each(between)('$from → $to', ({ from, to }) => {
-  const formats: Record<ProtocolName, Wire> = {
+  const formats: Record<Covered, Wire> = {
     'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'result', schema: shape } } },
     responses: { text: { format: { type: 'json_schema', name: 'result', schema: shape } } },
     messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
@@ -294,14 +294,14 @@ describe.each(between)('$from → $to', ({ from, to }) => {
   }
   test('a schema for the response is never dropped', () => {
     const { body, notes, faults } = reported(from, to, { ...x[from], ...formats[from] })
-    const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"result"')
+    const names = (protocol: Covered) => JSON.stringify(formats[protocol]).includes('"result"')
     const named = JSON.parse(JSON.stringify(formats[to]).replace('"result"', names(from) ? '"result"' : '"response"')) as Wire
     expect(body).toMatchObject(named)
     const made = to === 'responses' ? '/text/format/name' : '/response_format/json_schema/name'
     expect({ notes, faults }).toEqual({ notes: !names(from) && names(to) ? [`synthesized ${made} schema.name`] : [], faults: [] })
   })
 
-  const limits: Record<ProtocolName, string> = {
+  const limits: Record<Covered, string> = {
     'chat-completions': 'max_completion_tokens',
     responses: 'max_output_tokens',
     messages: 'max_tokens',
@@ -342,7 +342,7 @@ test.each<[param: string, asks: Wire]>([
   ['/background', { input: 'x', background: true }],
   ['/input/1', { input: [user('x'), { type: 'item_reference', id: 'msg_1' }] }],
 ])('a conversation that only its provider holds (%s) is refused, never continued without it', (param, asks) => {
-  for (const to of protocolNames.filter(name => name !== 'responses')) {
+  for (const to of covered.filter(name => name !== 'responses')) {
     let thrown: unknown
     try {
       translateRequest({ model: 'm-1', ...asks }, { from: 'responses', to })
@@ -353,7 +353,7 @@ test.each<[param: string, asks: Wire]>([
   }
 })
 
-test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
+test.each<[field: string, value: unknown, lost: Covered[]]>([
   ['n', 3, ['messages', 'responses']],
   ['seed', 7, ['messages', 'responses']],
   ['logit_bias', { 50256: -100 }, ['messages', 'responses', 'generate-content']],
@@ -366,7 +366,7 @@ test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
   ['prompt_cache_key', 'k', ['messages', 'generate-content']],
   ['newest_field', 1, ['messages', 'responses', 'generate-content']],
 ])('%s has no effect elsewhere only with a note, and strict refuses it there', (field, value, lost) => {
-  for (const to of protocolNames.filter(name => name !== 'chat-completions')) {
+  for (const to of covered.filter(name => name !== 'chat-completions')) {
     const asks = { ...x['chat-completions'], [field]: value }
     const { notes } = reported('chat-completions', to, asks)
     const dropped = notes.filter(note => note.startsWith(`dropped /${field} `))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import type { Covered } from '../support/covered.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 import {
   begun,
@@ -27,14 +27,14 @@ import {
 
 type Body = Record<string, unknown>
 
-const translate = (body: object, from: ProtocolName, to: ProtocolName) => {
+const translate = (body: object, from: Covered, to: Covered) => {
   const { body: response, notes } = translateResponse(body, { from, to, now: 1_760_000_000 })
   expect(strictOf(to).checkResponse(response)).toEqual([])
   return { response: response as Body, notes: shown(notes) }
 }
 
 /** The finish reason of a response in each protocol. */
-const endOf: Record<ProtocolName, (result: Body) => unknown> = {
+const endOf: Record<Covered, (result: Body) => unknown> = {
   'chat-completions': response => (response['choices'] as Body[])[0]?.['finish_reason'],
   responses: response => (response['incomplete_details'] as { reason: string } | null)?.reason ?? response['status'],
   messages: response => response['stop_reason'],
@@ -58,7 +58,7 @@ describe('the finish reason of a response', () => {
     expect(await report(wires, { from: 'chat-completions', to: 'messages' }).response()).toMatchObject({ stop_reason: 'tool_use' })
   })
 
-  test.each<[stop: string, content: object[], chat: string, responses: string, google: string, exact: ProtocolName[]]>([
+  test.each<[stop: string, content: object[], chat: string, responses: string, google: string, exact: Covered[]]>([
     ['end_turn', [], 'stop', 'completed', 'STOP', others('messages')],
     ['stop_sequence', [], 'stop', 'completed', 'STOP', []],
     ['max_tokens', [], 'length', 'max_output_tokens', 'MAX_TOKENS', others('messages')],
@@ -87,7 +87,7 @@ describe('the finish reason of a response', () => {
     }
   })
 
-  test.each<[finish: string, messages: string, responses: string, google: string, noted: ProtocolName[]]>([
+  test.each<[finish: string, messages: string, responses: string, google: string, noted: Covered[]]>([
     ['stop', 'end_turn', 'completed', 'STOP', []],
     ['length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
     ['content_filter', 'refusal', 'content_filter', 'SAFETY', ['messages']],
@@ -262,7 +262,7 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
 })
 
 test.each(pairs)('a response of $from without a finish reason is refused for a client of $to, not completed with a guess', ({ from, to }) => {
-  const open: Record<ProtocolName, object> = {
+  const open: Record<Covered, object> = {
     'chat-completions': {
       ...chatResponse({ content: 'So' }, 'stop'),
       choices: [{ index: 0, message: { role: 'assistant', content: 'So' }, finish_reason: null }],

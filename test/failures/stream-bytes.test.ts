@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { begun, chunk, done, ended, frame, messageItem, others, report, responsesResponse, responsesStream, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'
 
-const streams: Record<ProtocolName, unknown[]> = {
+const streams: Record<Covered, unknown[]> = {
   'chat-completions': [chunk({ role: 'assistant', content: words }), chunk({}, 'stop'), done],
   responses: responsesStream(textEvents(0, words), responsesResponse([messageItem(words)])),
   messages: [begun(), ...textBlock(0, words), ...ended('end_turn')],
@@ -13,19 +14,19 @@ const streams: Record<ProtocolName, unknown[]> = {
 }
 
 /** The frames as JSON texts with the name of each. */
-const frames = (protocol: ProtocolName) =>
+const frames = (protocol: Covered) =>
   streams[protocol].map(wire => ({
     name: protocols[protocol].frames.named ? (wire as { type: string }).type : undefined,
     data: wire === done ? done : JSON.stringify(wire),
   }))
 
-const framed = (protocol: ProtocolName, write: (frame: { name: string | undefined; data: string }) => string) => frames(protocol).map(write).join('')
+const framed = (protocol: Covered, write: (frame: { name: string | undefined; data: string }) => string) => frames(protocol).map(write).join('')
 
-const plain = (protocol: ProtocolName) => framed(protocol, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data}\n\n`)
+const plain = (protocol: Covered) => framed(protocol, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data}\n\n`)
 
-const receivedText = async (from: ProtocolName, to: ProtocolName, text: string) => JSON.stringify(await report(text, { from, to }).response())
+const receivedText = async (from: Covered, to: Covered, text: string) => JSON.stringify(await report(text, { from, to }).response())
 
-describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('text of $from for a client of $to', ({ from, to }) => {
+describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('text of $from for a client of $to', ({ from, to }) => {
   test('is the same at any split of the bytes: no letter is broken', () => {
     const bytes = new TextEncoder().encode(plain(from))
     const whole = report([bytes], { from, to }).text
@@ -65,7 +66,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
   })
 })
 
-describe.each(protocolNames)('text of %s for a client of the same', protocol => {
+describe.each(covered)('text of %s for a client of the same', protocol => {
   test('passes byte by byte, also where a letter is split', () => {
     const bytes = new TextEncoder().encode(plain(protocol))
     const translator = createStreamTranslator({ from: protocol, to: protocol })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import {
   begun,
   callEvents,
@@ -27,7 +28,7 @@ const opening = chunk({ role: 'assistant', content: '' })
 const call = callItem('call_q', 'pay', '{"sum":100}')
 
 /** How streams end. Complete means only what its source marked as complete. */
-const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed', ...wires: unknown[]][]> = {
+const endings: Record<Covered, [what: string, outcome: 'success' | 'failed', ...wires: unknown[]][]> = {
   'chat-completions': [
     ['a finish reason and [DONE]', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop'), done],
     ['a finish reason without [DONE], as many servers do', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop')],
@@ -92,7 +93,7 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
   ],
 }
 
-describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('a response of $from for a client of $to', ({ from, to }) => {
+describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('a response of $from for a client of $to', ({ from, to }) => {
   test.each(endings[from])('that ends with %s: %s', async (_, outcome, ...wires) => {
     const { outcome: is, response, events, notes } = report(wires, { from, to })
     expect(is).toBe(outcome)
@@ -118,7 +119,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
     const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
     const { response, notes, outcome } = report(wires, { from, to, truncated: 'length' })
     expect(outcome).toBe('success')
-    const limits: Record<ProtocolName, object> = {
+    const limits: Record<Covered, object> = {
       'chat-completions': { choices: [{ finish_reason: 'length' }] },
       responses: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
       messages: { stop_reason: 'max_tokens' },
@@ -129,7 +130,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
   })
 })
 
-describe.each(protocolNames)('a response of %s for a client of the same', protocol => {
+describe.each(covered)('a response of %s for a client of the same', protocol => {
   test.each(endings[protocol])('that ends with %s: %s', (_, outcome, ...wires) => {
     const translator = createStreamTranslator({ from: protocol, to: protocol })
     const came = wires.map(wire => (wire === done ? 'data: [DONE]\n\n' : protocols[protocol].frames.write(wire))).join('')

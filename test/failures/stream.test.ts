@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import type { Covered } from '../support/covered.ts'
 import { translateResponse } from '../support/untyped.ts'
 import {
   begun,
@@ -29,7 +29,7 @@ import {
 const opening = chunk({ role: 'assistant', content: '' })
 
 /** A response with this text and nothing else, as each protocol's client shows it. */
-const says: Record<ProtocolName, (text: string) => object> = {
+const says: Record<Covered, (text: string) => object> = {
   'chat-completions': content => ({ choices: [expect.objectContaining({ finish_reason: 'stop', message: expect.objectContaining({ content }) })] }),
   responses: text => ({
     status: 'completed',
@@ -42,7 +42,7 @@ const says: Record<ProtocolName, (text: string) => object> = {
 }
 
 /** A response with these calls, after any text. */
-const calls: Record<ProtocolName, (...calls: [id: string, name: string, input: object][]) => object> = {
+const calls: Record<Covered, (...calls: [id: string, name: string, input: object][]) => object> = {
   'chat-completions': (...list) => ({
     choices: [
       expect.objectContaining({

@@ -1,16 +1,17 @@
 import { expect } from 'vitest'
 import { createStreamTranslator, type TranslateOptions } from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 
-export const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+export const pairs = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
 /** The protocols that are not this one. */
-export const others = (from: ProtocolName) => protocolNames.filter(to => to !== from)
+export const others = (from: Covered) => covered.filter(to => to !== from)
 
 /** What a user gets of a stream: its events, what the official client makes of it, and what was noted. */
 export type Reported = {
@@ -23,7 +24,7 @@ export type Reported = {
 }
 
 /** A stream of one protocol in another. Whatever came, what goes out is legal. */
-export function report(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: ProtocolName; to: ProtocolName }): Reported {
+export function report(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: Covered; to: Covered }): Reported {
   const translator = createStreamTranslator({ now: 1_760_000_000, ...options })
   const text = (Array.isArray(wires) ? wires : [wires]).map(wire => translator.push(written(wire, options.from))).join('') + translator.end()
   const events = framesOf(text).map(({ wire }) => wire)
@@ -38,7 +39,7 @@ export function report(wires: unknown[] | string | Uint8Array[], options: Transl
   }
 }
 
-const written = (wire: unknown, from: ProtocolName): string | Uint8Array =>
+const written = (wire: unknown, from: Covered): string | Uint8Array =>
   wire === '[DONE]' ? 'data: [DONE]\n\n' : typeof wire === 'string' || wire instanceof Uint8Array ? wire : protocols[from].frames.write(wire)
 
 /** The types of named events in order, repeats in a row once. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import type { Covered } from '../support/covered.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 import {
   begun,
@@ -25,7 +25,7 @@ import {
 type Body = Record<string, unknown>
 
 /** A conversation whose response has hidden reasoning, as a client of each protocol sends it back. */
-const history: Record<ProtocolName, Body> = {
+const history: Record<Covered, Body> = {
   'chat-completions': {
     model: 'm-7',
     messages: [
@@ -71,7 +71,7 @@ const history: Record<ProtocolName, Body> = {
 /** Where the model is named, on the wire that has it there. */
 const path = '/v1beta/models/m-7:generateContent'
 
-const placeOfReasoning: Record<ProtocolName, string> = {
+const placeOfReasoning: Record<Covered, string> = {
   'chat-completions': '/messages/1/reasoning_content',
   responses: '/input/1',
   messages: '/messages/1/content/0',
@@ -327,7 +327,7 @@ describe('thinking in a stream', () => {
 })
 
 describe('what proves reasoning finds its way back', () => {
-  const responses: Record<ProtocolName, { body: object; sealed: (request: unknown) => unknown }> = {
+  const responses: Record<Covered, { body: object; sealed: (request: unknown) => unknown }> = {
     'chat-completions': {
       body: chatResponse(
         {
@@ -369,7 +369,7 @@ describe('what proves reasoning finds its way back', () => {
         (request as { contents: { parts: Body[] }[] }).contents[1]?.parts.filter(part => part['functionCall']).map(part => part['thoughtSignature']),
     },
   }
-  const expected: Record<ProtocolName, unknown> = {
+  const expected: Record<Covered, unknown> = {
     'chat-completions': [{ google: { thought_signature: 'SEALED' } }, undefined],
     responses: ['SEALED'],
     messages: ['SEALED', 'BLACK'],
@@ -377,7 +377,7 @@ describe('what proves reasoning finds its way back', () => {
   }
 
   /** The next request of a client that sends back what it got. */
-  const next: Record<ProtocolName, (response: Body) => Body> = {
+  const next: Record<Covered, (response: Body) => Body> = {
     'chat-completions': response => ({
       model: 'm-7',
       messages: [

@@ -1,35 +1,35 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 import { call, called, calling, content, each, item, type Row, reported, use, user, type Wire } from './asking.ts'
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }
 
 /** The same function in the words of each protocol. */
-const define: Record<ProtocolName, (name: string) => Wire> = {
+const define: Record<Covered, (name: string) => Wire> = {
   'chat-completions': name => ({ type: 'function', function: { name, parameters: schema } }),
   responses: name => ({ type: 'function', name, parameters: schema, strict: false }),
   messages: name => ({ name, input_schema: schema }),
   'generate-content': name => ({ functionDeclarations: [{ name, parametersJsonSchema: schema }] }),
 }
-const say: Record<ProtocolName, Wire> = {
+const say: Record<Covered, Wire> = {
   'chat-completions': { messages: [user('x')] },
   responses: { input: [user('x')] },
   messages: { messages: [user('x')] },
   'generate-content': { contents: [content('user', { text: 'x' })] },
 }
-const pairsOf = (names: readonly ProtocolName[]) => names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
-const pairs = pairsOf(protocolNames)
+const pairsOf = (names: readonly Covered[]) => names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
+const pairs = pairsOf(covered)
 
 const configured = (mode: string, ...names: string[]): Wire => ({ functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } })
 /** Where the choice of tools is. */
-const choiceIn = (protocol: ProtocolName) => (protocol === 'generate-content' ? 'toolConfig' : 'tool_choice')
+const choiceIn = (protocol: Covered) => (protocol === 'generate-content' ? 'toolConfig' : 'tool_choice')
 
 describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
-  const choices: [what: string, spelled: Record<ProtocolName, unknown>][] = [
+  const choices: [what: string, spelled: Record<Covered, unknown>][] = [
     ['any tool or none', { 'chat-completions': 'auto', responses: 'auto', messages: { type: 'auto' }, 'generate-content': configured('AUTO') }],
     ['no tool', { 'chat-completions': 'none', responses: 'none', messages: { type: 'none' }, 'generate-content': configured('NONE') }],
     ['some tool', { 'chat-completions': 'required', responses: 'required', messages: { type: 'any' }, 'generate-content': configured('ANY') }],
@@ -43,7 +43,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
       },
     ],
   ]
-  const tools = (protocol: ProtocolName) => ({ ...say[protocol], tools: ['f', 'g'].map(define[protocol]) })
+  const tools = (protocol: Covered) => ({ ...say[protocol], tools: ['f', 'g'].map(define[protocol]) })
 
   test.each(choices)('%s is still that', (_, spelled) => {
     const { body, notes, faults } = reported(from, to, { ...tools(from), [choiceIn(from)]: spelled[from] })
@@ -62,7 +62,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
   const sayable = from === 'generate-content' || to === 'generate-content' ? [] : [...choices, ['nothing', undefined] as const]
   for (const [what, spelled] of sayable)
     test(`one call at a time with ${what}`, () => {
-      const one = (protocol: ProtocolName) => {
+      const one = (protocol: Covered) => {
         const choice = spelled?.[protocol]
         if (protocol !== 'messages') return { ...(choice !== undefined && { tool_choice: choice }), parallel_tool_calls: false }
         // No call at all is no two calls.
@@ -319,7 +319,7 @@ test.each(each(rows))('$seen: $from → $to', ({ from, to, asks, options, wanted
   expect(reported(from, to, asks, options)).toEqual(wanted)
 })
 
-test.each<[seen: string, from: ProtocolName, asks: Wire]>([
+test.each<[seen: string, from: Covered, asks: Wire]>([
   ['the only tool', 'messages', { ...say.messages, tools: [webSearch] }],
   ['the forced tool', 'messages', { ...say.messages, tools: [webSearch, define.messages('f')], tool_choice: { type: 'tool', name: 'web_search' } }],
   ['the only tool', 'responses', { ...say.responses, tools: [{ type: 'web_search' }] }],
@@ -347,7 +347,7 @@ describe('names that do not fit', () => {
     ['other scripts', '調べる', '探す'],
     ['words of an object', '__proto__', 'constructor'],
   ]
-  const rules: Record<ProtocolName, RegExp> = {
+  const rules: Record<Covered, RegExp> = {
     'chat-completions': /^[\w-]{1,64}$/,
     responses: /^[\w-]{1,128}$/,
     messages: /^[\w-]{1,128}$/,
@@ -358,7 +358,7 @@ describe('names that do not fit', () => {
       .flatMap(tool => (tool['functionDeclarations'] as Wire[] | undefined) ?? [tool])
       .map(tool => String((tool['function'] as Wire | undefined)?.['name'] ?? tool['name']))
 
-  const responses: Record<ProtocolName, (names: string[]) => Wire> = {
+  const responses: Record<Covered, (names: string[]) => Wire> = {
     'chat-completions': names => ({
       id: 'chatcmpl-1',
       object: 'chat.completion',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { translateResponse } from '../support/untyped.ts'
 import {
   assistant,
@@ -100,7 +100,7 @@ const empty: Row[] = [
 ]
 
 /** Two calls with these ids, and their results. */
-const history: Record<ProtocolName, (one: string, other: string) => Wire> = {
+const history: Record<Covered, (one: string, other: string) => Wire> = {
   'chat-completions': (one, other) => ({ messages: [user('x'), calling(call(one), call(other)), response(one, '1'), response(other, '2')] }),
   responses: (one, other) => ({ input: [user('x'), called(one), called(other), output(one, '1'), output(other, '2')] }),
   messages: (one, other) => ({ messages: [user('x'), assistant([use(one), use(other)]), user([result(one, '1'), result(other, '2')])] }),
@@ -114,7 +114,7 @@ const history: Record<ProtocolName, (one: string, other: string) => Wire> = {
 }
 
 /** The ids of the calls and of the results, in the order in which they stand. */
-const idsIn: Record<ProtocolName, (body: Wire) => { calls: string[]; results: string[] }> = {
+const idsIn: Record<Covered, (body: Wire) => { calls: string[]; results: string[] }> = {
   'chat-completions': ({ messages }) => ({
     calls: (messages as Wire[]).flatMap(({ tool_calls }) => ((tool_calls ?? []) as { id: string }[]).map(({ id }) => id)),
     results: (messages as Wire[]).flatMap(({ tool_call_id }) => (typeof tool_call_id === 'string' ? [tool_call_id] : [])),
@@ -139,7 +139,7 @@ const idsIn: Record<ProtocolName, (body: Wire) => { calls: string[]; results: st
   },
 }
 
-const idRules: Record<ProtocolName, RegExp> = {
+const idRules: Record<Covered, RegExp> = {
   'chat-completions': /^[\x21-\x7e]{1,40}$/,
   responses: /^[\x21-\x7e]{1,64}$/,
   messages: /^[a-zA-Z0-9_-]{1,64}$/,
@@ -157,7 +157,7 @@ const oddIds: [what: string, one: string, other: string][] = [
   ['the words of an object', '__proto__', 'constructor'],
 ]
 
-const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+const between = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
 describe.each(between)('ids of $from for $to', ({ from, to }) => {
   test.each(oddIds)('%s: a result never loses its call', (_, one, other) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from '../../src/protocols/index.ts'
+import type { Covered } from '../support/covered.ts'
 import { translateResponse } from '../support/untyped.ts'
 import {
   begun,
@@ -28,7 +28,7 @@ import {
 type Body = Record<string, unknown>
 
 /** One count in the words of each protocol: 1000 in, of which 700 read from a cache and some written to one; 60 out, of which 40 thought. */
-const countsWith = (written: number): Record<ProtocolName, Body> => ({
+const countsWith = (written: number): Record<Covered, Body> => ({
   'chat-completions': chatUsage(1000, 60, {
     prompt_tokens_details: { cached_tokens: 700, ...(written > 0 && { cache_write_tokens: written }) },
     completion_tokens_details: { reasoning_tokens: 40 },
@@ -45,7 +45,7 @@ const countsWith = (written: number): Record<ProtocolName, Body> => ({
 })
 const counts = countsWith(100)
 
-const response = (protocol: ProtocolName, usage: object) =>
+const response = (protocol: Covered, usage: object) =>
   ({
     'chat-completions': () => chatResponse({ content: 'x' }, 'stop', { usage }),
     responses: () => responsesResponse([messageItem('x')], { usage }),
@@ -53,7 +53,7 @@ const response = (protocol: ProtocolName, usage: object) =>
     'generate-content': () => generatedResponse([{ text: 'x' }], 'STOP', { usageMetadata: usage }),
   })[protocol]()
 
-const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
+const stream = (protocol: Covered, usage: Body): unknown[] =>
   ({
     'chat-completions': () => [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), usageChunk(usage), done],
     responses: () => responsesStream(textEvents(0, 'x'), responsesResponse([messageItem('x')], { usage })),
@@ -61,8 +61,8 @@ const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
     'generate-content': () => [frame([{ text: 'x' }]), frame([{ text: '' }], 'STOP', { usageMetadata: usage })],
   })[protocol]()
 
-const total = (protocol: ProtocolName) => (protocol === 'generate-content' ? 'totalTokenCount' : 'total_tokens')
-const inAndOut = (protocol: ProtocolName, input: number, output: number, thought = 0) =>
+const total = (protocol: Covered) => (protocol === 'generate-content' ? 'totalTokenCount' : 'total_tokens')
+const inAndOut = (protocol: Covered, input: number, output: number, thought = 0) =>
   protocol === 'generate-content'
     ? { promptTokenCount: input, candidatesTokenCount: output - thought, ...(thought > 0 && { thoughtsTokenCount: thought }) }
     : { input_tokens: input, output_tokens: output }
@@ -94,7 +94,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
   })
 
   test('of a cache alone are not negative', () => {
-    const odd: Record<ProtocolName, Body> = {
+    const odd: Record<Covered, Body> = {
       'chat-completions': chatUsage(10, 5, { prompt_tokens_details: { cached_tokens: 50 } }),
       responses: responsesUsage(10, 5, { cached: 50 }),
       messages: { input_tokens: 0, cache_read_input_tokens: 50, cache_creation_input_tokens: 0, output_tokens: 5 },
@@ -105,7 +105,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
   })
 
   test('of a response that was cut at the limit are kept', async () => {
-    const cut: Record<ProtocolName, unknown[]> = {
+    const cut: Record<Covered, unknown[]> = {
       'chat-completions': [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'length'), usageChunk(counts['chat-completions']), done],
       responses: responsesStream(
         textEvents(0, 'x'),

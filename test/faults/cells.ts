@@ -39,7 +39,8 @@ const patienceMs = 30_000
 export async function startBench(make = gateway): Promise<Bench> {
   const before = resources()
   const warnings: string[] = []
-  const warned = (warning: Error) => warnings.push(String(warning))
+  // The SDK of AWS warns that it will not support this version of Node for ever.
+  const warned = (warning: Error) => !warning.message.startsWith('NodeVersionSupportWarning') && warnings.push(String(warning))
   process.on('warning', warned)
   const upstreams: Record<string, RawUpstream> = {}
   for (const name of protocolNames) upstreams[name] = await startRaw(name)
@@ -194,7 +195,11 @@ async function bySdk({ base }: Bench, { client, stream }: Cell, { id, model }: N
 }
 
 async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell, path: string, body: string): Promise<Outcome> {
-  const { statusCode, body: response } = await request(base + path, {
+  const {
+    statusCode,
+    headers,
+    body: response,
+  } = await request(base + path, {
     method: 'POST',
     dispatcher: agent,
     headers: { 'content-type': 'application/json' },
@@ -203,7 +208,13 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   let broke = false
   let text = ''
   try {
-    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    const { framing } = protocols[client].frames
+    const decode = framing && headers['content-type'] === framing.contentType ? framing.decode() : (chunk: Uint8Array) => chunk
+    const decoder = new TextDecoder()
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      const part = decode(chunk)
+      text += typeof part === 'string' ? part : decoder.decode(part, { stream: true })
+    }
   } catch {
     broke = true
   }

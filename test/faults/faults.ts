@@ -59,7 +59,7 @@ const upTo =
 const reset = ({ socket }: Act) => socket.resetAndDestroy()
 const finish = ({ socket }: Act) => socket.end()
 const hang = ({ gone }: Act) => gone
-const text = (change: (text: string, act: Act) => string) => (act: Act) => change(act.body.toString(), act)
+const text = (change: (text: string, act: Act) => string) => (act: Act) => act.framed(change(act.text, act))
 const pause = () => new Promise(resolve => setImmediate(resolve))
 const page = '<!doctype html><html><body>Bad gateway</body></html>'
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
+import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { type Script, wireOf } from '../support/upstreams/index.ts'
 
 /** What a cell's upstream would say if nothing went wrong, and the means to let it go wrong byte by byte. */
@@ -9,6 +10,9 @@ export type Act = {
   stream: boolean
   /** The default body: one JSON, or all frames. */
   body: Buffer
+  /** The same as text, and how text is sent: of some protocols in binary frames. */
+  text: string
+  framed(text: string): Buffer
   /** The same frame by frame; one for a complete response. */
   frames: Buffer[]
   /** The default content type. */
@@ -45,6 +49,8 @@ export const scriptOf = (cell: string): Script => ({
 /** A server of one protocol that writes its responses by hand, so that they can be wrong. */
 export async function startRaw(protocol: string): Promise<RawUpstream> {
   const wire = wireOf(protocol)
+  const { framing } = protocols[protocol as ProtocolName].frames
+  const framed = (text: string) => Buffer.from(framing ? framing.encode()(text) : text)
   const calls = new Map<string, Call[]>()
   const plays = new Map<string, Play>()
   const sockets = new Set<Socket>()
@@ -52,7 +58,7 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
   async function serve(socket: Socket, path: string, received: string): Promise<void> {
     const [, cell = ''] = /cell-(\w+)/.exec(path) ?? /"model":\s*"[^"]*cell-(\w+)"/.exec(received) ?? []
     const stream = typeof wire.path === 'function' ? wire.path(path)?.stream === true : /"stream":\s*true/.test(received)
-    const reported = (id: string) => (stream ? wire.stream(scriptOf(id)) : [JSON.stringify(wire.response(scriptOf(id)))]).map(text => Buffer.from(text))
+    const reported = (id: string) => (stream ? wire.stream(scriptOf(id)).map(framed) : [Buffer.from(JSON.stringify(wire.response(scriptOf(id))))])
     const call: Call = { over: false, bytes: 0 }
     calls.set(cell, [...(calls.get(cell) ?? []), call])
     const gone = new Promise<void>(resolve => {
@@ -79,7 +85,9 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
       stream,
       frames,
       body: Buffer.concat(frames),
-      type: stream ? 'text/event-stream' : 'application/json',
+      text: (stream ? wire.stream(scriptOf(cell)) : [JSON.stringify(wire.response(scriptOf(cell)))]).join(''),
+      framed: text => (stream ? framed(text) : Buffer.from(text)),
+      type: stream ? (framing?.contentType ?? 'text/event-stream') : 'application/json',
       other: Buffer.concat(reported('zzz')),
       send,
       gone,

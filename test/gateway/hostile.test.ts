@@ -3,16 +3,16 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createKeyRing } from '../../src/gateway/admission/keys.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { isGrave } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { listenedGateway } from './listening.ts'
 import { after, asking, hosts, listen, mounted, one, pairs, pathOf, post, requests, sendJson, upstream, wait } from './support.ts'
 
 /** What clients try who mean no good. */
 
-const responses = (protocol: ProtocolName, name = 'lookup') =>
+const responses = (protocol: Covered, name = 'lookup') =>
   wireOf(protocol).response({ text: 'Hello', calls: [{ id: 'call_1', name, args: '{"q":"x"}' }], ending: 'stop' })
 
 const served = (config: GatewayConfig) => listen(mounted(config))
@@ -31,7 +31,7 @@ function dribble(port: number, count: number, start: string): void {
 }
 
 describe.each(hosts)('through %s', (_, start) => {
-  describe.each(protocolNames)('a client of %s', client => {
+  describe.each(covered)('a client of %s', client => {
     const strict = strictOf(client)
     const refused = async (response: Response, status: number) => {
       expect(response.status).toBe(status)
@@ -80,7 +80,7 @@ describe.each(hosts)('through %s', (_, start) => {
           { type: 'function_call_output', call_id: 'c', output: args },
         ],
       }
-      for (const served of protocolNames) {
+      for (const served of covered) {
         const odd = wireOf('chat-completions').response({ calls: [{ id: 'c', name: 'f', args }], ending: 'stop' })
         const seen = await upstream(sendJson(200, served === 'chat-completions' ? odd : responses(served)))
         const ask = await start(one(seen.url, served, {}, {}, { options: { generateContent: { parseJson: 'object' } } }))
@@ -120,7 +120,7 @@ describe.each(hosts)('through %s', (_, start) => {
     )
 
     test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may call everything %s', async name => {
-      for (const served of protocolNames) {
+      for (const served of covered) {
         const seen = await upstream(sendJson(200, responses(served, name)))
         // No configuration has a group of this name.
         const grouped = name !== '__proto__'

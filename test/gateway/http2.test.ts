@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { request as http1Request, type IncomingMessage } from 'node:http'
 import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import { type AddressInfo, connect as connectSocket, type Socket } from 'node:net'
+import { BedrockRuntimeClient, ConverseCommand, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { createServer } from '../../src/hosts/connect.ts'
-import { after, half, mounted, one, pairs, pathOf, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
+import { after, half, mounted, one, pairs, pathOf, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 type Received = { headers: IncomingHttpHeaders & IncomingHttpStatusHeader; text: string; broke: boolean }
 
@@ -99,6 +100,47 @@ describe('one port', () => {
     expect(await ask(client, '/v1/models', { method: 'HEAD' })).toMatchObject({ headers: { ':status': 200 }, text: '' })
     expect((await ask(client, '/nothing')).headers[':status']).toBe(404)
     expect((await ask(client, paths.messages, post({ ...requests.messages, more: 'x'.repeat(200_000) }))).headers[':status']).toBe(413)
+  })
+})
+
+describe('the AWS SDK with its default handler, which sends HTTP/2', () => {
+  const connectSdk = (endpoint: string) => {
+    const client = new BedrockRuntimeClient({
+      endpoint,
+      region: 'us-east-1',
+      token: { token: 'test' },
+      authSchemePreference: ['httpBearerAuth'],
+      maxAttempts: 1,
+    })
+    after(() => client.destroy())
+    return client
+  }
+  const upstreamProtocols = Object.keys(paths) as (keyof typeof paths)[]
+  const input = { modelId: 'm', messages: [{ role: 'user' as const, content: [{ text: 'Hello' }] }] }
+
+  test.each(upstreamProtocols)('gets a response and a stream of %s', async protocol => {
+    const seen = await upstream(sendJson(200, responses[protocol]), sendStream(streams[protocol]))
+    const client = connectSdk((await served(one(seen.url, protocol))).url)
+    const { output, stopReason } = await client.send(new ConverseCommand(input))
+    expect(stopReason).toBe('end_turn')
+    let text = ''
+    let stop: string | undefined
+    for await (const { contentBlockDelta, messageStop } of (await client.send(new ConverseStreamCommand(input))).stream ?? []) {
+      text += contentBlockDelta?.delta?.text ?? ''
+      stop ??= messageStop?.stopReason
+    }
+    expect(stop).toBe('end_turn')
+    expect(text).not.toBe('')
+    expect(output?.message?.content?.[0]?.text).toBeTruthy()
+  })
+
+  test.each(upstreamProtocols)('takes a stream of %s that is cut off for an error', async protocol => {
+    const seen = await upstream(sendStream(half(protocol), { cut: true }))
+    const client = connectSdk((await served(one(seen.url, protocol))).url)
+    const read = async () => {
+      for await (const _ of (await client.send(new ConverseStreamCommand(input))).stream ?? []);
+    }
+    await expect(read()).rejects.toThrow()
   })
 })
 
@@ -202,7 +244,7 @@ describe('closing', () => {
     await until(() => seen.aborted === 1)
   })
 
-  test('a connection that says nothing is closed after the timeout for headers', async () => {
+  test('a connection that sends nothing is closed after the timeout for headers', async () => {
     const { port, server } = await served()
     server.headersTimeout = 50
     const sockets = ['', 'PRI'].map(start => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, explodeResponse } from '../../src/index.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { escapeLineSeparatorBytes, escapeLineSeparators } from '../../src/sse/line-separators.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { hosts, one, pathOf, post, requests, responses, sendStream, sent, upstream } from './support.ts'
 
 const text = 'a\u2028b\u2029c\u2027 é 中 \u{1f600}'
@@ -18,14 +18,14 @@ test('escapes both separators in text and in bytes, and nothing else', () => {
 })
 
 /** A stream of the protocol whose text deltas hold both characters as they are. */
-function streamOf(protocol: ProtocolName, words: string): string {
+function streamOf(protocol: Covered, words: string): string {
   const body = responses[protocol]
   const frames = explodeResponse(body, { protocol })
   return frames.replaceAll('Hello', words)
 }
 
-describe.each(protocolNames)('from %s', from => {
-  test.each(protocolNames.filter(to => to !== from))('writes no raw line separator toward %s', to => {
+describe.each(covered)('from %s', from => {
+  test.each(covered.filter(to => to !== from))('writes no raw line separator toward %s', to => {
     for (const size of [7, 100_000]) {
       const stream = streamOf(from, text)
       expect(stream).toMatch(raw)
@@ -40,7 +40,7 @@ describe.each(protocolNames)('from %s', from => {
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(protocolNames)('a stream of %s passes with the separators that its clients can read', async protocol => {
+  test.each(covered)('a stream of %s passes with the separators that its clients can read', async protocol => {
     const stream = streamOf(protocol, text)
     const seen = await upstream(sendStream([stream.slice(0, stream.length / 2), stream.slice(stream.length / 2)]))
     const ask = await start(one(seen.url, protocol))

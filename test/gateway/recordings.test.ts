@@ -24,7 +24,7 @@ describe.skipIf(!shared)(`requests of real clients get a response from every pro
         if (response.status !== 400) faults.push(`${name}: ${response.status}`)
       } else if (response.status !== 200) faults.push(`${name}: ${response.status} ${text.slice(0, 200)}`)
       else if (response.headers.get('content-type')?.startsWith('text/event-stream'))
-        await sent(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
+        await sent(text, protocol as Protocol).catch(error => faults.push(`${name}: ${String(error)}`))
       else if (protocols[protocol].detect(JSON.parse(text)).response.length === 0) faults.push(`${name}: no response`)
       responded++
     }

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { covered } from '../support/covered.ts'
 import {
   after,
   asking,
@@ -68,7 +69,7 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
 ]
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(protocolNames)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
+  test.each(covered)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
     const words = 'as the user wrote'
     for (const script of [
       sendJson(500, { error: { message: words, type: words, code: words } }),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
-import { protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { createTextPassThrough } from '../../src/translate/pass-through.ts'
+import { covered } from '../support/covered.ts'
 import { asking as askingFor, dataOf, hosts, one, paths, post, requests, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -62,7 +63,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
   })
 
-  test.each(protocolNames.filter(name => name !== 'chat-completions'))('streams for a client of %s request counts, but not at such a channel', async from => {
+  test.each(covered.filter(name => name !== 'chat-completions'))('streams for a client of %s request counts, but not at such a channel', async from => {
     const seen = await upstream(sendStream(frames))
     for (const channel of [{}, { streamUsage: false }]) {
       const ask = await start(one(seen.url, 'chat-completions', {}, {}, channel))
@@ -74,7 +75,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(spared).not.toHaveProperty('stream_options')
   })
 
-  test.each(protocolNames)('a model that never streams is given no options of streams by a client of %s', async from => {
+  test.each(covered)('a model that never streams is given no options of streams by a client of %s', async from => {
     const reported = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
     const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'never' }))
@@ -83,7 +84,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
   })
 
-  test.each(protocolNames)('a stream that is collected for a client of %s requests counts', async from => {
+  test.each(covered)('a stream that is collected for a client of %s requests counts', async from => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'only' }))
     await (await ask(...askingFor(from))).text()

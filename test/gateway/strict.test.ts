@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { UsageRecord } from '../../src/gateway/hooks.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
-import { protocolNames } from '../../src/protocols/index.ts'
+import { covered } from '../support/covered.ts'
 import { asking, hosts, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** A response with a field that no other protocol has. */
@@ -10,7 +10,7 @@ const odd = { ...responses.messages, odd_field: { planted: true } }
 const oddStream = streams.messages.map(frame => frame.replace('"delta":{"stop_reason":"end_turn"', '"odd_field":1,"delta":{"stop_reason":"end_turn"'))
 const strict = { defaults: { strict: true } }
 
-const others = (protocol: Protocol) => protocolNames.filter(name => name !== protocol)
+const others = (protocol: Protocol) => covered.filter(name => name !== protocol)
 
 describe.each(hosts)('through %s, strict', (_, start) => {
   test.each<[client: Protocol, served: Protocol]>([

@@ -4,9 +4,10 @@ import type { CanonicalError } from '../../src/canonical/error.ts'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import type { ConnectGateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
-import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { afterEachTest } from '../support/after-each.ts'
+import type { Covered } from '../support/covered.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path is used for the whole URL. */
@@ -184,7 +185,7 @@ export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig
   }
 }
 
-export type Protocol = ProtocolName
+export type Protocol = Covered
 
 /** The URL of each protocol for a complete response of the model `m`. */
 export const paths: Record<Protocol, string> = {

@@ -40,6 +40,7 @@ const bodies: Record<ProtocolName, unknown[]> = {
     { code: 500, message: 'm', status: 'INTERNAL' },
     { detail: 'm' },
   ],
+  converse: [{ message: 'm' }, { Message: 'm', originalStatusCode: 400, resourceName: 'n' }, { error: { message: 'm' } }, { detail: 'm' }],
 }
 
 const rows = pairs.flatMap(({ from, to, name }) =>

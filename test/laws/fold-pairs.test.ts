@@ -84,11 +84,11 @@ const untold: Untold[] = [
     why: 'the signature of a text comes last',
     of: parts => parts.slice(0, -1).some(part => part.type === 'text' && part.signature),
   },
-  {
-    to: 'messages',
+  ...(['messages', 'converse'] as const).map(to => ({
+    to,
     why: 'an emitted text cannot be cut where a citation begins',
-    of: parts => parts.some(part => part.type === 'text' && part.citations !== undefined),
-  },
+    of: (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.citations !== undefined),
+  })),
   {
     to: 'chat-completions',
     why: 'deltas join reasoning, and the details that separate its parts come last',

@@ -130,6 +130,7 @@ function placesInResponse(name: ProtocolName, event: Record<string, unknown>, ke
     responses: { item: [item + inside], part: [content + inside], annotation: [`${content}/annotations`], response: [inside] },
     messages: { content_block: [block + inside], delta: [block + inside, inside, `${block}/citations`], message: [inside] },
     'generate-content': { candidates: [response] },
+    converse: {},
   }
   const home = homes[name][first] ?? (name === 'responses' ? [item + whole, content + whole] : [])
   return [whole, ...home]
@@ -143,6 +144,7 @@ const mayEnd: Record<ProtocolName, (events: unknown[]) => boolean> = {
   // Some servers leave `message_stop` out.
   messages: events => events.some(event => /^message_(delta|stop)$/.test(typeOf(event))),
   'generate-content': events => events.some(event => valueIn(event, 'promptFeedback')) || allEnd(events, 'candidates', 'finishReason'),
+  converse: events => events.some(event => valueIn(event, 'messageStop')),
 }
 
 const valueIn = (event: unknown, key: string): unknown => (typeof event === 'object' && event !== null ? (event as Record<string, unknown>)[key] : undefined)

@@ -452,19 +452,19 @@ export const mutants: Mutant[] = [
   { fault: 'marks beyond the fourth are written', room: messages, find: 'const limit = 4', replace: 'const limit = 5' },
   {
     fault: 'marks beyond the fourth go in silence',
-    room: messages,
+    room: 'kit/fields',
     find: "for (const { at } of surplus) report.add('cache.too-many', at, 'cache')",
     replace: '',
   },
   {
     fault: 'a long mark may follow a short one',
-    room: messages,
+    room: 'kit/fields',
     find: "if (wire.ttl !== '1h') short = true",
     replace: "if (wire.ttl !== '1h') short = false",
   },
   {
     fault: 'the last marks on messages go before the first',
-    room: messages,
+    room: 'kit/fields',
     find: 'moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))',
     replace: 'moving.slice(0, Math.max(0, limit - fixed.length))',
   },

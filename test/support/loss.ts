@@ -42,9 +42,11 @@ const shown = ({ path, before, after }: Change) => `${path} ${JSON.stringify(bef
 const withoutMeaning = [
   ...lossless,
   // The name of an output schema is a label (2.9).
-  /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format)\/name$/,
+  /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format|outputConfig\/textFormat\/structure\/jsonSchema)\/name$/,
   // Caching by itself is the default of one wire, and requested by marks in the other (2.11).
-  /→ messages request \/prompt_cache_options\/mode$/,
+  /→ (messages|converse) request \/prompt_cache_options\/mode$/,
+  // Responses of this wire have their id in a header, and their model in the path of the request.
+  /→ converse (response|event) \/(id|responseId|model|modelVersion)$/,
 ]
 
 export const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))

@@ -49,14 +49,20 @@ export function continued(protocol: Protocol, wire: unknown, more: unknown): { e
   return { earlier: withTurns(protocol, wire, before), later: withTurns(protocol, wire, after) }
 }
 
+/** A mark of the end of what is cached moves with the conversation, and is no part of what is cached. */
+const withoutPoints = (turn: unknown) =>
+  JSON.stringify(turn, (_, value: unknown) =>
+    Array.isArray(value) ? value.filter(one => !(typeof one === 'object' && one !== null && 'cachePoint' in one)) : value,
+  )
+
 /** What of the earlier request is not the beginning of the later one: texts are compared, for caches see bytes. */
 export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { from: Protocol; to: Protocol }): string[] {
   const options = { fieldNames: from.fieldNames, onUnresolvable: 'note' as const, reasoningInHistory: 'always' }
   const encode = (wire: unknown) => written(from.decodeRequest(wire).value, to, options).wire as Body
   const [before, after] = [encode(earlier), encode(later)]
-  const has = turnsOf(to, after).map(turn => JSON.stringify(turn))
+  const has = turnsOf(to, after).map(withoutPoints)
   const changed = turnsOf(to, before).flatMap((turn, index) =>
-    JSON.stringify(turn) === has[index] ? [] : [`turn ${index}: ${JSON.stringify(turn)} became ${has[index]}`],
+    withoutPoints(turn) === has[index] ? [] : [`turn ${index}: ${JSON.stringify(turn)} became ${has[index]}`],
   )
   return [
     ...changed.slice(0, 1),

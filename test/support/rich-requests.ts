@@ -544,4 +544,79 @@ export const requests: Record<ProtocolName, object[]> = {
       generation_config: { max_output_tokens: 10, stop_sequences: ['END'] },
     },
   ],
+  converse: [
+    {
+      system: [{ text: 'be brief' }, { cachePoint: { type: 'default', ttl: '1h' } }, { guardContent: { text: { text: 'guarded' } } }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { text: 'see' },
+            { cachePoint: { type: 'default' } },
+            { image: { format: 'png', source: { bytes: png } } },
+            { image: { format: 'png', source: { s3Location: { uri: 's3://b/a.png', bucketOwner: '123456789012' } } } },
+            { document: { format: 'pdf', name: 'T', source: { bytes: pdf }, context: 'C', citations: { enabled: true } } },
+            { document: { format: 'txt', name: 'U', source: { text: 'words' } } },
+            { document: { name: 'V', source: { content: [{ text: 'inside' }] } } },
+            { video: { format: 'mp4', source: { bytes: 'AAAA' } } },
+            { searchResult: { source: 'https://example.org', title: 't', content: [{ text: 'found' }], citations: { enabled: true } } },
+            { guardContent: { text: { text: 'guarded', qualifiers: ['query'] } } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { reasoningContent: { reasoningText: { text: 'hm', signature: 'QUJD' } } },
+            { reasoningContent: { redactedContent: 'QUJD' } },
+            {
+              citationsContent: {
+                content: [{ text: 'yes' }],
+                citations: [{ title: 't', sourceContent: [{ text: 'c' }], location: { documentChar: { documentIndex: 0, start: 0, end: 1 } } }],
+              },
+            },
+            { toolUse: { toolUseId: 'srv_1', name: 'nova_grounding', input: { query: 'q' }, type: 'server_tool_use' } },
+            { toolResult: { toolUseId: 'srv_1', content: [{ json: { a: 1 } }], status: 'success', type: 'nova_grounding_result' } },
+            { toolUse: { toolUseId: 'tooluse_1', name: 'look', input: { q: 'x' } } },
+            { toolUse: { toolUseId: 'tooluse_2', name: 'look', input: {} } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { toolResult: { toolUseId: 'tooluse_1', content: [{ text: 'found' }], status: 'error' } },
+            { toolResult: { toolUseId: 'tooluse_2', content: [{ json: { seen: true } }], status: 'success' } },
+            { text: 'and then?' },
+          ],
+        },
+        { role: 'assistant', content: [{ text: 'ok' }] },
+        { role: 'user', content: [{ text: 'go' }] },
+      ],
+    },
+    {
+      modelId: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+      inferenceConfig: { maxTokens: 4000, temperature: 0.5, topP: 0.9, stopSequences: ['END', 'FIN'] },
+      toolConfig: {
+        tools: [
+          { toolSpec: { name: 'look', description: 'looks', inputSchema: { json: schema }, strict: true } },
+          { cachePoint: { type: 'default', ttl: '5m' } },
+          { systemTool: { name: 'nova_grounding' } },
+        ],
+        toolChoice: { tool: { name: 'look' } },
+      },
+      additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2000 }, top_k: 40, anthropic_beta: ['b'] },
+      additionalModelResponseFieldPaths: ['/stop_sequence'],
+      guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: 'DRAFT', trace: 'enabled' },
+      outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'result', description: 'd' } } } },
+      performanceConfig: { latency: 'optimized' },
+      promptVariables: { a: { text: 'x' } },
+      requestMetadata: { team: 'a' },
+      serviceTier: { type: 'priority' },
+    },
+    {
+      messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+      toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }] },
+      additionalModelRequestFields: { output_config: { effort: 'high' }, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    },
+  ],
 }

@@ -189,4 +189,39 @@ export const responses: Record<ProtocolName, object[]> = {
     },
     { promptFeedback: { blockReason: 'SAFETY', safetyRatings: [{ category: 'c', probability: 'HIGH' }] }, modelVersion: 'm', responseId: 'r1' },
   ],
+  converse: [
+    {
+      output: {
+        message: {
+          role: 'assistant',
+          content: [
+            { reasoningContent: { reasoningText: { text: 'hm', signature: 'QUJD' } } },
+            { reasoningContent: { redactedContent: 'QUJD' } },
+            {
+              citationsContent: {
+                content: [{ text: 'yes' }],
+                citations: [{ title: 't', sourceContent: [{ text: 'c' }], location: { web: { url: 'https://example.org', domain: 'example.org' } } }],
+              },
+            },
+            { toolUse: { toolUseId: 'srv_1', name: 'nova_grounding', input: { query: 'q' }, type: 'server_tool_use' } },
+            { toolResult: { toolUseId: 'srv_1', content: [{ json: { a: 1 } }], status: 'success', type: 'nova_grounding_result' } },
+            { toolUse: { toolUseId: 'tooluse_1', name: 'f', input: {} } },
+          ],
+        },
+      },
+      stopReason: 'tool_use',
+      usage: {
+        inputTokens: 1,
+        outputTokens: 2,
+        totalTokens: 8,
+        cacheReadInputTokens: 3,
+        cacheWriteInputTokens: 2,
+        cacheDetails: [{ ttl: '5m', inputTokens: 2 }],
+      },
+      metrics: { latencyMs: 7 },
+      serviceTier: { type: 'priority' },
+      performanceConfig: { latency: 'standard' },
+      trace: { promptRouter: { invokedModelId: 'm' } },
+    },
+  ],
 }

@@ -115,6 +115,9 @@ const geminiUsage = (candidatesTokenCount: number) => ({
   promptTokensDetails: [{ modality: 'TEXT', tokenCount: 1001 }],
 })
 
+const blockDelta = (contentBlockIndex: number, delta: object) => ({ contentBlockDelta: { contentBlockIndex, delta } })
+const converseMetadata = { metadata: { usage: { inputTokens: 1001, outputTokens: 502, totalTokens: 1503 }, metrics: { latencyMs: 1 } } }
+
 /**
  * Streams as servers send them, with most of what each wire has. Each value has a mark of its own, `Kk` and two digits, so that it can be
  * found at any path.
@@ -453,5 +456,41 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { ...geminiHead, promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Kk01', safetyRatings: [] }, usageMetadata: geminiUsage(0) },
     ],
     'a failure': [part([{ text: 'Kk01' }]), { error: { code: 503, message: 'Kk02', status: 'UNAVAILABLE' } }],
+  },
+  converse: {
+    'thinking, cited text and calls': [
+      { messageStart: { role: 'assistant' } },
+      blockDelta(0, { reasoningContent: { text: 'Kk01' } }),
+      blockDelta(0, { reasoningContent: { text: ' Kk02' } }),
+      blockDelta(0, { reasoningContent: { signature: 'Kk03' } }),
+      { contentBlockStop: { contentBlockIndex: 0 } },
+      blockDelta(1, { reasoningContent: { redactedContent: 'S2swNA==' } }),
+      { contentBlockStop: { contentBlockIndex: 1 } },
+      blockDelta(2, { citation: { title: 'Kk05', sourceContent: [{ text: 'Kk06' }], location: { web: { url: 'https://example.org/Kk07' } } } }),
+      blockDelta(2, { text: 'Kk09' }),
+      blockDelta(2, { text: ' Kk10' }),
+      { contentBlockStop: { contentBlockIndex: 2 } },
+      { contentBlockStart: { contentBlockIndex: 3, start: { toolUse: { toolUseId: 'tooluse_Kk11', name: 'run_Kk12' } } } },
+      blockDelta(3, { toolUse: { input: '' } }),
+      blockDelta(3, { toolUse: { input: '{"a":"Kk13' } }),
+      blockDelta(3, { toolUse: { input: ' Kk14"}' } }),
+      { contentBlockStop: { contentBlockIndex: 3 } },
+      { messageStop: { stopReason: 'tool_use' } },
+      converseMetadata,
+    ],
+    'tools of the server': [
+      { messageStart: { role: 'assistant' } },
+      { contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'srv_Kk01', name: 'nova_grounding', type: 'server_tool_use' } } } },
+      blockDelta(0, { toolUse: { input: '{"query":"Kk02"}' } }),
+      { contentBlockStop: { contentBlockIndex: 0 } },
+      { contentBlockStart: { contentBlockIndex: 1, start: { toolResult: { toolUseId: 'srv_Kk01', type: 'nova_grounding_result', status: 'success' } } } },
+      blockDelta(1, { toolResult: [{ text: 'Kk03' }] }),
+      { contentBlockStop: { contentBlockIndex: 1 } },
+      blockDelta(2, { text: 'Kk04' }),
+      { contentBlockStop: { contentBlockIndex: 2 } },
+      { messageStop: { stopReason: 'end_turn' } },
+      converseMetadata,
+    ],
+    'a failure': [{ messageStart: { role: 'assistant' } }, blockDelta(0, { text: 'Kk01' }), { throttlingException: { message: 'Kk02' } }],
   },
 }

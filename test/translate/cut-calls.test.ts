@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
+import { createStreamTranslator } from '../../src/index.ts'
+import type { Covered } from '../support/covered.ts'
 import { collectStream, translateResponse } from '../support/untyped.ts'
 
 const inputs = ['', '{"city":"Par']
 
-const whole: Partial<Record<ProtocolName, (input: string, isCut: boolean) => object>> = {
+const whole: Partial<Record<Covered, (input: string, isCut: boolean) => object>> = {
   'chat-completions': (input, isCut) => ({
     id: 'x',
     object: 'chat.completion',
@@ -51,15 +52,15 @@ function argumentsIn(body: unknown): unknown {
 }
 
 /** What each target writes for a call with these arguments that the token limit cut off. */
-const expected: Record<ProtocolName, (input: string) => unknown> = {
+const expected: Record<Covered, (input: string) => unknown> = {
   'chat-completions': input => input,
   responses: input => input,
   messages: () => ({}),
   'generate-content': () => undefined,
 }
 
-describe.each(Object.keys(expected) as ProtocolName[])('a call that the token limit cut off, toward %s', to => {
-  test.each(Object.keys(whole).flatMap(from => (from === to ? [] : inputs.map(input => [from as ProtocolName, input] as const))))(
+describe.each(Object.keys(expected) as Covered[])('a call that the token limit cut off, toward %s', to => {
+  test.each(Object.keys(whole).flatMap(from => (from === to ? [] : inputs.map(input => [from as Covered, input] as const))))(
     'is not completed in a response of %s with the arguments %j',
     (from, input) => {
       const { body, notes } = translateResponse(whole[from]?.(input, true), { from, to, now: 1 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName, TranslateOptions } from '../../src/index.ts'
-import { protocolNames } from '../../src/protocols/index.ts'
+import type { TranslateOptions } from '../../src/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { type Covered, covered } from '../support/covered.ts'
 import { translateRequest } from '../support/untyped.ts'
 
 /** The same conversations in the words of each protocol. */
@@ -34,12 +34,12 @@ const message = {
     calls: (...ids: string[]) => ({ role: 'model', parts: ids.map(id => ({ functionCall: { id, name: 'look', args: {} } })) }),
     result: (id: string, output: string) => ({ role: 'user', parts: [{ functionResponse: { id, name: 'look', response: { output } } }] }),
   },
-} satisfies Record<ProtocolName, object>
+} satisfies Record<Covered, object>
 
-const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+const pairs = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
 /** Calls and results of a written request, in their order: `call a`, `result a`; of text its words. */
-function outline(body: unknown, to: ProtocolName): string[] {
+function outline(body: unknown, to: Covered): string[] {
   const found: string[] = []
   const look = (value: unknown, key = ''): void => {
     if (typeof value === 'string') {
@@ -71,7 +71,7 @@ const repairs: ReadonlySet<string> = new Set([
 ])
 
 /** Targets where a result may stand anywhere behind its call. */
-const isLoose = (to: ProtocolName) => to === 'responses'
+const isLoose = (to: Covered) => to === 'responses'
 const interrupted = 'This tool call was interrupted and has no result.'
 
 describe.each(pairs)('$from → $to', ({ from, to }) => {
@@ -160,7 +160,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   })
 })
 
-test.each(protocolNames)('%s: nothing is repaired between equal protocols', name => {
+test.each(covered)('%s: nothing is repaired between equal protocols', name => {
   const { wrap, question, calls } = message[name]
   const body = wrap([question, calls('a'), question])
   expect(translateRequest(body, { from: name, to: name })).toMatchObject({ body, notes: [] })
@@ -169,7 +169,7 @@ test.each(protocolNames)('%s: nothing is repaired between equal protocols', name
 test('an invented result fails where the protocol can say so', () => {
   const { wrap, question, calls } = message['chat-completions']
   const body = wrap([question, calls('a'), question])
-  const toward = (to: ProtocolName) => translateRequest(body, { from: 'chat-completions', to }).body
+  const toward = (to: Covered) => translateRequest(body, { from: 'chat-completions', to }).body
   expect(toward('messages')).toMatchObject({
     messages: [{}, {}, { content: [{ type: 'tool_result', tool_use_id: 'a', content: interrupted, is_error: true }, {}] }],
   })
@@ -178,7 +178,7 @@ test('an invented result fails where the protocol can say so', () => {
 
 const beside = { thoughtSignature: 'c2ln', partMetadata: { a: 1 }, novel: 1 }
 
-describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('siblings of a result that moves into text are noted for %s', to => {
+describe.each<Covered>(['chat-completions', 'responses', 'messages'])('siblings of a result that moves into text are noted for %s', to => {
   const { question, calls } = message['generate-content']
   const result = { functionResponse: { id: 'c', name: 'look', response: { output: 'r' } } }
   test.each<[string, object[], string]>([

@@ -199,9 +199,11 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   atEnd(trace, () => clearTimeout(timer))
 }
 
-/** The response, with a stream of binary frames as text/event-stream. */
+/** The response, with a stream of binary frames as text/event-stream. Without a content type its first bytes decide: text stays unchanged. */
 function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
-  if (!framing || !(response.headers['content-type'] ?? '').startsWith(framing.contentType)) return response
+  const type = response.headers['content-type'] ?? ''
+  if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response
+  if (type === '') return { ...response, body: textOfFrames(response.body, framing) }
   return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
 }
 

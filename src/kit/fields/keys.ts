@@ -27,3 +27,9 @@ export function unknownOf(wire: object, known: Keys): JsonObject | undefined {
   }
   return unknown
 }
+
+/** The unknown keys of the entries of a list, each in its place. Undefined: there are none. */
+export function unknownInList<Entry>(list: readonly Entry[] | null | undefined, unknownIn: (entry: Entry) => JsonObject | undefined): JsonObject[] | undefined {
+  const found = list?.map(unknownIn)
+  return found?.some(fields => fields) ? found.map(fields => fields ?? {}) : undefined
+}

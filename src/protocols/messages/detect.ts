@@ -15,7 +15,7 @@ function requestSigns(body: JsonObject): string[] {
   const { messages: list, tools } = body
   if (!Array.isArray(list)) return []
   const signs: string[] = []
-  if ('system' in body) signs.push('`system` is next to `messages`')
+  if ('system' in body && !isOfOtherBlocks(body['system'])) signs.push('`system` is next to `messages`')
   if ('stop_sequences' in body) signs.push('it has `stop_sequences`')
   if ('anthropic_version' in body) signs.push('it has `anthropic_version`')
   if ('output_config' in body) signs.push('it has `output_config`')
@@ -31,6 +31,9 @@ function requestSigns(body: JsonObject): string[] {
     signs.push('it has `max_tokens`, and blocks bear `cache_control`')
   return signs
 }
+
+/** Blocks without a type are of a protocol whose blocks have their kind as key. */
+const isOfOtherBlocks = (system: unknown) => Array.isArray(system) && system.length > 0 && system.every(block => isObject(block) && !('type' in block))
 
 const isOfChat = (message: unknown) => isObject(message) && (message['role'] === 'tool' || message['role'] === 'developer' || 'tool_calls' in message)
 

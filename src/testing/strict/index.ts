@@ -1,5 +1,6 @@
 import type { ProtocolName } from '../../protocols/index.ts'
 import { strict as chatCompletions } from './chat-completions.ts'
+import { strict as converse } from './converse.ts'
 import type { Strict } from './faults.ts'
 import { strict as generateContent } from './generate-content.ts'
 import { strict as messages } from './messages.ts'
@@ -9,7 +10,10 @@ export type { Strict } from './faults.ts'
 
 /** Validators by protocol. They use nothing of the codecs, so that they are independent of them. */
 const judges = new Map<string, Strict>(
-  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, Strict>),
+  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent, converse } satisfies Record<
+    ProtocolName,
+    Strict
+  >),
 )
 
 /**

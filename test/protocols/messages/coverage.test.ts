@@ -30,7 +30,7 @@ function textOf(body: unknown): string {
   return leaves(body)
     .map(({ path, value }) => {
       const text = String(value)
-      const data = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ?? (path.endsWith('/inlineData/data') ? text : undefined)
+      const data = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ?? (/\/(inlineData\/data|redactedContent)$/.test(path) ? text : undefined)
       return `${path} ${unwrapSignature(text)?.signature.value ?? text} ${data === undefined ? '' : bytesOf(data)}`
     })
     .join('\n')
@@ -63,6 +63,9 @@ function withKey(body: unknown, keys: readonly string[]): unknown {
 /** Sums of counts are reported as other numbers. */
 const isSum = (path: string) => /^\/usage\/input_tokens$/.test(path)
 
+/** Some protocols have the id of a response in a header, and its model in the path of the request. */
+const isOutside = (path: string, { frames }: Protocol) => frames.withoutModel === true && /^\/(id|model)$/.test(path)
+
 describe.each(kinds)('a %s with everything in it', kind => {
   test('is written back unchanged, without a note', () => {
     const { wire, notes } = cross(kind, bodies[kind], messages)
@@ -84,7 +87,7 @@ describe.each(kinds)('a %s with everything in it', kind => {
     const text = textOf(wire)
     const silent = leaves(bodies[kind]).filter(({ path, value }) => {
       const telling = typeof value === 'string' ? /\d{6}/.exec(value)?.[0] : typeof value === 'number' && value >= 100 ? String(value) : undefined
-      return telling !== undefined && !isSum(path) && !text.includes(telling) && !covers(notes, path)
+      return telling !== undefined && !isSum(path) && !(kind === 'response' && isOutside(path, to)) && !text.includes(telling) && !covers(notes, path)
     })
     expect(silent).toEqual([])
   })
@@ -120,7 +123,7 @@ describe('a stream with everything in it', () => {
   const placeOf = (path: string, event: unknown) => {
     const { type, index, delta } = event as { type: string; index?: number; delta?: { type?: string } }
     const block = `/content/${index}`
-    if (delta?.type === 'citations_delta') return `${block}/citations`
+    if (delta?.type === 'citations_delta' && path !== '/delta') return `${block}/citations`
     if (path.startsWith('/content_block')) return path.replace('/content_block', block)
     if (type === 'content_block_delta' && path === '/delta') return block
     return path.replace(/^\/(message|delta(?=$|\/container))/, '')

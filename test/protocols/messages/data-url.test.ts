@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols.ts'
+import type { Covered } from '../../support/covered.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 /** A URL of data where messages wants one to fetch: other protocols have such URLs, and some clients carry them over. */
@@ -14,7 +14,7 @@ const asking = (type: 'image' | 'document', url: string) => ({
 const png = 'data:image/png;base64,iVBORw0KGgo='
 const book = 'DATA:application/pdf;base64,JVBERi0='
 
-const written: Record<Exclude<ProtocolName, 'messages'>, [image: object, document: object]> = {
+const written: Record<Exclude<Covered, 'messages'>, [image: object, document: object]> = {
   'chat-completions': [{ image_url: { url: png } }, { file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }],
   responses: [{ image_url: png }, { file_data: 'data:application/pdf;base64,JVBERi0=' }],
   'generate-content': [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }, { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }],

@@ -35,6 +35,8 @@ export type Client = {
   foldStream(text: string): Promise<unknown>
   /** The retry time of the client in seconds, as in the error. */
   retryAfterOf(error: unknown): string | null | undefined
+  /** The HTTP status of an error, where it is not in its `status`. */
+  statusOf?(error: unknown): number | undefined
   /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
   refusalsAreText?: true
   /** What the official client makes of a complete response. */

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
 /** What an upstream is going to send, independent of a client's dialect. */
@@ -30,6 +31,8 @@ export type Wire = {
   /** Frames of the stream. */
   stream(script: Script, requested?: unknown): string[]
   failure(failure: Failure): unknown
+  /** Headers of a failure, where part of it is in them. */
+  failureHeaders?(failure: Failure): Record<string, string>
   /** The tools of a request. */
   toolsOf(body: unknown): Reported[]
   /** How its responses sign their reasoning; absent: not at all. */
@@ -97,7 +100,7 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 
 /** A server of this protocol that refuses every illegal request, and responds by script. `play`: what to send for a request's body. */
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
-  const { path, response, stream, failure } = wireOf(protocol)
+  const { path, response, stream, failure, failureHeaders } = wireOf(protocol)
   const strict = strictOf(protocol)
   const requests: unknown[] = []
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
@@ -105,7 +108,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const fail = (what: Failure) =>
       res
-        .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
+        .writeHead(what.status, { 'content-type': 'application/json', ...failureHeaders?.(what), ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
         .end(JSON.stringify(failure(what)))
     const received = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
     const served: { stream?: boolean } | undefined = req.method === 'POST' ? received : undefined
@@ -117,10 +120,12 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
     if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response(script, body)))
-    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    const { framing } = protocols[protocol as ProtocolName].frames
+    res.writeHead(200, { 'content-type': framing?.contentType ?? 'text/event-stream' })
+    const text = stream(script, body).join('')
+    const bytes = Buffer.from(framing ? framing.encode()(text) : text)
     // Cut in odd places, as networks do.
-    const text = Buffer.from(stream(script, body).join(''))
-    for (let at = 0; at < text.length; at += 97) res.write(text.subarray(at, at + 97))
+    for (let at = 0; at < bytes.length; at += 97) res.write(bytes.subarray(at, at + 97))
     if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
     return res.end()
   }

@@ -1,16 +1,16 @@
-import type { CacheTtl, Place } from '../../../canonical/message.ts'
+import type { CacheTtl } from '../../../canonical/message.ts'
+import { type CacheMark, settleMarks } from '../../../kit/fields/cache-marks.ts'
 import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesMark, MessagesWrittenBlock, MessagesWrittenMessage, MessagesWrittenTool } from '../schema.ts'
 import { isTtl, ttlWords } from '../vocabulary.ts'
 import { keep, withInner } from './own.ts'
 
-type CacheMark = { ttl?: CacheTtl }
+type CacheTime = { ttl?: CacheTtl }
 
 /** Decodes `cache_control`. Undefined: there is none. */
-export function decodeMark(wire: JsonObject | null | undefined): CacheMark | undefined {
+export function decodeMark(wire: JsonObject | null | undefined): CacheTime | undefined {
   if (!wire) return undefined
   const { ttl } = wire
   return isTtl(ttl) ? { ttl } : {}
@@ -34,13 +34,13 @@ export function keepMarked<T extends object>(node: T, wire: { cache_control?: Js
   const mark = wire.cache_control
   const cache = decodeMark(mark)
   if (!cache) return keep(node, fields)
-  const marked: { cache?: CacheMark } = node
+  const marked: { cache?: CacheTime } = node
   marked.cache = cache
   return keep(node, withInner(fields, 'cache_control', unknownOfMark(mark)))
 }
 
 /** A written cache mark, kept so that marks beyond the limit can be removed. */
-export type Mark = { wire: MessagesMark; at: Place | undefined; place: 'tools' | 'system' | 'messages' }
+export type Mark = CacheMark & { wire: MessagesMark }
 
 /** `own`: unknown keys of a mark that came from this protocol. */
 export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): MessagesMark {
@@ -65,30 +65,6 @@ export function limitMarks(
   takeMarks(tools ?? [], gone)
   if (Array.isArray(system)) takeMarks(system, gone)
   takeMarks(messages, gone)
-}
-
-/**
- * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones on messages. In the
- * order tools, system, messages no mark may have a longer TTL than one before it: such a TTL is shortened.
- */
-function settleMarks(marks: readonly Mark[], limit: number, report: MessagesReport): Set<object> {
-  const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
-  const fixed = ordered.filter(({ place }) => place !== 'messages')
-  const moving = ordered.filter(({ place }) => place === 'messages')
-  const kept = [...fixed.slice(0, limit), ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))]
-  const surplus = ordered.length > limit ? ordered.filter(mark => !kept.includes(mark)) : []
-  for (const { at } of surplus) report.add('cache.too-many', at, 'cache')
-  let short = false
-  for (const mark of ordered) {
-    if (surplus.includes(mark)) continue
-    const { wire, at } = mark
-    if (wire.ttl !== '1h') short = true
-    else if (short) {
-      wire.ttl = '5m'
-      report.add('cache.ttl-order', at, 'cache.ttl')
-    }
-  }
-  return new Set(surplus.map(({ wire }) => wire))
 }
 
 /** Removes the marks in `gone`. Changes `blocks`, which the encoder has made. */

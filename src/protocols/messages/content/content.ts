@@ -1,5 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Message, Part, Place, RefusalPart, SearchResultPart, Signature, TextPart } from '../../../canonical/message.ts'
+import type { Message, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../../canonical/message.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
@@ -8,6 +8,8 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { ownerOf } from '../../../kit/signatures/carried.ts'
+import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
@@ -20,7 +22,7 @@ import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from
 import { byOrigin, decodeCitation, decodeEnabled, encodeCitation, encodeCited, unknownOfEnabled } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
-import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
+import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, phaseBlock } from './reasoning.ts'
 import { encodeSearch, isTranslatedSearch } from './searches.ts'
 import { marked, type Writing } from './writing.ts'
 
@@ -37,7 +39,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
     const here = below(at, index)
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
-      inFront ??= new LeadingSignatures(content, report)
+      inFront ??= new LeadingSignatures(callsIn(content), place => report.add('reasoning.signature-orphaned', place))
       inFront.add({ signature: carrier.signature, at: here, index })
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
     else if (carrier) {
@@ -55,55 +57,8 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
   return parts
 }
 
-type LeadingSignature = { signature: Signature; at: Place; index: number }
-
-/**
- * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
- * several calls in a row, with a text between them and the calls.
- */
-class LeadingSignatures {
-  readonly #report: MessagesReport
-  readonly #signatures: LeadingSignature[] = []
-  /** Index of the first pending signature. An index, because `shift` would move all the others: there may be 100,000. */
-  #next = 0
-  /** Indexes of the call blocks, the last one first. */
-  readonly #calls: number[]
-
-  constructor(content: readonly MessagesRawBlock[], report: MessagesReport) {
-    this.#report = report
-    this.#calls = flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : [])).reverse()
-  }
-
-  add(leading: LeadingSignature): void {
-    this.#signatures.push(leading)
-    this.#forgetCallsBefore(leading.index)
-    // At most as many can wait as calls follow; without calls, one for the next part.
-    while (this.#signatures.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
-  }
-
-  give(part: Part, index: number): void {
-    const leading = this.#signatures[this.#next]
-    // A signature before a text belongs to a call after the text, as long as one follows.
-    if (!leading || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
-    if (part.signature) this.#lose()
-    else {
-      part.signature = leading.signature
-      this.#next++
-    }
-  }
-
-  end(): void {
-    while (this.#next < this.#signatures.length) this.#lose()
-  }
-
-  #forgetCallsBefore(index: number): void {
-    while ((this.#calls.at(-1) ?? index) < index) this.#calls.pop()
-  }
-
-  #lose(): void {
-    this.#report.add('reasoning.signature-orphaned', this.#signatures[this.#next++]?.at)
-  }
-}
+/** Indexes of the call blocks. */
+const callsIn = (content: readonly MessagesRawBlock[]): number[] => flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : []))
 
 /** Decodes a block that `MessagesBlock` has checked. */
 export function decodeBlock(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {

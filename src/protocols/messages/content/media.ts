@@ -151,8 +151,8 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       return { type, source: { type: 'text', media_type: 'text/plain', data: text } }
     }
     case 'url':
-      // A malformed `data:` URL; the server fetches no `data:` URLs.
-      if (!writing.native && (/^data:/i.test(source.url) || !fetches(type, defaultType(source.mime)))) return refuse()
+      // A malformed `data:` URL, or an object of S3: the server fetches neither.
+      if (!writing.native && (/^(?:data|s3):/i.test(source.url) || !fetches(type, defaultType(source.mime)))) return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
       if (source.issuer === protocolName) return { type, source: { type: 'file', file_id: source.id } }

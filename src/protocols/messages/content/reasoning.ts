@@ -1,11 +1,13 @@
 import type { PlacedSignature } from '../../../canonical/event.ts'
-import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, Signature, TextPart } from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import type { Carried } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
+import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
 import type { MessagesReport } from '../notes.ts'
 import { isOtherFamily } from '../request/models.ts'
 import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
@@ -36,7 +38,7 @@ export function decodeRedacted(block: MessagesBlockOf<'redacted_thinking'>, at: 
 /** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
+  const segments = cutSegments(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
   const callSignature: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: callSignature, id: envelope?.id }) }
 }
@@ -58,41 +60,11 @@ export function decodeTransformations(value: unknown, report: MessagesReport): {
   return { list: value }
 }
 
-const between = '\n\n'
-
-function cut(text: string, lengths: readonly number[] | undefined): string[] {
-  if (!text) return []
-  if (!lengths || lengths.reduce((sum, length) => sum + length, 0) + between.length * (lengths.length - 1) !== text.length) return [text]
-  let start = 0
-  return lengths.map(length => {
-    const segment = text.slice(start, start + length)
-    start += length + between.length
-    return segment
-  })
-}
-
 /** The signature in a carrier block. Undefined: the block is no carrier. */
 export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
   const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
   return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
-}
-
-/** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
-export type Carried = PlacedSignature & { attach: string }
-
-/** Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no reasoning part. */
-export function ordinalOf(attach: string): number | undefined {
-  const nth = /^r(\d+)$/.exec(attach)?.[1]
-  return nth === undefined ? undefined : Number(nth)
-}
-
-/** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
-export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
-  if (attach === 'prev') return parts.at(-1)
-  if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
-  const nth = ordinalOf(attach)
-  return nth === undefined ? undefined : parts.filter(part => part.type === 'reasoning')[nth]
 }
 
 // ---- canonical → wire
@@ -159,11 +131,6 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
   }
   return [wireOf<Thinking>({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
 }
-
-/** Kind of a segment, and its length in UTF-16 code units. */
-export type SegmentLength = { kind: ReasoningSegment['kind']; length: number }
-
-export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ kind, length: text.length })
 
 /** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
 export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {

@@ -98,7 +98,7 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     convertMedia: options.convertMedia,
     unresolvable: part => report.unresolvable(part.at, undefined, options),
     marks: [],
-    place: 'messages',
+    place: 'conversation',
   }
 }
 

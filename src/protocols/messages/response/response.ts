@@ -182,7 +182,7 @@ export function responseWriting(report: MessagesReport): Writing {
     newest: false,
     unresolvable: part => report.add('state.unresolvable', part.at),
     marks: [],
-    place: 'messages',
+    place: 'conversation',
   }
 }
 

@@ -3,12 +3,13 @@ import type { Delta } from '../../../canonical/event.ts'
 import type { Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
+import { lengthOf } from '../../../kit/signatures/segments.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { encodeCitation } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { ownOf, protocolName, wireOf } from '../content/own.ts'
-import { encodeCarrier, lengthOf, phaseBlock, seal } from '../content/reasoning.ts'
+import { encodeCarrier, phaseBlock, seal } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
 import { responseCallId, responseWriting } from '../response/response.ts'
 import type { MessagesDelta, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
@@ -43,7 +44,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     startBlock(state, block, marked(call, head, responseWriting(report)), emit)
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
   } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
-  else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
+  else if (block.kind === 'text' || block.kind === 'thinking' || block.kind === 'redacted') report.ext(head.ext, head.at)
 }
 
 /** Writes `content_block_start`, once. */

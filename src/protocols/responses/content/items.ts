@@ -122,7 +122,8 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): Respons
     if (isOwn || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)
-    writing.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
+    writing.report.rest({ logprobs: part.logprobs }, part.at)
+    if (part.citations?.length) writing.report.add('citation.unsupported', part.at, 'citations')
     if (part.signature) writing.report.add('reasoning.foreign-signature', part.at, 'signature')
     if (part.cache) writing.report.add('cache.unsupported', part.at, 'cache')
     return []

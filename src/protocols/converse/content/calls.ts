@@ -1,0 +1,146 @@
+import type { Part, Place, ServerToolPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { objectInput } from '../../../kit/tools/object-input.ts'
+import type { ConverseBlockOf, ConverseInside, ConverseWrittenBlock } from '../schema.ts'
+import { isServerType, systemTools } from '../vocabulary.ts'
+import { blockOf, keepBoth, protocolName } from './own.ts'
+import type { Reading, Writing } from './writing.ts'
+
+/** Calls of the client's own tools and of tools that the provider ran, and their results. */
+
+// ---- wire → canonical
+
+/** Call ids that the server accepts. */
+export const validCallId = /^[a-zA-Z0-9_.:-]{1,64}$/
+
+const callBlockKeys = keysOf<ConverseBlockOf<'toolUse'>>()('toolUse')
+const callKeys = keysOf<ConverseInside<'toolUse'>>()('toolUseId', 'name', 'input', 'type')
+
+export function decodeCall(block: ConverseBlockOf<'toolUse'>, at: Place, { report }: Reading): ToolCallPart | ServerToolPart {
+  const { toolUse } = block
+  const { toolUseId: id, name, input, type } = toolUse
+  if (isServerType(type)) return { type: 'server-tool', phase: 'call', tool: serverTool(name), id, protocol: protocolName, raw: block, at }
+  const inside = below(at, 'toolUse')
+  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(inside, 'input'))
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id,
+    idOrigin: 'wire',
+    name,
+    kind: 'function',
+    input: input == null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    at: inside,
+  }
+  return keepBoth(part, unknownOf(toolUse, callKeys), unknownOf(block, callBlockKeys))
+}
+
+const serverTool = (name: string) => systemTools.get(name.replace(/_result$/, '')) ?? 'other'
+
+const resultBlockKeys = keysOf<ConverseBlockOf<'toolResult'>>()('toolResult')
+const resultKeys = keysOf<ConverseInside<'toolResult'>>()('toolUseId', 'content', 'status', 'type')
+
+/** `read`: reads the content of a result. */
+export function decodeResult(
+  block: ConverseBlockOf<'toolResult'>,
+  at: Place,
+  read: (content: ConverseInside<'toolResult'>['content'], at: Place) => Part[],
+): ToolResultPart | ServerToolPart {
+  const { toolResult } = block
+  const { toolUseId, content, status, type } = toolResult
+  if (isServerType(type)) return { type: 'server-tool', phase: 'result', tool: serverTool(type ?? ''), id: toolUseId, protocol: protocolName, raw: block, at }
+  const inside = below(at, 'toolResult')
+  const [only, ...others] = content ?? []
+  const json = only && others.length === 0 ? only['json'] : undefined
+  const part: ToolResultPart = present({
+    type: 'tool-result' as const,
+    callId: toolUseId,
+    kind: 'function' as const,
+    content: read(content, below(inside, 'content')),
+    structured: isObject(json) ? json : undefined,
+    isError: status === 'error' ? true : status === 'success' ? false : undefined,
+    at: inside,
+  })
+  const unknown = unknownOf(toolResult, resultKeys)
+  return keepBoth(part, status == null || part.isError !== undefined ? unknown : { ...unknown, status }, unknownOf(block, resultBlockKeys))
+}
+
+// ---- canonical → wire
+
+const writtenCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'status',
+  'cut',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
+export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWrittenBlock {
+  const { report } = writing
+  const { itemId, name, namespace, kind, input, status, cut, at, ext } = part
+  report.unwritten(part, writtenCall, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
+  return blockOf<ConverseWrittenBlock, 'toolUse'>(
+    'toolUse',
+    { toolUseId: writing.callId(part), name: writing.toolName(name, namespace, at), input: cut ? {} : objectInput(part, kind, writing) },
+    ext,
+  )
+}
+
+const writtenResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'status',
+  'synthesized',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
+/** `blocks`: its encoded content. */
+export function encodeResult(part: ToolResultPart, blocks: ConverseWrittenBlock[], writing: Writing): ConverseWrittenBlock {
+  const { report, family, native } = writing
+  const { name, namespace, isError, itemId, status, synthesized, at, ext } = part
+  report.unwritten(part, writtenResult, at)
+  report.rest({ name, namespace }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  // Only these models refuse the field.
+  const takesStatus = native || family !== 'writer'
+  if (isError && !takesStatus) report.add('field.unsupported', at, 'isError')
+  const content = isStructured(part) ? [{ json: part.structured }] : blocks
+  const isEmpty = isError === true && content.length === 0 && !native
+  const known = { toolUseId: writing.callId(part), content, status: isError === undefined || !takesStatus ? undefined : isError ? 'error' : 'success' }
+  if (isEmpty) content.push({ text: '(error without text)' })
+  const block = blockOf<ConverseWrittenBlock, 'toolResult'>('toolResult', known, ext)
+  if (isEmpty) report.addMade('tool-result.empty-error', content[0] ?? block)
+  if (synthesized) report.addMade('tool-result.synthesized', block)
+  return block
+}
+
+/** Is the text of the result nothing but its object? */
+function isStructured({ structured, content }: ToolResultPart): boolean {
+  const [only, ...others] = content
+  return isObject(structured) && only?.type === 'text' && others.length === 0 && only.cache === undefined && only.text === JSON.stringify(structured)
+}

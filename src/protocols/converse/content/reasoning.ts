@@ -1,0 +1,213 @@
+import type { PlacedSignature } from '../../../canonical/event.ts'
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import { phaseSignature } from '../../../kit/conversation/phases.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { toBase64 } from '../../../kit/media/base64.ts'
+import type { Carried } from '../../../kit/signatures/carried.ts'
+import { unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
+import { familyOf, isOtherModel } from '../request/models.ts'
+import { type ConverseBlock, type ConverseBlockOf, type ConverseWrittenBlock, isBlockOf } from '../schema.ts'
+import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
+import { blockOf, keepBoth, ownUnder, protocolName, withInner } from './own.ts'
+import type { Writing } from './writing.ts'
+
+/** Blocks of reasoning, and carriers: such blocks that only hold the signature of another part. */
+
+/** Who makes the signatures of a family. */
+export const issuerOf = (family: ConverseFamily): string => signatureIssuers[family] ?? protocolName
+
+// ---- wire → canonical
+
+type Inside = ConverseBlockOf<'reasoningContent'>['reasoningContent']
+
+const blockKeys = keysOf<ConverseBlockOf<'reasoningContent'>>()('reasoningContent')
+const textKeys = keysOf<Inside>()('reasoningText')
+const redactedKeys = keysOf<Inside>()('redactedContent')
+const innerKeys = keysOf<NonNullable<Inside['reasoningText']>>()('text', 'signature')
+
+/** Undefined: it holds neither text nor redacted content. */
+export function decodeReasoningBlock(block: ConverseBlockOf<'reasoningContent'>, at: Place, family: ConverseFamily): ReasoningPart | undefined {
+  const { reasoningText, redactedContent } = block.reasoningContent
+  const beside = unknownOf(block, blockKeys)
+  if (reasoningText) {
+    const part = decodeReasoning(reasoningText.text ?? '', reasoningText.signature ?? '', family)
+    part.at = at
+    return keepBoth(part, withInner(unknownOf(block.reasoningContent, textKeys), 'reasoningText', unknownOf(reasoningText, innerKeys)), beside)
+  }
+  if (redactedContent == null) return undefined
+  const part = decodeRedacted(redactedContent, family)
+  part.at = at
+  return keepBoth(part, unknownOf(block.reasoningContent, redactedKeys), beside)
+}
+
+/** Text and signature of a block. An envelope around the signature has the lengths to split joined segments again. */
+export function decodeReasoning(text: string, signature: string, family: ConverseFamily): ReasoningPart {
+  const envelope = signature ? unwrapSignature(signature) : undefined
+  const segments = cutSegments(text, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? kindOf(family), text }))
+  const inner: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: issuerOf(family), form: 'thinking' } : undefined)
+  return { type: 'reasoning', segments, ...defined({ signature: inner, id: envelope?.id }) }
+}
+
+/** Models of these families show their reasoning as they wrote it; the others a summary. */
+const raw: ReadonlySet<ConverseFamily> = new Set(['gpt-oss', 'qwen', 'deepseek', 'kimi', 'glm', 'minimax'])
+export const kindOf = (family: ConverseFamily): ReasoningSegment['kind'] => (raw.has(family) ? 'raw' : 'summary')
+
+/** `data`: the blob, in base64. */
+export function decodeRedacted(data: string, family: ConverseFamily): ReasoningPart {
+  const envelope = unwrapSignature(data)
+  const signature: Signature = envelope?.signature ?? { ...ofBlob(data, issuerOf(family)), form: 'redacted' }
+  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }) }
+}
+
+/** Another issuer writes the same signature as plain text, which is in the blob. Where that is no text, the blob is a signature of this protocol. */
+function ofBlob(data: string, issuer: string): Pick<Signature, 'value' | 'issuer'> {
+  const text = issuer === protocolName ? undefined : fromBase64(data)
+  return text !== undefined && toBase64(text) === data ? { value: text, issuer } : { value: data, issuer: protocolName }
+}
+
+function fromBase64(data: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(atob(data), char => char.charCodeAt(0)))
+  } catch {
+    return undefined
+  }
+}
+
+/** Adds the model to a signature of this protocol; a later request needs it. */
+export function signedBy(model: string | undefined, family: ConverseFamily, signature: Signature): Signature {
+  return model === undefined || signature.issuer !== issuerOf(family) || signature.model !== undefined ? signature : { ...signature, model }
+}
+
+/** The signature in a carrier block. Undefined: the block is no carrier. */
+export function carrierOf(block: ConverseBlock): Carried | undefined {
+  if (!isBlockOf(block, 'reasoningContent')) return undefined
+  return carriedIn(block.reasoningContent.redactedContent)
+}
+
+/** The same of a redacted blob. */
+export function carriedIn(data: string | null | undefined): Carried | undefined {
+  const { signature, attach, id, kinds } = (data && unwrapSignature(data)) || {}
+  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
+}
+
+// ---- canonical → wire
+
+const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+
+export function encodeReasoning(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
+  const { report, to, opens } = writing
+  report.unwritten(part, written, part.at)
+  report.ext(part.ext, part.at)
+  return to === 'provider' && !(opens && part.signature) ? encodeForProvider(part, writing) : encodeSealed(part, writing)
+}
+
+const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
+
+/** Does the model that the request is for accept the signature? */
+function isAccepted({ issuer, model }: Signature, family: ConverseFamily): boolean {
+  if (issuer === issuerOf(family)) return issuer !== protocolName || isOfFamily(model, family)
+  // Made by a model of an unknown family.
+  return issuer === protocolName && isOfFamily(model, family)
+}
+
+function isOfFamily(model: string | undefined, family: ConverseFamily): boolean {
+  const made = familyOf(model)
+  return made === family || made === 'unknown' || family === 'unknown'
+}
+
+/** For a server that reads only signatures of its own. */
+function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
+  const { report, family, unsigned, native, mixed } = writing
+  const { id, signature, at, ext } = part
+  if (signature && isAccepted(signature, family)) return [encodeOwn(part, signature, writing)]
+  const text = textIn(part)
+  if (!signature && !text && id !== undefined) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    return []
+  }
+  if (!signature && native && !mixed) return [encodeText(text, undefined, ext)]
+  if (signature && unsigned !== 'drop' && text) report.add('reasoning.foreign-signature', at, 'signature')
+  if (unsigned === 'text' && text) {
+    report.add('reasoning.as-text', at)
+    return [{ text: `<thinking>${text}</thinking>` }]
+  }
+  if (unsigned === 'keep' && text) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    if (part.segments.length > 1) report.add('reasoning.joined', at)
+    return [encodeText(text, undefined, ext)]
+  }
+  report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+  return []
+}
+
+function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): ConverseWrittenBlock {
+  const { segments, redacted, id, at, ext } = part
+  report.onceEach('message.envelope', at, { itemId: id })
+  if (isOtherModel(signature.model, model)) report.add('reasoning.other-model', at)
+  if (segments.length > 1) report.add('reasoning.joined', at)
+  const text = textIn(part)
+  return redacted && !text ? encodeRedacted(blobOf(signature), ext) : encodeText(text, signature.value, ext)
+}
+
+const blobOf = ({ issuer, value }: Signature): string => (issuer === protocolName ? value : toBase64(value))
+
+const encodeText = (text: string, signature: string | undefined, ext: Part['ext']): ConverseWrittenBlock =>
+  blockOf<ConverseWrittenBlock, 'reasoningContent'>(
+    'reasoningContent',
+    { reasoningText: { ...ownUnder(ext, 'reasoningText'), text, ...(signature !== undefined && { signature }) } },
+    ext,
+  )
+
+const encodeRedacted = (redactedContent: string, ext: Part['ext']): ConverseWrittenBlock =>
+  blockOf<ConverseWrittenBlock, 'reasoningContent'>('reasoningContent', { redactedContent }, ext)
+
+/** For clients, which send every signature back, and for servers that open envelopes. */
+function encodeSealed(part: ReasoningPart, { report, family }: Writing): ConverseWrittenBlock[] {
+  const { segments, redacted, id, signature, at, ext } = part
+  const text = textIn(part)
+  if (!signature) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    if (!text) return []
+    if (segments.length > 1) report.add('reasoning.joined', at)
+    return [encodeText(text, undefined, ext)]
+  }
+  if (redacted && !text) return [encodeRedacted(sealBlob(signature, id, family), ext)]
+  return [encodeText(text, seal(signature, id, segments.map(lengthOf), family), ext)]
+}
+
+/** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
+export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[], family: ConverseFamily): string {
+  const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
+  const common = kindOf(family)
+  // A single empty segment has no kind.
+  const kinds = segments.some(({ kind, length }) => kind !== common && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  if (isBare(signature, id, family) && !lengths && !kinds) return signature.value
+  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
+}
+
+/** The same for a blob, which is base64. */
+export function sealBlob(signature: Signature, id: string | undefined, family: ConverseFamily): string {
+  return isBare(signature, id, family) ? blobOf(signature) : wrapSignatureInBase64({ signature, ...defined({ id }) })
+}
+
+/** Does the client's next request, for a model of this family, show who made the signature? */
+const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean => issuer === issuerOf(family) && id === undefined
+
+/** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
+export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => ConverseWrittenBlock) | undefined {
+  if (!signature) return undefined
+  if (opens) return attach => encodeCarrier({ signature }, attach)
+  report.add('reasoning.foreign-signature', at, 'signature')
+  return undefined
+}
+
+export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?: string): ConverseWrittenBlock {
+  return { reasoningContent: { redactedContent: wrapSignatureInBase64({ signature, ...defined({ attach, id, kinds }) }) } }
+}
+
+/** The block that shows a client the phase of the text behind it. */
+export function phaseBlock(phase: NonNullable<TextPart['phase']>): ConverseWrittenBlock {
+  return encodeCarrier({ signature: phaseSignature(phase) })
+}

@@ -1,0 +1,76 @@
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
+import type { FieldNames } from '../../../protocol.ts'
+import type { ConverseReport } from '../notes.ts'
+import type { ConverseOptions, Options } from '../options.ts'
+import { familyOf } from '../request/models.ts'
+import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
+import { protocolName } from './own.ts'
+
+/** The context for reading a block. */
+export type Reading = {
+  report: ConverseReport
+  /** Of the model that the request is for, or that the response is from. */
+  family: ConverseFamily
+  /** Receives the names of fields in this body that differ from the protocol's own table, such as the place of a cache point. */
+  names: FieldNames
+}
+
+/** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
+export type Writing = {
+  report: ConverseReport
+  /** Requests go to a provider, which checks signatures; responses go to a client, which keeps whatever it is given. */
+  to: 'provider' | 'client'
+  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  opens: boolean
+  /** The message came from this protocol, and its blocks are written as they were. */
+  native: boolean
+  /** Of the model that the request is for. Of a response: of the model that its client requested. */
+  family: ConverseFamily
+  /** The model that the request is for. */
+  model: string | undefined
+  /** The id that a call and its result are written with. */
+  callId(part: ToolCallPart | ToolResultPart): string
+  /** The name on the wire, with the namespace in front. */
+  toolName(name: string, namespace: string | undefined, at: Place | undefined): string
+  /** Another provider took part in the conversation, so reasoning without a signature is not taken for this provider's. */
+  mixed: boolean
+  unsigned: 'drop' | 'text' | 'keep'
+  serverToolHistory: 'drop' | 'text'
+  convertMedia: ConverseOptions['convertMedia'] | undefined
+  unresolvable(part: Part, field?: string): void
+  /** The names of the documents so far, which must be unique in a request. */
+  documents: Set<string>
+}
+
+// ---- for requests
+
+export type RequestWriting = Writing & {
+  options: Options
+}
+
+export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: ConverseReport, native: boolean): RequestWriting {
+  const family = familyOf(model, options)
+  const issuer = signatureIssuers[family]
+  return {
+    report,
+    options,
+    to: 'provider',
+    opens: options.foreignSignatures === 'wrap',
+    native,
+    family,
+    model,
+    callId: idOf,
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
+    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature && signature.issuer !== protocolName && signature.issuer !== issuer)),
+    unsigned: options.unsignedReasoning ?? 'drop',
+    serverToolHistory: options.serverToolHistory ?? 'drop',
+    convertMedia: options.convertMedia,
+    unresolvable: part => report.unresolvable(part.at, undefined, options),
+    documents: new Set(),
+  }
+}
+
+/** The id of a call, or of the call that a result belongs to, unchanged. */
+export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)

@@ -1,0 +1,19 @@
+import type { ProtocolFacts } from '../../protocol.ts'
+import { path, protocolName } from './content/own.ts'
+import { detect } from './detect.ts'
+import { decodeError } from './errors.ts'
+import { type ConverseOptions, options } from './options.ts'
+import { fieldNames } from './request/field-names.ts'
+import { frames } from './stream/frames.ts'
+
+/** What both halves have. */
+export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof protocolName } = {
+  name: protocolName,
+  address: { path },
+  optionsKey: 'converse',
+  options,
+  fieldNames,
+  detect,
+  decodeError,
+  frames,
+}

@@ -1,0 +1,22 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
+import type { Demands } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
+import type { Options } from '../options.ts'
+import { familyOf } from './models.ts'
+
+const longest = 64
+
+/** The server refuses a turn with calls that the results of all of them do not follow, and takes instructions inside the conversation of few models only. */
+export function demands({ model }: CanonicalRequest, options: Options): Demands {
+  const hasShortIds = familyOf(model, options) === 'mistral'
+  return {
+    lateTools: 'list',
+    instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
+    toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
+    toolPairs: { resultsFollowCalls: true, callId: hasShortIds ? shortId : id => mapCallId(id, validCallId), uniqueCallIds: true },
+  }
+}
+
+/** Models of Mistral take ids of nine letters and digits. */
+const shortId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))

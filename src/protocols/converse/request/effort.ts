@@ -1,0 +1,141 @@
+import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { encodeEffort, nearestEffort, noteOff } from '../../../kit/fields/effort.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import type { ConverseReport } from '../notes.ts'
+import type { ConverseFamily } from '../vocabulary.ts'
+import { alwaysThinks, claudeVersion, isClaudeFrom } from './models.ts'
+
+/** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
+const budgets = new Map([
+  ['minimal', 1024],
+  ['low', 2048],
+  ['medium', 8192],
+  ['high', 16_384],
+  ['xhigh', 24_576],
+  ['max', 32_768],
+])
+
+const leastBudget = 1024
+
+function effortOf(budget: number): string {
+  if (budget <= 4096) return 'low'
+  if (budget <= 12_288) return 'medium'
+  return budget <= 24_576 ? 'high' : 'xhigh'
+}
+
+/** The reasoning settings of a request. `fields`: of the model's own API. `thinks`: the model reasons and therefore refuses sampling fields. */
+export type EncodedReasoning = { fields?: JsonObject; maxTokens?: number | undefined; thinks: boolean }
+
+/** Where each family has its effort, and the words that it knows. */
+const words: Partial<Record<ConverseFamily, { known: readonly string[]; fields(effort: string): JsonObject }>> = {
+  'gpt-oss': { known: ['low', 'medium', 'high'], fields: effort => ({ reasoning_effort: effort }) },
+  gpt: { known: ['none', 'low', 'medium', 'high', 'xhigh', 'max'], fields: effort => ({ reasoning: { effort } }) },
+  nova2: {
+    known: ['none', 'low', 'medium', 'high'],
+    fields: effort => ({ reasoningConfig: effort === 'none' ? { type: 'disabled' } : { type: 'enabled', maxReasoningEffort: effort } }),
+  },
+  qwen: { known: ['low', 'high'], fields: effort => ({ reasoning_config: effort }) },
+}
+
+export function encodeReasoningSpec({ reasoning: spec, maxOutputTokens: maxTokens }: CanonicalRequest, writing: RequestWriting): EncodedReasoning {
+  const { report, family, native } = writing
+  if (!spec) return { maxTokens, thinks: false }
+  const { effort, budgetTokens, mode, summary, display, ...rest } = spec
+  report.rest(rest, undefined, 'reasoning.')
+  // The body names the model's own fields, so it is written as that of the family that has all of them.
+  if (native) return asRead(spec, maxTokens)
+  if (family === 'claude') return encodeThinking(spec, maxTokens, writing)
+  report.rest(defined({ display, summary: summary === 'none' ? undefined : summary }), undefined, 'reasoning.')
+  const own = words[family]
+  if (!own) {
+    for (const key in defined({ effort, budgetTokens, mode })) report.add('reasoning.no-effort', undefined, `reasoning.${key}`)
+    return { maxTokens, thinks: false }
+  }
+  const wanted = encodeEffort(spec, report) ?? (mode === undefined ? undefined : 'medium')
+  if (wanted === undefined) return { maxTokens, thinks: false }
+  const word = own.known.includes(wanted) ? wanted : wanted === 'none' ? (own.known[0] ?? wanted) : nearestEffort(wanted, own.known)
+  if (word === undefined) return { maxTokens, thinks: false }
+  if (word !== wanted) report.add('reasoning.effort', undefined, fieldOf(spec))
+  return { fields: own.fields(word), maxTokens, thinks: false }
+}
+
+function asRead({ effort, budgetTokens, mode, display }: ReasoningSpec, maxTokens: number | undefined): EncodedReasoning {
+  const thinking = defined({ type: mode, budget_tokens: budgetTokens, display })
+  const isThinking = Object.keys(thinking).length > 0
+  return { fields: { ...(isThinking && { thinking }), ...(effort !== undefined && { output_config: { effort } }) }, maxTokens, thinks: false }
+}
+
+/** The field that requested reasoning, for notes. */
+const fieldOf = ({ effort, budgetTokens }: ReasoningSpec) =>
+  effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
+
+/** For Claude. */
+function encodeThinking(spec: ReasoningSpec, maxTokens: number | undefined, { report, model }: RequestWriting): EncodedReasoning {
+  const { effort, budgetTokens, mode } = spec
+  const isManual = claudeVersion(model) !== undefined && !isClaudeFrom(model, 4, 6)
+  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  if (effort === 'none' || budgetTokens === 0 || mode === 'disabled') return encodeOff(spec, { isManual, maxTokens, model }, report)
+  const isWanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
+  if (!isWanted) {
+    noteHidden(spec, report)
+    return { maxTokens, thinks: false }
+  }
+  return isManual ? encodeBudget(spec, maxTokens, report) : encodeAdaptive(spec, maxTokens, report)
+}
+
+function encodeOff(
+  spec: ReasoningSpec,
+  { isManual, maxTokens, model }: { isManual: boolean; maxTokens: number | undefined; model: string | undefined },
+  report: ConverseReport,
+): EncodedReasoning {
+  const { effort, budgetTokens, mode } = spec
+  noteHidden(spec, report)
+  // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
+  noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
+  const beside = isManual || effort === 'none' || effort === undefined ? {} : { output_config: { effort: knownEffort(effort, report) } }
+  if (!alwaysThinks(model)) return { fields: { thinking: { type: 'disabled' }, ...beside }, maxTokens, thinks: false }
+  report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
+  return { fields: beside, maxTokens, thinks: true }
+}
+
+/** With a budget of tokens, for models that take no effort. */
+function encodeBudget(spec: ReasoningSpec, maxTokens: number | undefined, report: ConverseReport): EncodedReasoning {
+  const { effort, budgetTokens } = spec
+  noteHidden(spec, report)
+  const isGiven = budgetTokens !== undefined && budgetTokens > 0
+  const budget = isGiven ? Math.max(leastBudget, budgetTokens) : (budgets.get(effort ?? 'medium') ?? 8192)
+  if (isGiven && budget !== budgetTokens) report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
+  if (!isGiven || effort !== undefined) report.add('reasoning.effort-as-budget', undefined, effort === undefined ? fieldOf(spec) : 'reasoning.effort')
+  const isTight = maxTokens !== undefined && budget >= maxTokens
+  if (isTight) report.add('reasoning.budget-room', undefined, 'maxOutputTokens')
+  return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, maxTokens: isTight ? budget + leastBudget : maxTokens, thinks: true }
+}
+
+/** With an effort, for models that choose the amount themselves. */
+function encodeAdaptive(spec: ReasoningSpec, maxTokens: number | undefined, report: ConverseReport): EncodedReasoning {
+  const { effort, budgetTokens, mode, summary, display } = spec
+  const hasBudget = budgetTokens !== undefined && budgetTokens > 0
+  if (hasBudget) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+  const named = effort === undefined ? (hasBudget ? effortOf(budgetTokens) : undefined) : knownEffort(effort, report)
+  const isBetween = mode === 'between_tools'
+  if (isBetween) noteHidden(spec, report)
+  else if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+  const shown = isBetween ? undefined : (display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized'))
+  const thinking = defined({ type: isBetween ? mode : 'adaptive', display: shown })
+  return { fields: { thinking, ...(named !== undefined && { output_config: { effort: named } }) }, maxTokens, thinks: true }
+}
+
+/** What was requested to be shown of thinking that is not shown. */
+function noteHidden({ summary, display }: ReasoningSpec, report: ConverseReport): void {
+  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
+}
+
+/** The lowest effort of Claude is `low`. */
+function knownEffort(effort: string, report: ConverseReport): string {
+  if (effort !== 'minimal') return effort
+  report.add('reasoning.effort', undefined, 'reasoning.effort')
+  return 'low'
+}

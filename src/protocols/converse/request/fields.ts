@@ -1,0 +1,53 @@
+import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { isObject } from '../../../kit/json/json.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import { tierWords } from '../vocabulary.ts'
+import { encodeMetadata, encodeStop } from './settings.ts'
+
+const row = rowFor<RequestWriting>()
+const byCode = { write: false } as const
+const more = 'additionalModelRequestFields'
+
+const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const asWhole = (value: unknown) => (Number.isInteger(value) ? (value as number) : undefined)
+const textByCode = { ...byCode, read: asText }
+const wholeByCode = { ...byCode, read: asWhole }
+/** A limit of less than nothing has no meaning here. */
+const isLimit = (value: unknown): value is number => typeof value === 'number' && value >= 0
+const isDisplay = (value: unknown): value is string => value === 'summarized' || value === 'omitted'
+
+/**
+ * The request fields that hold one value. Those that only some models have are in `additionalModelRequestFields`, under the names of the
+ * models' own APIs; of several with one meaning, the last one counts.
+ */
+export const fields = fieldTable<RequestWriting>([
+  row('modelId', 'model', byCode),
+  row('inferenceConfig/maxTokens', 'maxOutputTokens', { ...byCode, read: value => (isLimit(value) ? value : undefined) }),
+  row('inferenceConfig/temperature', 'sampling.temperature', byCode),
+  row('inferenceConfig/topP', 'sampling.topP', byCode),
+  row('inferenceConfig/stopSequences', 'stop', { write: encodeStop }),
+  row('requestMetadata', 'metadata', { write: encodeMetadata }),
+  row('serviceTier/type', 'serviceTier.tier', { ...byCode, read: word => tierWords.toOurs(word as string) ?? (word as string) }),
+  row(`${more}/top_k`, 'sampling.topK', wholeByCode),
+  row(`${more}/inferenceConfig/topK`, 'sampling.topK', wholeByCode),
+  row(`${more}/reasoning_config/type`, 'reasoning.mode', textByCode),
+  row(`${more}/reasoning_config/budget_tokens`, 'reasoning.budgetTokens', wholeByCode),
+  row(`${more}/reasoningConfig/type`, 'reasoning.mode', textByCode),
+  row(`${more}/thinking/budget_tokens`, 'reasoning.budgetTokens', wholeByCode),
+  row(`${more}/thinking/display`, 'reasoning.display', { ...byCode, read: value => (isDisplay(value) ? value : undefined) }),
+  row(`${more}/thinking/type`, 'reasoning.mode', textByCode),
+  row(`${more}/reasoning_effort`, 'reasoning.effort', textByCode),
+  row(`${more}/reasoning_config`, 'reasoning.effort', { ...byCode, read: value => (isObject(value) ? null : asText(value)) }),
+  row(`${more}/reasoningConfig/maxReasoningEffort`, 'reasoning.effort', textByCode),
+  row(`${more}/reasoning/effort`, 'reasoning.effort', textByCode),
+  row(`${more}/output_config/effort`, 'reasoning.effort', textByCode),
+  row('outputConfig/effort', 'reasoning.effort', byCode),
+])
+
+/** Fields with several places: the places, the one that counts last. */
+export const places: Readonly<Record<string, readonly string[]>> = {
+  'sampling.topK': ['top_k', 'inferenceConfig/topK'],
+  'reasoning.mode': ['reasoning_config/type', 'reasoningConfig/type', 'thinking/type'],
+  'reasoning.budgetTokens': ['reasoning_config/budget_tokens', 'thinking/budget_tokens'],
+  'reasoning.effort': ['reasoning_effort', 'reasoning_config', 'reasoningConfig/maxReasoningEffort', 'reasoning/effort', 'output_config/effort'],
+}

@@ -1,0 +1,205 @@
+import type { Message, Part, Place } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
+import { TranslationError } from '../../../errors.ts'
+import { present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
+import { asFunction } from '../../../kit/tools/client-tools.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { canCache, encodePoint, type Mark, markBefore } from '../content/cache.ts'
+import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../content/own.ts'
+import type { Reading, RequestWriting } from '../content/writing.ts'
+import type { ConverseTool, ConverseToolSpec, ConverseWrittenTool } from '../schema.ts'
+import { nearestServerTool, systemTools } from '../vocabulary.ts'
+import { claudeVersion, isClaudeFrom } from './models.ts'
+
+const entryKeys = keysOf<ConverseTool>()('toolSpec')
+const specKeys = keysOf<ConverseToolSpec>()('name', 'description', 'inputSchema', 'strict')
+const schemaKeys = keysOf<NonNullable<ConverseToolSpec['inputSchema']>>()('json')
+
+export function decodeTools(wires: readonly ConverseTool[], reading: Reading): Tool[] {
+  const tools: Tool[] = []
+  wires.forEach((wire, index) => {
+    const at = below('/toolConfig/tools', index)
+    const before = tools.at(-1)
+    if (wire.cachePoint && before && 'name' in before && markBefore(before, wire, { pointer: pointerOf(before.at ?? at), list: 'tools', index }, reading.names))
+      return
+    tools.push(decodeTool(wire, at))
+  })
+  return tools
+}
+
+function decodeTool(wire: ConverseTool, at: Place): Tool {
+  const { toolSpec, systemTool } = wire
+  if (toolSpec) {
+    const { name, description, inputSchema, strict } = toolSpec
+    const tool: FunctionTool = present({ type: 'function' as const, name, description, parameters: inputSchema?.json, strict, at: below(at, 'toolSpec') })
+    const inside = withInner(unknownOf(toolSpec, specKeys), 'inputSchema', inputSchema ? unknownOf(inputSchema, schemaKeys) : undefined)
+    return keepBoth(tool, inside, unknownOf(wire, entryKeys))
+  }
+  const name = systemTool?.name
+  if (name != null) return { type: 'server', tool: systemTools.get(name) ?? 'other', protocol: protocolName, name, raw: wire, at }
+  return { type: 'opaque', protocol: protocolName, raw: wire, at }
+}
+
+// ---- canonical → wire
+
+const noArguments = { type: 'object', properties: {} }
+
+/** The tools as they are sent. Their cache points are among `marks`. */
+export function encodeTools({ tools: all = [], messages, toolChoice }: CanonicalRequest, marks: Mark[], writing: RequestWriting): ConverseWrittenTool[] {
+  const { report, options, native } = writing
+  const called = calledIn(messages)
+  if (toolChoice?.mode === 'none' && called.length === 0 && !native) return []
+  const allowed = toolChoice && all.length > 0 ? callable(toolChoice, all, writing) : undefined
+  const wires: ConverseWrittenTool[] = []
+  for (const tool of all) {
+    if (allowed && !allowed.has(tool)) continue
+    const wire = encodeTool(tool, writing)
+    if (!wire || (wire.systemTool && wires.some(({ systemTool }) => systemTool?.name === wire.systemTool?.name))) continue
+    wires.push(wire)
+    if ('cache' in tool && tool.cache) addPoint(tool, wires, marks, writing)
+  }
+  if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: all[0]?.at ?? '/toolConfig/tools', notes: report.notes }, options)
+  if (wires.length === 0 && called.length > 0 && !native) for (const name of called) wires.push(fromHistory(name, wires.length, writing))
+  return wires
+}
+
+function addPoint(
+  { cache, at }: Tool & { cache?: FunctionTool['cache'] },
+  wires: ConverseWrittenTool[],
+  marks: Mark[],
+  { report, family, native }: RequestWriting,
+): void {
+  if (!cache) return
+  if (!native && !canCache(family, 'tools')) {
+    report.add('cache.unsupported', at, 'cache')
+    return
+  }
+  const wire = encodePoint(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
+  marks.push({ wire, at, place: 'tools' })
+  wires.push({ cachePoint: wire })
+}
+
+/** The names of the tools that the history calls or has results of, in order. */
+export function calledIn(messages: readonly Message[]): string[] {
+  const names = new Set<string>()
+  const see = (part: Part) => {
+    if (part.type === 'tool-call') names.add(part.name)
+    else if (part.type === 'tool-result' && names.size === 0) names.add('tool')
+  }
+  for (const { parts } of messages) parts.forEach(see)
+  return [...names]
+}
+
+function fromHistory(name: string, index: number, { report }: RequestWriting): ConverseWrittenTool {
+  report.add('tool.from-history', `/toolConfig/tools/${index}`)
+  return { toolSpec: { name, inputSchema: { json: noArguments } } }
+}
+
+/** A tool → its definition here. Undefined: it has none. */
+function encodeTool(tool: Tool, writing: RequestWriting): ConverseWrittenTool | undefined {
+  const { report } = writing
+  switch (tool.type) {
+    case 'function':
+      return encodeFunction(tool, writing)
+    case 'freeform':
+      // The passes before the encoder have made it a function.
+      report.add('tool.unknown', tool.at)
+      return undefined
+    case 'server':
+      return encodeServerTool(tool, writing)
+    case 'opaque':
+      if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+function encodeServerTool(tool: ServerTool, writing: RequestWriting): ConverseWrittenTool | undefined {
+  const { report, options, family } = writing
+  if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
+  const expanded = options.expandClientTools ? asFunction(tool) : undefined
+  if (expanded) {
+    report.add('tool.expanded', tool.at)
+    return encodeFunction(expanded, writing)
+  }
+  const nearest = options.serverTools === 'map' && family === 'nova2' ? nearestServerTool[tool.tool] : undefined
+  report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
+  if (tool.mcp?.at !== undefined) report.add('tool.server', tool.mcp.at)
+  if (nearest && tool.common) report.rest(tool.common, tool.at)
+  return nearest === undefined ? undefined : { systemTool: { name: nearest } }
+}
+
+const written = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'deferLoading',
+  'cache',
+  'at',
+  'ext',
+)
+
+function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWrittenTool {
+  const { report, native } = writing
+  const { name, namespace, description, parameters, strict, strictImplied, deferLoading, at, ext } = tool
+  report.unwritten(tool, written, at)
+  report.ext(ext, at)
+  if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
+  const isRefused = strict === true && !native && refusesStrict(writing)
+  if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
+  const json = native ? (parameters ?? undefined) : encodeSchema(parameters, () => report.placeOf('parameters', at))
+  const spec = {
+    name: writing.toolName(name, namespace, at),
+    description: native || description?.trim() ? description : undefined,
+    inputSchema: { ...ownUnder(ext, 'inputSchema'), json },
+    strict: strict && !isRefused && !(strictImplied && !native) ? true : native && strict === false ? false : undefined,
+  }
+  return blockOf<ConverseWrittenTool, 'toolSpec'>('toolSpec', spec, ext)
+}
+
+/** Some newer models of Claude refuse `strict`. */
+function refusesStrict({ model }: RequestWriting): boolean {
+  const { name, major, minor } = claudeVersion(model) ?? {}
+  if (name === undefined) return false
+  if (name === 'fable' || isClaudeFrom(model, 5, 0)) return true
+  return name === 'opus' && major === 4 && (minor === 1 || (minor ?? 0) >= 7)
+}
+
+/** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
+function encodeSchema(parameters: FunctionTool['parameters'], place: () => string): JsonObject {
+  if (!parameters) return noArguments
+  if (parameters['type'] === 'object') return parameters
+  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
+  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
+}
+
+/** The tools to send, if only some may be called. Undefined: all are sent. */
+function callable(choice: ToolChoice, tools: readonly Tool[], { report, options, family, native }: RequestWriting): Set<Tool> | undefined {
+  if (native) return undefined
+  // Models of Mistral can be forced to call any tool, but not a certain one.
+  const one = choice.mode === 'tool' && choice.kind !== 'server' && family === 'mistral' ? [choice] : undefined
+  const wanted = choice.mode === 'allowed' ? choice.tools : one
+  if (!wanted) return undefined
+  const listed = tools.filter(tool => wanted.some(({ kind, name }) => 'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server')))
+  if (listed.length === tools.length) return undefined
+  if (choice.mode === 'allowed' && choice.require && listed.length === 1) return undefined
+  if (options.allowedTools === 'keep' && !one) {
+    report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
+    return undefined
+  }
+  report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
+  for (const tool of tools) if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
+  return new Set(listed)
+}

@@ -1,0 +1,300 @@
+import type { Message, Part, Place } from '../../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { noteUntold } from '../../../kit/errors/failed-response.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
+import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
+import { match } from '../address.ts'
+import { validCallId } from '../content/calls.ts'
+import { decodeContent, encodeParts } from '../content/content.ts'
+import { keep, ownOf, protocolName, withInner } from '../content/own.ts'
+import { signedBy } from '../content/reasoning.ts'
+import { idOf, type Reading, type Writing } from '../content/writing.ts'
+import { decodeError, encodeBareError } from '../errors.ts'
+import { type ConverseReport, createConverseReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { familyOf } from '../request/models.ts'
+import { type ConverseErrorBody, ConverseResponse, type ConverseStop, type ConverseWrittenBlock, type ConverseWrittenResponse } from '../schema.ts'
+import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+
+const responseKeys = keysOf<ConverseResponse>()('output', 'stopReason', 'usage', 'metrics', 'additionalModelResponseFields', 'serviceTier')
+const outputKeys = keysOf<ConverseResponse['output']>()('message')
+const messageKeys = keysOf<NonNullable<ConverseResponse['output']['message']>>()('role', 'content')
+
+/** @throws TranslationError `malformed` when the body is not a converse response. An error body becomes a response with `error`. */
+export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
+  if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
+  const report = createConverseReport()
+  const body = check(protocolName, ConverseResponse, wire)
+  const { output, stopReason, usage, serviceTier, additionalModelResponseFields } = body
+  const reading = readingOf(options, report)
+  const parts = decodeContent(output.message?.content, '/output/message/content', reading)
+  const model = modelOf(options)
+  for (const part of parts) if (part.signature) part.signature = signedBy(model, reading.family, part.signature)
+  const finish = decodeFinish(stopReason, additionalModelResponseFields)
+  const last = parts.at(-1)
+  // A call that a limit cut off before its arguments came has an empty object as input.
+  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
+  const message = keep<Message>(
+    { role: 'assistant', origin: 'message', parts, at: '/output/message' },
+    output.message ? unknownOf(output.message, messageKeys) : undefined,
+  )
+  const candidate: Candidate = { index: 0, messages: [message] }
+  if (finish) candidate.finish = finish
+  const value: CanonicalResponse = defined({
+    candidates: [candidate],
+    usage: usage ? decodeUsage(usage) : undefined,
+    serviceTier: decodeTier(serviceTier?.type),
+  })
+  return { value: keep(value, unknownOfResponse(body)), notes: report.notes, fieldNames: reading.names }
+}
+
+/** What belongs to a response of this model. */
+export function readingOf(options: Options, report: ConverseReport): Reading {
+  return { report, family: familyOf(modelOf(options), options), names: {} }
+}
+
+/** The model that a response is from: that of the path its request was sent to. */
+export function modelOf({ context }: Options): string | undefined {
+  return (context?.path === undefined ? undefined : match(context.path)?.model) ?? context?.request?.model
+}
+
+const metricsKeys = keysOf<NonNullable<ConverseResponse['metrics']>>()('latencyMs')
+const tierKeys = keysOf<NonNullable<ConverseResponse['serviceTier']>>()('type')
+
+function unknownOfResponse(body: ConverseResponse): JsonObject | undefined {
+  const { output, additionalModelResponseFields: more } = body
+  const beside = unknownBeside(body, unknownOf(body, responseKeys))
+  const fields = withInner(beside, 'output', unknownOf(output, outputKeys))
+  return more == null || isOnlySequence(more) ? fields : { ...fields, additionalModelResponseFields: more }
+}
+
+/** The unknown keys of what is next to the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
+export function unknownBeside({ metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown }, fields: JsonObject | undefined): JsonObject | undefined {
+  const withMetrics = withInner(fields, 'metrics', isObject(metrics) ? unknownOf(metrics, metricsKeys) : undefined)
+  return withInner(withMetrics, 'serviceTier', isObject(serviceTier) ? unknownOf(serviceTier, tierKeys) : undefined)
+}
+
+/** Usage or error of a response, as in `decodeResponse`; nothing else is read. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: errorIn(wire) }
+  const usage = isObject(wire) ? wire['usage'] : undefined
+  return isObject(usage) ? { usage: decodeUsage(usage) } : {}
+}
+
+/** Some servers write the message with a capital. */
+const isErrorBody = (wire: unknown) =>
+  isObject(wire) &&
+  wire['output'] === undefined &&
+  (typeof wire['message'] === 'string' || typeof wire['Message'] === 'string' || typeof wire['__type'] === 'string')
+
+const errorIn = (body: unknown) => decodeError({ status: 0, headers: {}, body }).value
+
+export function decodeTier(word: string | null | undefined): string | undefined {
+  return word == null ? undefined : (tierWords.toOurs(word) ?? word)
+}
+
+/** Fields of the model's own response that the client requested: here only the stop sequence that matched. In a stream they are those of its last delta. */
+function sequenceIn(fields: unknown): string | undefined {
+  if (!isObject(fields)) return undefined
+  const { stop_sequence: sequence, delta } = fields
+  return typeof sequence === 'string' ? sequence : isObject(delta) ? sequenceIn({ stop_sequence: delta['stop_sequence'] }) : undefined
+}
+
+function isOnlySequence(fields: unknown): boolean {
+  if (!isObject(fields)) return false
+  const [only, ...others] = Object.keys(fields)
+  if (others.length > 0) return false
+  return only === undefined || only === 'stop_sequence'
+    ? fields['stop_sequence'] == null || typeof fields['stop_sequence'] === 'string'
+    : only === 'delta' && isOnlySequence(fields['delta'])
+}
+
+/** The additional fields, unless they only say which sequence matched. Undefined: nothing more. */
+export const unknownFields = (fields: unknown): unknown => (fields == null || isOnlySequence(fields) ? undefined : fields)
+
+/** Undefined: the response has no stop reason. */
+export function decodeFinish(raw: string | null | undefined, fields: unknown): Finish | undefined {
+  if (raw == null) return undefined
+  return {
+    reason: stopReasons.get(raw) ?? 'other',
+    raw,
+    protocol: protocolName,
+    ...defined({ sequence: sequenceIn(fields), category: raw === 'guardrail_intervened' ? 'guardrail' : undefined }),
+  }
+}
+
+/**
+ * The first candidate as a response. Its id and model are not in the body: the id is a header, the model is that of the path.
+ * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
+ */
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<ConverseWrittenResponse | ConverseErrorBody> {
+  const report = createConverseReport(options.fieldNames)
+  const { id: _, model: __, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  if (error) {
+    const wire = encodeBareError(error, report)
+    noteUntold(response, report)
+    return { wire, notes: report.notes }
+  }
+  const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
+  if (candidate?.finish?.reason === 'error') {
+    noteUntold(response, report)
+    const failed = { status: 500, kind: 'internal' as const, message: candidate.finish.message ?? 'the upstream failed' }
+    return { wire: encodeBareError(failed, report), notes: report.notes }
+  }
+  report.rest(rest, undefined)
+  report.ext(ext, undefined)
+  for (const { at } of others) report.add('candidates.first-only', at)
+  const messages = candidate?.messages ?? []
+  const parts = flatMap(messages, ({ parts: own }) => own)
+  const writing = responseWriting(report, options)
+  const content = flatMap(messages, message => encodeMessage(message, writing))
+  if (candidate?.logprobs) report.rest({ logprobs: candidate.logprobs }, candidate.at)
+  if (candidate?.ext) report.ext(candidate.ext, candidate.at)
+  const refusal = refusalText({ finish: candidate?.finish, promptBlocked }, hasText(parts))
+  if (refusal !== undefined) content.push({ text: refusal })
+  const ending: Ending = {
+    finish: candidate?.finish,
+    at: candidate?.at,
+    promptBlocked,
+    calls: parts.some(({ type }) => type === 'tool-call'),
+    explained: refusal !== undefined,
+  }
+  const stop = encodeFinish(ending, options, report)
+  const { output, additionalModelResponseFields, metrics, serviceTier: besideTier, ...own } = ownOf(ext) ?? {}
+  const tier = encodeTier(serviceTier ?? usage?.serviceTier, report)
+  const wire: ConverseWrittenResponse = {
+    ...own,
+    output: { ...(isObject(output) && output), message: { ...ownOf(messages[0]?.ext), role: 'assistant', content } },
+    ...stop,
+    ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }),
+    usage: encodeUsage(usage, report),
+    metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 },
+    serviceTier: tierOf(tier, besideTier),
+  }
+  report.settle(wire)
+  return { wire: defined(wire), notes: report.notes }
+}
+
+const hasText = (parts: readonly Part[]) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')
+
+function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock[] {
+  const { report } = writing
+  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name }) }, at)
+  if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
+  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
+  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  report.ext(ext, at)
+  return encodeParts(withPhase(message), writing, role)
+}
+
+/** How parts of a response are written. */
+export function responseWriting(report: ConverseReport, options: Options): Writing {
+  const model = options.context?.request?.model
+  return {
+    report,
+    to: 'client',
+    opens: true,
+    native: false,
+    mixed: false,
+    family: familyOf(model, options),
+    model,
+    callId: part => responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
+    unsigned: 'keep',
+    serverToolHistory: 'drop',
+    convertMedia: options.convertMedia,
+    unresolvable: part => report.add('state.unresolvable', part.at),
+    documents: new Set(),
+  }
+}
+
+export function responseCallId(id: string, at: Place | undefined, report: ConverseReport, field: 'id' | 'callId' = 'id'): string {
+  const fitting = mapCallId(id, validCallId)
+  if (fitting !== id) report.add('tool-call.id', at, field)
+  return fitting
+}
+
+/** The word for a tier. Undefined: there is none. */
+export function encodeTier(tier: string | undefined, report: ConverseReport): string | undefined {
+  const type = tier === undefined ? undefined : (tierWords.toWire(tier) ?? (tier === 'reserved' ? tier : undefined))
+  if (tier !== undefined && type === undefined) report.add('tier.unsupported', undefined, 'serviceTier')
+  return type
+}
+
+/** `beside`: unknown keys of the object. */
+export function tierOf(type: string | undefined, beside: unknown): ConverseWrittenResponse['serviceTier'] {
+  return type === undefined && !isObject(beside) ? undefined : defined({ ...(isObject(beside) && beside), type: type as string })
+}
+
+/**
+ * How a response ends. `at`: path of the candidate. `calls`: it calls tools. `explained`: the explanation of a refusal was written as text. `streamed`:
+ * the matched sequence is written where a stream has it.
+ */
+export type Ending = {
+  finish: Finish | undefined
+  at: Place | undefined
+  promptBlocked: CanonicalResponse['promptBlocked']
+  calls: boolean
+  explained: boolean
+  streamed?: true
+}
+
+/** The explanation of a refusal, for a response without text: the protocol has no field for it. Undefined: there is none. */
+export function refusalText({ finish, promptBlocked }: Pick<Ending, 'finish' | 'promptBlocked'>, hasWritten: boolean): string | undefined {
+  if (hasWritten) return undefined
+  if (promptBlocked && !finish) return promptBlocked.message || `Prompt blocked: ${promptBlocked.reason}`
+  return finish?.protocol !== protocolName && finish?.reason === 'refusal' ? finish.message || undefined : undefined
+}
+
+/**
+ * The stop fields of a response.
+ * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
+ */
+export function encodeFinish(
+  { finish, at, promptBlocked, calls, explained, streamed }: Ending,
+  { truncated }: Pick<Options, 'truncated'>,
+  report: ConverseReport,
+): ConverseStop {
+  if (promptBlocked) report.add('finish.approximated', undefined, 'promptBlocked')
+  if (!finish && promptBlocked) return { stopReason: 'content_filtered' }
+  if (!finish) {
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no stop reason')
+    report.add('finish.truncated-as-length', at)
+    return { stopReason: 'max_tokens' }
+  }
+  const { reason, message, sequence, category, details, protocol } = finish
+  if (message !== undefined) report.add(explained ? 'refusal.as-text' : 'field.unsupported', at, 'finish.message')
+  if ((category !== undefined || details !== undefined) && protocol !== protocolName) report.add('field.unsupported', at, 'finish.details')
+  const isMatch = sequence !== undefined && (protocol === protocolName || reason === 'stop_sequence')
+  if (sequence !== undefined && !isMatch) report.add('field.unsupported', at, 'finish.sequence')
+  if (protocol !== protocolName && reason === 'stop' && calls) {
+    report.add('finish.tool-use', at, 'finish.reason')
+    return { stopReason: 'tool_use' }
+  }
+  if (protocol !== protocolName && reason === 'tool_calls' && !calls) {
+    report.add('stop.no-call', at, 'finish.reason')
+    return { stopReason: 'end_turn' }
+  }
+  const { word, exact } = wordOf(finish)
+  if (!exact) report.add('finish.approximated', at, 'finish.reason')
+  const matched = isMatch ? { stop_sequence: sequence } : undefined
+  return defined({ stopReason: word, additionalModelResponseFields: matched && (streamed ? { delta: matched } : matched) })
+}
+
+/** `stopReason` by the finish reason alone. `exact`: it says all of the reason. */
+export function wordOf({ reason, raw, protocol }: Finish): { word: string; exact: boolean } {
+  const own = protocol === protocolName && raw !== undefined && (!finishWords[reason].exact || stopReasons.get(raw) === reason)
+  return own ? { word: raw, exact: true } : finishWords[reason]
+}

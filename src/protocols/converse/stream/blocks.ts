@@ -1,0 +1,121 @@
+import type { Place } from '../../../canonical/message.ts'
+import { TranslationError } from '../../../errors.ts'
+import { type Keys, keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import { step } from '../../../kit/notes/path.ts'
+import type { MachineState } from '../../../protocol.ts'
+import { protocolName } from '../content/own.ts'
+import { type ConverseReport, createConverseReport } from '../notes.ts'
+import type { ConverseBlock } from '../schema.ts'
+
+/** What the files of the stream decoder share: the events, and blocks that are complete only at their end. */
+
+const eventNames = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'ping'] as const
+export type EventName = (typeof eventNames)[number]
+
+/** The event in a frame. Undefined: none that is known, nor an exception. `type` and other keys beside it, which some servers write, are ignored. */
+export function eventIn(wire: JsonObject): { name: EventName; payload: unknown } | undefined {
+  const name = eventNames.find(known => wire[known] !== undefined && wire[known] !== null)
+  return name && { name, payload: wire[name] }
+}
+
+/** The name of the exception in a frame, in any case and with any namespace. Undefined: it is none. */
+export const exceptionIn = (wire: JsonObject): string | undefined => Object.keys(wire).find(key => /exception$/i.test(key))
+
+const ofEvent = keysOf<{ role: string; contentBlockIndex: number; start: object; delta: object; p: string }>()
+
+/** Known keys of events whose unknown keys have no place in a response. `p` only pads a frame. */
+export const eventKeys: Partial<Record<EventName, Keys>> = {
+  messageStart: ofEvent('role', 'p'),
+  contentBlockStart: ofEvent('contentBlockIndex', 'start', 'p'),
+  contentBlockDelta: ofEvent('contentBlockIndex', 'delta', 'p'),
+  contentBlockStop: ofEvent('contentBlockIndex', 'p'),
+}
+
+/** Notes unknown keys that are not null: once for each path, however many events have it. */
+export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: Keys | undefined }): void {
+  if (!known) return
+  for (const key in wire) {
+    if (known[key] || wire[key] === null) continue
+    const place = path + step(key)
+    if (!state.notes.some(note => note.path === place)) reportOf(state).add('field.unknown', place)
+  }
+}
+
+export const reportOf = ({ notes }: MachineState): ConverseReport => createConverseReport(undefined, notes)
+
+export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+  return new TranslationError({ code, protocol: protocolName, path }, message)
+}
+
+/**
+ * A block that is open on the wire.
+ * `pending`: it has begun, but has no kind yet. `whole`: decoded at its end. `redacted`: a blob, which is complete only at its end.
+ */
+export type OpenBlock = {
+  kind: 'pending' | 'text' | 'reasoning' | 'redacted' | 'call' | 'whole'
+  /** The number of its part. Undefined: it has none yet. */
+  part?: number
+  /** Of `whole`: the start and the deltas so far, as a response has them. */
+  raw?: ConverseBlock
+  /** Reasoning so far, or of a call a marker: not empty once input has come. Of a `whole` call its input so far. */
+  text: string
+  signature: string
+  /** Chunks of a blob, in base64. */
+  chunks: string[]
+}
+
+export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({ kind, text: '', signature: '', chunks: [] })
+
+/** Adds a delta to a block that is decoded at its end. False: it does not fit. */
+export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {
+  const { raw = {} } = open
+  const { toolUse, toolResult, image } = delta
+  if (isObject(toolUse) && typeof toolUse['input'] === 'string' && raw['toolUse'] != null) open.text += toolUse['input']
+  else if (Array.isArray(toolResult) && isObject(raw['toolResult'])) {
+    const { content } = raw['toolResult']
+    open.raw = {
+      ...raw,
+      toolResult: { ...raw['toolResult'], content: [...(Array.isArray(content) ? (content as unknown[]) : []), ...(toolResult as unknown[])] },
+    }
+  } else if (isObject(image) && isObject(raw['image'])) open.raw = { ...raw, image: { ...raw['image'], ...withSource(raw['image']['source'], image) } }
+  else return false
+  return true
+}
+
+/** The bytes of an image may come in several chunks. */
+function withSource(before: unknown, image: JsonObject): JsonObject {
+  const { source } = image
+  if (!isObject(before) || !isObject(source) || typeof before['bytes'] !== 'string' || typeof source['bytes'] !== 'string') return image
+  return { ...image, source: { ...source, bytes: joinedBase64([before['bytes'], source['bytes']]) } }
+}
+
+/** The block as a whole response has it. */
+export function wholeBlock({ raw = {}, text }: OpenBlock): ConverseBlock {
+  const call = raw['toolUse']
+  if (!isObject(call)) return raw
+  const block = { ...raw, toolUse: { ...call } }
+  setOwn(block.toolUse, 'input', parsed(text))
+  return block
+}
+
+/** Input that is no JSON stays text. */
+function parsed(text: string): unknown {
+  if (!text.trim()) return {}
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** Chunks of a blob as one. Each chunk is base64 of its own; where they are only cut, the text is simply joined. */
+export function joinedBase64(chunks: readonly string[]): string {
+  const isJoint = chunks.every((chunk, index) => index === chunks.length - 1 || (chunk.length % 4 === 0 && !chunk.endsWith('=')))
+  if (isJoint) return chunks.join('')
+  try {
+    return btoa(chunks.map(chunk => atob(chunk)).join(''))
+  } catch {
+    return chunks.join('')
+  }
+}

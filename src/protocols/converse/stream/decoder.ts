@@ -1,0 +1,462 @@
+import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
+import { takeApart } from '../../../canonical/explode.ts'
+import type { Part, Place, Signature } from '../../../canonical/message.ts'
+import type { Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { type Carried, ordinalOf } from '../../../kit/signatures/carried.ts'
+import { isLimit } from '../../../kit/tools/cut-calls.ts'
+import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import { decodeCitation } from '../content/citations.ts'
+import { decodeBlock } from '../content/content.ts'
+import { keep, protocolName } from '../content/own.ts'
+import { carriedIn, decodeReasoning, decodeRedacted, kindOf, signedBy } from '../content/reasoning.ts'
+import { decodeError } from '../errors.ts'
+import type { ConverseOptions, Options } from '../options.ts'
+import { familyOf } from '../request/models.ts'
+import { decodeFinish, decodeTier, modelOf, unknownBeside, unknownFields } from '../response/response.ts'
+import { decodeUsage } from '../response/usage.ts'
+import { ConverseBlock, type ConverseCitation, type ConverseMetadata } from '../schema.ts'
+import { type ConverseFamily, isServerType } from '../vocabulary.ts'
+import { addToWhole, eventIn, eventKeys, exceptionIn, fault, joinedBase64, noteUnknown, type OpenBlock, openBlock, reportOf, wholeBlock } from './blocks.ts'
+
+export type DecoderState = MachineState & {
+  phase: 'before' | 'started' | 'inside' | 'finished' | 'ended'
+  family: ConverseFamily
+  /** The model that the request is for; a response does not name it. */
+  model: string | undefined
+  open: Record<string, OpenBlock>
+  /** Index in `open` of the block that `shortcut` added to last. */
+  latest?: string
+  nextPart: number
+  /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
+  closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
+  /** Numbers of the reasoning parts, in order. */
+  reasoningParts: number[]
+  /** The signature of a carrier block, for the part after it. */
+  waiting: { signature: Signature; at: Place } | undefined
+  phases: PhasesInFront
+  finish: Finish | undefined
+  usage: JsonObject
+  /** `metadata` has come. */
+  hasMetadata: boolean
+}
+
+/**
+ * Wire events → canonical events:
+ *
+ *     messageStart { [contentBlockStart] { contentBlockDelta } contentBlockStop } messageStop metadata
+ *
+ * Blocks of text and reasoning have no start. A stream that stops after `messageStop` is complete, one that stops before it was cut off.
+ *
+ * @throws TranslationError `malformed` for an event that cannot be read
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ConverseOptions> = {
+  initial: (options: Options = {}) => ({
+    notes: [],
+    phase: 'before',
+    family: familyOf(modelOf(options), options),
+    model: modelOf(options),
+    open: {},
+    nextPart: 0,
+    closing: undefined,
+    reasoningParts: [],
+    waiting: undefined,
+    phases: noPhases(),
+    finish: undefined,
+    usage: {},
+    hasMetadata: false,
+  }),
+
+  step(state, wire, emit) {
+    if (state.phase === 'ended' || wire === '[DONE]') return
+    try {
+      take(state, wire, emit)
+    } catch (error) {
+      // The error is reported inside the stream, which must have begun for that.
+      begin(state, emit)
+      throw error
+    }
+  },
+
+  end(state, emit) {
+    if (state.phase === 'ended') return
+    begin(state, emit)
+    flushClosing(state, emit)
+    const clean = state.phase === 'finished'
+    state.phase = 'ended'
+    emit({ type: 'end', clean })
+  },
+}
+
+function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
+  if (!isObject(wire)) throw fault('', 'expected an event')
+  const event = eventIn(wire)
+  if (!event) {
+    takeOther(state, wire, emit)
+    return
+  }
+  const { name, payload } = event
+  if (!isObject(payload)) throw fault(below('', name), 'expected the payload of an event')
+  noteUnknown(state, payload, { path: `/${name}`, known: eventKeys[name] })
+  if (name === 'contentBlockDelta') takeDelta(state, payload, emit)
+  else if (name === 'contentBlockStart') startBlock(state, payload, emit)
+  else if (name === 'contentBlockStop') stopBlock(state, indexOf(payload), emit)
+  else if (name === 'messageStart') startMessage(state, emit)
+  else if (name === 'messageStop') stopMessage(state, payload, emit)
+  else if (name === 'metadata') takeMetadata(state, payload, emit)
+  // A ping before the response is left out: it would begin it.
+  else if (name === 'ping') {
+    if (state.phase !== 'before') emit({ type: 'ping' })
+  } else name satisfies never
+}
+
+/** An error, or an event of an unknown type. */
+function takeOther(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const name = exceptionIn(wire)
+  if (name !== undefined) fail(state, name, wire[name], emit)
+  else if (isObject(wire['error'])) fail(state, typeof wire['error']['code'] === 'string' ? wire['error']['code'] : '', wire, emit)
+  // Servers that fail with a plain body.
+  else if (typeof wire['message'] === 'string') fail(state, '', wire, emit)
+  // Noted here, not by encoders of other protocols: a stream that is collected has none.
+  else reportOf(state).once('event.unknown', undefined)
+}
+
+function begin(state: DecoderState, emit: EmitEvent): void {
+  if (state.phase !== 'before') return
+  state.phase = 'started'
+  emit({ type: 'start' })
+}
+
+/** `message.start` comes with the first block, so that a response that fails before it has no message. */
+function enter(state: DecoderState, emit: EmitEvent): void {
+  begin(state, emit)
+  if (state.phase !== 'started') return
+  state.phase = 'inside'
+  emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant', at: '/output/message' })
+}
+
+function startMessage(state: DecoderState, emit: EmitEvent): void {
+  if (state.phase !== 'before') reportOf(state).once('stream.repeated-start', '/messageStart')
+  begin(state, emit)
+}
+
+function indexOf({ contentBlockIndex: index }: JsonObject): string {
+  if (typeof index !== 'number') throw fault('/contentBlockIndex', 'expected the index of a content block')
+  return String(index)
+}
+
+const placeOf = (index: string): Place => below('/output/message/content', index)
+
+const openAt = ({ open }: DecoderState, index: string): OpenBlock | undefined => (Object.hasOwn(open, index) ? open[index] : undefined)
+
+// ---- blocks
+
+function startBlock(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
+  const index = indexOf(payload)
+  const { start } = payload
+  if (start != null && !isObject(start)) throw fault('/contentBlockStart/start', 'expected what a block begins with')
+  if (isAfter(state)) return
+  if (openAt(state, index)) stopBlock(state, index, emit)
+  const { toolUse, text, ...others } = start ?? {}
+  const kind = Object.keys(others).find(key => others[key] != null)
+  if (isObject(toolUse) && !isServerType(toolUse['type'])) startCall(state, index, present(start ?? {}), emit)
+  else if (toolUse != null || kind !== undefined) {
+    enter(state, emit)
+    state.open[index] = { ...openBlock('whole'), raw: present(start ?? {}) }
+  }
+  // Some servers also begin texts.
+  else {
+    state.open[index] = openBlock('pending')
+    if (typeof text === 'string' && text) takeText(state, index, text, emit)
+  }
+}
+
+/** Nothing belongs to the response after its end. */
+function isAfter(state: DecoderState): boolean {
+  if (state.phase !== 'finished') return false
+  reportOf(state).once('stream.stray-delta', '/contentBlockDelta')
+  return true
+}
+
+function startCall(state: DecoderState, index: string, block: ConverseBlock, emit: EmitEvent): void {
+  const open = openBlock('call')
+  const head = decodeBlock(checkBlock(block), placeOf(index), readingOf(state))
+  startPart(state, { index, open, head }, emit)
+}
+
+const readingOf = (state: DecoderState) => ({ report: reportOf(state), family: state.family, names: {} })
+
+function checkBlock(block: unknown): ConverseBlock {
+  try {
+    return check(protocolName, ConverseBlock, block) as ConverseBlock
+  } catch (error) {
+    if (TranslationError.is(error)) throw fault(pointerOf('/contentBlockStart/start') + error.path, 'not what the protocol says')
+    throw error
+  }
+}
+
+/** Begins the part of a block. `head`: as known now. */
+function startPart(state: DecoderState, { index, open, head }: { index: string; open: OpenBlock; head: Part }, emit: EmitEvent): void {
+  enter(state, emit)
+  flushClosing(state, emit)
+  takePhase(state.phases, head)
+  if (state.waiting && head.signature) loseWaiting(state)
+  else if (state.waiting) head.signature = state.waiting.signature
+  state.waiting = undefined
+  open.part = state.nextPart++
+  if (head.type === 'reasoning') state.reasoningParts.push(open.part)
+  state.open[index] = open
+  emit({ type: 'part.start', candidate: 0, message: 0, part: open.part, head })
+}
+
+/** Emits a part that is complete. */
+function wholePart(state: DecoderState, whole: Part, emit: EmitEvent): void {
+  enter(state, emit)
+  flushClosing(state, emit)
+  if (takePhase(state.phases, whole)) return
+  if (state.waiting && whole.signature) loseWaiting(state)
+  else if (state.waiting) whole.signature = state.waiting.signature
+  state.waiting = undefined
+  if (whole.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
+  const part = state.nextPart++
+  if (whole.type === 'reasoning') state.reasoningParts.push(part)
+  const { head, deltas } = whole.type === 'text' ? takeApart(whole) : { head: whole, deltas: [] }
+  emit({ type: 'part.start', candidate: 0, message: 0, part, head })
+  for (const delta of deltas) emit({ type: 'part.delta', candidate: 0, part, delta })
+  state.closing = { part }
+}
+
+function takeCarrier(state: DecoderState, { attach, ...placed }: Carried, at: Place, emit: EmitEvent): void {
+  const { signature } = placed
+  const proven = state.reasoningParts[ordinalOf(attach) ?? -1]
+  if (attach === 'text') wholePart(state, { type: 'text', text: '', signature, at }, emit)
+  else if (attach === 'next') {
+    loseWaiting(state)
+    state.waiting = { signature, at }
+  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...placed } })
+  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  else reportOf(state).add('reasoning.signature-orphaned', at)
+}
+
+/** Notes the signature of a carrier block whose part never came, or has a signature of its own. */
+function loseWaiting(state: DecoderState): void {
+  if (state.waiting) reportOf(state).add('reasoning.signature-orphaned', state.waiting.at)
+  state.waiting = undefined
+}
+
+// ---- deltas
+
+const deltaKinds = ['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'] as const
+
+function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
+  const index = indexOf(payload)
+  const { delta } = payload
+  if (!isObject(delta)) throw fault('/contentBlockDelta/delta', 'expected a delta')
+  if (isAfter(state)) return
+  const kind = deltaKinds.find(known => delta[known] !== undefined && delta[known] !== null)
+  const content = kind && delta[kind]
+  if (kind === 'text') takeText(state, index, textAt(content, 'text'), emit)
+  else if (kind === 'reasoningContent' && isObject(content)) takeReasoning(state, index, content, emit)
+  else if (kind === 'citation' && isObject(content)) takeCitation(state, index, content, emit)
+  else if (kind === 'toolUse' && isObject(content) && openAt(state, index)?.kind === 'call')
+    takeInput(state, index, textAt(content['input'], 'toolUse/input'), emit)
+  else takeRest(state, index, delta, emit)
+  for (const key in delta) if (key !== kind && delta[key] !== null && (deltaKinds as readonly string[]).includes(key)) stray(state)
+  noteUnknown(state, delta, { path: '/contentBlockDelta/delta', known: knownDeltas })
+}
+
+const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>>()(...deltaKinds, 'type')
+
+/** What only belongs to blocks that are decoded at their end. */
+function takeRest(state: DecoderState, index: string, delta: JsonObject, emit: EmitEvent): void {
+  const open = openAt(state, index)
+  // An image may come without a start.
+  if ((!open || open.kind === 'pending') && delta['image'] != null) {
+    enter(state, emit)
+    state.open[index] = { ...openBlock('whole'), raw: { image: delta['image'] } }
+  } else if (open?.kind !== 'whole' || !addToWhole(open, delta)) stray(state)
+}
+
+const stray = (state: DecoderState) => reportOf(state).once('stream.stray-delta', '/contentBlockDelta/delta')
+
+function textAt(text: unknown, key: string): string {
+  if (typeof text !== 'string') throw fault(`/contentBlockDelta/delta/${key}`, 'expected text')
+  return text
+}
+
+function emitDelta({ part }: OpenBlock, delta: Delta, emit: EmitEvent): void {
+  if (part !== undefined) emit({ type: 'part.delta', candidate: 0, part, delta })
+}
+
+/** The text block at this index, which the first delta opens. Undefined: another block is open there. */
+function textBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlock | undefined {
+  const open = openAt(state, index)
+  if (open?.kind === 'text') return open
+  if (open && open.kind !== 'pending') return undefined
+  const opened = openBlock('text')
+  startPart(state, { index, open: opened, head: { type: 'text', text: '', at: placeOf(index) } }, emit)
+  return opened
+}
+
+function takeText(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
+  const open = textBlock(state, index, emit)
+  if (!open) stray(state)
+  else if (text) emitDelta(open, { kind: 'text', text }, emit)
+}
+
+function takeCitation(state: DecoderState, index: string, citation: JsonObject, emit: EmitEvent): void {
+  const open = textBlock(state, index, emit)
+  if (open) emitDelta(open, { kind: 'citation', citation: decodeCitation(citation as ConverseCitation) }, emit)
+  else stray(state)
+}
+
+function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
+  const open = openAt(state, index)
+  if (!open) return
+  open.text ||= text.trim() && 'noted'
+  if (text) emitDelta(open, { kind: 'input', text }, emit)
+}
+
+function takeReasoning(state: DecoderState, index: string, content: JsonObject, emit: EmitEvent): void {
+  // `data` is an older name of the blob.
+  const { text, signature, redactedContent = content['data'] } = content
+  if (typeof redactedContent === 'string') takeBlob(state, index, redactedContent, emit)
+  if (typeof text === 'string') {
+    const before = openAt(state, index)
+    // Text after a signature is another nth in the same block.
+    if (before?.kind === 'reasoning' && before.signature && text) stopBlock(state, index, emit)
+    const open = reasoningBlock(state, index, emit)
+    if (!open) stray(state)
+    else {
+      open.text += text
+      if (text) emitDelta(open, { kind: 'reasoning', segment: 0, of: kindOf(state.family), text }, emit)
+    }
+  }
+  if (typeof signature === 'string') {
+    const open = reasoningBlock(state, index, emit)
+    if (!open) stray(state)
+    else takeSignature(state, open, signature, emit)
+  }
+}
+
+function reasoningBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlock | undefined {
+  const open = openAt(state, index)
+  if (open?.kind === 'reasoning') return open
+  if (open && open.kind !== 'pending') return undefined
+  const opened = openBlock('reasoning')
+  startPart(state, { index, open: opened, head: { type: 'reasoning', segments: [], at: below(placeOf(index), 'reasoningContent') } }, emit)
+  return opened
+}
+
+function takeSignature(state: DecoderState, open: OpenBlock, signature: string, emit: EmitEvent): void {
+  open.signature += signature
+  const { signature: placed } = decodeReasoning('', open.signature, state.family)
+  if (placed) emitDelta(open, { kind: 'signature', signature: signedBy(state.model, state.family, placed) }, emit)
+}
+
+function takeBlob(state: DecoderState, index: string, data: string, emit: EmitEvent): void {
+  const open = openAt(state, index)
+  if (open?.kind === 'redacted') open.chunks.push(data)
+  else if (open && open.kind !== 'pending') stray(state)
+  else {
+    begin(state, emit)
+    state.open[index] = { ...openBlock('redacted'), chunks: [data] }
+  }
+}
+
+function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
+  const open = openAt(state, index)
+  if (!open) return
+  delete state.open[index]
+  const { kind, part, text, signature, chunks } = open
+  if (kind === 'redacted') {
+    const data = joinedBase64(chunks)
+    const at = below(placeOf(index), 'reasoningContent')
+    const carried = carriedIn(data)
+    if (carried) takeCarrier(state, carried, placeOf(index), emit)
+    else wholePart(state, { ...decodeRedacted(data, state.family), at }, emit)
+  } else if (kind === 'whole') wholePart(state, decodeBlock(checkBlock(wholeBlock(open)), placeOf(index), readingOf(state)), emit)
+  else if (part !== undefined) {
+    flushClosing(state, emit)
+    const whole = kind === 'reasoning' ? decodeReasoning(text, signature, state.family) : undefined
+    const isSplit = whole && (whole.segments.length > 1 || whole.segments[0]?.kind !== kindOf(state.family) || whole.id !== undefined)
+    if (whole?.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
+    state.closing = defined({ part, final: isSplit && (text || whole.id !== undefined) ? whole : undefined, isEmpty: kind === 'call' && !text })
+  }
+}
+
+/** `isLast`: nothing of the response follows. A call without input is complete, unless it is the last one and a limit ended the response. */
+function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
+  if (!state.closing) return
+  const { isEmpty, ...closing } = state.closing
+  state.closing = undefined
+  const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
+  if (isEmpty && !isCut) emit({ type: 'part.delta', candidate: 0, part: closing.part, delta: { kind: 'input', text: '{}' } })
+  emit({ type: 'part.end', candidate: 0, ...closing })
+}
+
+// ---- the end
+
+const stopKeys = keysOf<{ stopReason: string; additionalModelResponseFields: unknown; p: string }>()('stopReason', 'additionalModelResponseFields', 'p')
+
+function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
+  const { stopReason, additionalModelResponseFields: fields } = payload
+  if (state.phase === 'finished') return
+  begin(state, emit)
+  if (stopReason != null && typeof stopReason !== 'string') reportOf(state).once('field.unknown', '/stopReason')
+  state.finish = decodeFinish(typeof stopReason === 'string' ? stopReason : undefined, fields)
+  for (const index of Object.keys(state.open)) stopBlock(state, index, emit)
+  flushClosing(state, emit, true)
+  const more = unknownFields(fields)
+  const unknown = unknownOf(payload, stopKeys)
+  updateBy(more === undefined ? unknown : { ...unknown, additionalModelResponseFields: more }, emit)
+  enter(state, emit)
+  loseWaiting(state)
+  emit({ type: 'message.end', candidate: 0, message: 0 })
+  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
+  state.phase = 'finished'
+  if (state.hasMetadata) end(state, emit)
+}
+
+function end(state: DecoderState, emit: EmitEvent): void {
+  state.phase = 'ended'
+  emit({ type: 'end', clean: true })
+}
+
+const metadataKeys = keysOf<ConverseMetadata & { p: string }>()('usage', 'metrics', 'serviceTier', 'p')
+
+function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
+  const { usage, serviceTier } = payload
+  begin(state, emit)
+  state.hasMetadata = true
+  if (isObject(usage)) {
+    state.usage = { ...state.usage, ...present(usage) }
+    const counts = decodeUsage(state.usage)
+    if (Object.keys(counts).length > 0) emit({ type: 'usage', usage: counts })
+  } else if (usage != null) reportOf(state).once('field.unknown', '/usage')
+  const tier = isObject(serviceTier) && typeof serviceTier['type'] === 'string' ? decodeTier(serviceTier['type']) : undefined
+  if (tier !== undefined) emit({ type: 'update', serviceTier: tier })
+  updateBy(unknownBeside(payload, unknownOf(payload, metadataKeys)), emit)
+  if (state.phase === 'finished') end(state, emit)
+}
+
+function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
+  if (fields) emit(keep({ type: 'update' }, fields))
+}
+
+/** `name`: of the exception. */
+function fail(state: DecoderState, name: string, payload: unknown, emit: EmitEvent): void {
+  begin(state, emit)
+  flushClosing(state, emit)
+  state.phase = 'ended'
+  const body = isObject(payload) ? payload : { message: typeof payload === 'string' ? payload : '' }
+  const headers: Record<string, string> = name ? { 'x-amzn-errortype': name } : {}
+  emit({ type: 'error', error: decodeError({ status: 0, headers, body }).value })
+  emit({ type: 'end', clean: false })
+}

@@ -1,0 +1,19 @@
+import { eventStream } from '../../../eventstream/framing.ts'
+import type { Frames } from '../../../protocol.ts'
+import { writeFrame } from '../../../sse/write.ts'
+import { encodeErrorBody, exceptionOf } from '../errors.ts'
+
+const wrap = (json: string) => writeFrame(json)
+
+const write = (wire: unknown) => wrap(JSON.stringify(wire))
+
+/** Both clients of AWS take a stream that stops between frames for complete, so a failure is always an exception. They skip unknown events. */
+export const frames: Frames = {
+  framing: eventStream,
+  named: false,
+  write,
+  wrap,
+  withoutModel: true,
+  ping: write({ ping: {} }),
+  failure: error => write({ [exceptionOf(error.kind)]: encodeErrorBody(error) }),
+}
