@@ -6,7 +6,7 @@ import { leaves } from './json.ts'
 export const lossless: readonly RegExp[] = [
   // Values of a response that only name the kind of body and its speaker, which is always the assistant.
   /response \/(object|type|role)$/,
-  /response \/choices\/\*\/message\/role$/,
+  /response \/(choices\/\*|output)\/message\/role$/,
   /response \/output\/\*\/(type|role)$/,
   // Choices are counted by their position.
   /response \/(choices|candidates)\/\*\/index$/,
@@ -33,7 +33,7 @@ const responseKeys = ['choices', 'output', 'candidates', 'usage', 'usageMetadata
 const labels = [/request \/(response_format\/json_schema|text\/format)\/name$/, /request \/prompt_cache_options\/mode$/]
 
 /** A failed response becomes an error, which has room for a message only. */
-export const isError = (body: unknown): boolean => typeof (valueAt(body, '/error') ?? undefined) === 'object'
+export const isError = (body: unknown): boolean => typeof (valueAt(body, '/error') ?? undefined) === 'object' || typeof valueAt(body, '/message') === 'string'
 
 /** Differences between two ways to say nothing. */
 export function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean {

@@ -103,8 +103,8 @@ class Translation implements Own<string> {
   }
 
   #take(event: CanonicalEvent): void {
-    // Not at the very start: output there would commit the HTTP status, while the upstream may still fail.
-    if (event.type === 'ping') this.#out += this.#hasSpoken ? this.#to.frames.ping : ''
+    // Not at the very start: output there would commit the HTTP status, while the upstream may still fail. Nor behind an error, which is the end.
+    if (event.type === 'ping') this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
     else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
     else restoreEvent(this.#restoring, event, this.#normalize)

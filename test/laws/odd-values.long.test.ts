@@ -101,7 +101,7 @@ const withoutMeaning = [
   /^(chat-completions|responses|generate-content) → .* request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens) -1$/,
   /request .*\/(top_k|topK) -1$/,
   // Half a character cannot be part of an address, which names the model on that wire.
-  /^(.* → generate-content|generate-content → .*) request \/model "Zq7\\ud800"$/,
+  /^(.* → (generate-content|converse)|(generate-content|converse) → .*) request \/(model|modelId) "Zq7\\ud800"$/,
   // The role of instructions is not read.
   /^generate-content → .* request \/system_?[iI]nstruction\/role /,
   // The speaker of a response does not matter.

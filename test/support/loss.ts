@@ -45,8 +45,6 @@ const withoutMeaning = [
   /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format|outputConfig\/textFormat\/structure\/jsonSchema)\/name$/,
   // Caching by itself is the default of one wire, and requested by marks in the other (2.11).
   /→ (messages|converse) request \/prompt_cache_options\/mode$/,
-  // Responses of this wire have their id in a header, and their model in the path of the request.
-  /→ converse (response|event) \/(id|responseId|model|modelVersion)$/,
 ]
 
 export const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))

@@ -107,6 +107,10 @@ export const notes = {
   'stream.trailing-arguments': sharedNotes['stream.trailing-arguments'],
   'stream.stray-delta': sharedNotes['stream.stray-delta'],
   'stream.repeated-start': sharedNotes['stream.repeated-start'],
+  'response.unnamed': {
+    kind: 'approximated',
+    meaning: 'The body of a response has no field for its id and model.',
+  },
   'finish.truncated-as-length': sharedNotes['finish.truncated-as-length'],
 } as const satisfies NoteTable
 
@@ -120,6 +124,7 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'tool.from-history': 'Send the tools with each request.',
   'tool-choice.none': 'Nothing to do.',
   'tool-choice.none-not-enforced': 'Nothing to do.',
+  'response.unnamed': 'Take the model from your request.',
 }
 
 export type ConverseReport = Report<typeof notes & typeof commonNotes>

@@ -40,7 +40,7 @@ describe('from chat-completions', () => {
       { tools: [f], tool_choice: { type: 'function', function: { name: 'f' } } },
       [{ toolConfig: { toolChoice: { tool: { name: 'f' } } } }],
     ],
-    ['no tool may be called', { tools: [f], tool_choice: 'none' }, [{ messages: [{}] }, 'tool-choice.none /tool_choice']],
+    ['no tool may be called', { tools: [f], tool_choice: 'none' }, [{ messages: [{}] }, 'tool-choice.none /tools/0', 'tool-choice.none /tool_choice']],
     [
       'results of one turn are in one message',
       { messages: [hi, call('c1', 'c2'), result('c1', 'r'), result('c2', 's')], tools: [f] },

@@ -46,11 +46,13 @@ const resultKeys = keysOf<ConverseInside<'toolResult'>>()('toolUseId', 'content'
 export function decodeResult(
   block: ConverseBlockOf<'toolResult'>,
   at: Place,
+  isResponse: boolean,
   read: (content: ConverseInside<'toolResult'>['content'], at: Place) => Part[],
 ): ToolResultPart | ServerToolPart {
   const { toolResult } = block
   const { toolUseId, content, status, type } = toolResult
-  if (isServerType(type)) return { type: 'server-tool', phase: 'result', tool: serverTool(type ?? ''), id: toolUseId, protocol: protocolName, raw: block, at }
+  if (isResponse || isServerType(type))
+    return { type: 'server-tool', phase: 'result', tool: serverTool(type ?? ''), id: toolUseId, protocol: protocolName, raw: block, at }
   const inside = below(at, 'toolResult')
   const [only, ...others] = content ?? []
   const json = only && others.length === 0 ? only['json'] : undefined

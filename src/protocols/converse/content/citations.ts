@@ -1,4 +1,4 @@
-import type { Citation, TextPart } from '../../../canonical/message.ts'
+import type { Citation, ExtMap, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -6,7 +6,7 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseCitation, ConverseWrittenBlock, ConverseWrittenCitation, ConverseWrittenPlace } from '../schema.ts'
-import { protocolName, withInner } from './own.ts'
+import { blockOf, ownOf, protocolName, withInner } from './own.ts'
 
 const spans = [
   ['documentChar', 'char'],
@@ -35,7 +35,8 @@ export function decodeCitation(wire: ConverseCitation): Citation {
 const citationKeys = keysOf<ConverseCitation>()('title', 'source', 'sourceContent', 'location')
 const locationKeys = keysOf<NonNullable<ConverseCitation['location']>>()('web', 'documentChar', 'documentPage', 'documentChunk', 'searchResultLocation')
 const placeKeys = keysOf<ConverseWrittenPlace>()('documentIndex', 'searchResultIndex', 'start', 'end')
-const webKeys = keysOf<{ url: string; domain: string }>()('url', 'domain')
+/** `domain` repeats a part of the URL; other protocols have no place for it. */
+const webKeys = keysOf<{ url: string }>()('url')
 const sourceKeys = keysOf<{ text: string }>()('text')
 
 /** The unknown keys of a citation, with those of the objects inside. */
@@ -74,7 +75,7 @@ const keyOf = { char: 'documentChar', page: 'documentPage', block: 'documentChun
 const placeOf = ({ document, start, end }: NonNullable<Citation['source']>): ConverseWrittenPlace => ({ documentIndex: document, start, end })
 
 /** Citations name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
-export function encodeCited({ text, citations = [], at }: TextPart, report: ConverseReport): ConverseWrittenBlock[] {
+export function encodeCited({ text, citations = [], at, ext }: TextPart, report: ConverseReport): ConverseWrittenBlock[] {
   const points = [...text]
   const spanned = citations.map(citation => {
     const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
@@ -98,14 +99,22 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Conv
     .sort((a, b) => a - b)
   if (points.length === 0) {
     const all = flatMap(spanned, ({ written }) => written)
-    return all.length > 0 ? [{ citationsContent: { citations: all } }] : []
+    return all.length > 0 ? [citedBlock(undefined, all, ext)] : []
   }
   return edges.slice(1).map((end, index) => {
     const start = edges[index] ?? 0
     const here = flatMap(spanned, span => (span.start <= start && span.end >= end ? span.written : []))
     const text = points.slice(start, end).join('')
-    return here.length > 0 ? { citationsContent: { content: [{ text }], citations: here } } : { text }
+    return here.length > 0 ? citedBlock(text, here, index === 0 ? ext : undefined) : { text }
   })
+}
+
+/** `text` undefined: the block has none. `ext`: of the part, whose unknown keys its first block gets. */
+function citedBlock(text: string | undefined, citations: ConverseWrittenCitation[], ext: ExtMap | undefined): ConverseWrittenBlock {
+  const own = ownOf(ext)?.['content']
+  const [first, ...others] = Array.isArray(own) ? (own as JsonObject[]) : []
+  const content = text === undefined ? first && [first, ...others] : [{ ...first, text }, ...others]
+  return blockOf<ConverseWrittenBlock, 'citationsContent'>('citationsContent', { citations, ...(content && { content: asRead(content) }) }, ext)
 }
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }

@@ -59,7 +59,7 @@ const callsIn = (content: readonly ConverseBlock[]): number[] => flatMap(content
 export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): Part {
   if (isBlockOf(block, 'text')) return keep<TextPart>({ type: 'text', text: block.text, at }, unknownOf(block, textKeys))
   if (isBlockOf(block, 'toolUse')) return decodeCall(block, at, reading)
-  if (isBlockOf(block, 'toolResult')) return decodeResult(block, at, (content, inside) => decodeContent(content, inside, reading))
+  if (isBlockOf(block, 'toolResult')) return decodeResult(block, at, reading.isResponse, (content, inside) => decodeContent(content, inside, reading))
   if (isBlockOf(block, 'reasoningContent')) return decodeReasoningBlock(block, below(at, 'reasoningContent'), reading.family) ?? opaque(block, at)
   if (isBlockOf(block, 'image')) return decodeMedia(block, 'image', block.image, at)
   if (isBlockOf(block, 'document')) return decodeMedia(block, 'document', block.document, at)

@@ -75,7 +75,7 @@ function decodeSource(wire: ConverseSource, { kind, mime, at }: { kind: MediaKin
 
 /** In lower case without parameters, since MIME types are case-insensitive, and with the official names. */
 function commonType(mime: string | undefined): string | undefined {
-  const lower = mime?.toLowerCase().replace(/\s*;.*$/s, '')
+  const lower = mime?.split(';', 1)[0]?.trim().toLowerCase()
   return (lower && aliases.get(lower)) ?? lower
 }
 

@@ -15,6 +15,8 @@ export type Reading = {
   family: ConverseFamily
   /** Receives the names of fields in this body that differ from the protocol's own table, such as the place of a cache point. */
   names: FieldNames
+  /** Of a response, whose tool results are those of the provider's own tools, whatever their type. */
+  isResponse: boolean
 }
 
 /** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */

@@ -1,6 +1,6 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { below } from '../../../kit/notes/path.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { addPoint, type Mark } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
@@ -15,7 +15,7 @@ export function decodeSystem(system: readonly ConverseBlock[], reading: Reading)
   const parts = decodeContent(system, '/system', reading, 'system').map((part): Part => {
     if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return part
     // Instructions are text: other blocks are kept as they are.
-    const [, index] = /^\/system\/(\d+)/.exec(String(part.at)) ?? []
+    const [, index] = /^\/system\/(\d+)/.exec(pointerOf(part.at ?? '')) ?? []
     return { type: 'opaque', protocol: protocolName, raw: system[Number(index)], at: below('/system', Number(index)) }
   })
   return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]

@@ -36,7 +36,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const called = options.path === undefined ? undefined : match(options.path)
   const model = called?.model ?? body.modelId ?? undefined
   const names: FieldNames = {}
-  const reading: Reading = { report, family: familyOf(model, options), names }
+  const reading: Reading = { report, family: familyOf(model, options), names, isResponse: false }
   const { messages, system, toolConfig, outputConfig } = body
   const formatted = outputConfig?.textFormat ? decodeFormat(outputConfig.textFormat) : undefined
   const more = isObject(body.additionalModelRequestFields) ? body.additionalModelRequestFields : undefined

@@ -3,6 +3,7 @@ import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, S
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { type JsonObject, parseObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
@@ -140,7 +141,7 @@ export function encodeMetadata(
   if (native) return { ...metadata }
   const given = Object.entries(metadata)
   const kept = given.filter(([key, value]) => fits.test(key) && (value === '' || fits.test(value))).slice(0, 16)
-  if (kept.length < given.length) report.add('field.unsupported', undefined, field)
+  for (const entry of given) if (!kept.includes(entry)) report.add('field.unsupported', below(report.placeOf(field), entry[0]))
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 

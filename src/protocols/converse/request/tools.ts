@@ -53,7 +53,10 @@ const noArguments = { type: 'object', properties: {} }
 export function encodeTools({ tools: all = [], messages, toolChoice }: CanonicalRequest, marks: Mark[], writing: RequestWriting): ConverseWrittenTool[] {
   const { report, options, native } = writing
   const called = calledIn(messages)
-  if (toolChoice?.mode === 'none' && called.length === 0 && !native) return []
+  if (toolChoice?.mode === 'none' && called.length === 0 && !native) {
+    for (const { at } of all) report.add('tool-choice.none', at)
+    return []
+  }
   const allowed = toolChoice && all.length > 0 ? callable(toolChoice, all, writing) : undefined
   const wires: ConverseWrittenTool[] = []
   for (const tool of all) {

@@ -61,7 +61,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
 
 /** What belongs to a response of this model. */
 export function readingOf(options: Options, report: ConverseReport): Reading {
-  return { report, family: familyOf(modelOf(options), options), names: {} }
+  return { report, family: familyOf(modelOf(options), options), names: {}, isResponse: true }
 }
 
 /** The model that a response is from: that of the path its request was sent to. */
@@ -135,12 +135,12 @@ export function decodeFinish(raw: string | null | undefined, fields: unknown): F
 }
 
 /**
- * The first candidate as a response. Its id and model are not in the body: the id is a header, the model is that of the path.
+ * The first candidate as a response. The body has no field for its id and model, so both are noted.
  * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<ConverseWrittenResponse | ConverseErrorBody> {
   const report = createConverseReport(options.fieldNames)
-  const { id: _, model: __, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  const { id, model, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     const wire = encodeBareError(error, report)
     noteUntold(response, report)
@@ -152,6 +152,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     const failed = { status: 500, kind: 'internal' as const, message: candidate.finish.message ?? 'the upstream failed' }
     return { wire: encodeBareError(failed, report), notes: report.notes }
   }
+  noteNames({ id, model }, report)
   report.rest(rest, undefined)
   report.ext(ext, undefined)
   for (const { at } of others) report.add('candidates.first-only', at)
@@ -184,6 +185,11 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   report.settle(wire)
   return { wire: defined(wire), notes: report.notes }
+}
+
+/** The id and the model have no place in the body. Signatures and the ids of calls may still be made with them. */
+export function noteNames(names: { id: string | undefined; model: string | undefined }, report: ConverseReport): void {
+  for (const field of ['id', 'model'] as const) if (names[field] !== undefined) report.add('response.unnamed', undefined, field)
 }
 
 const hasText = (parts: readonly Part[]) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')

@@ -86,7 +86,7 @@ export function encodeUsage(usage: Usage = {}, report: ConverseReport): Converse
     cacheReadInputTokens: cacheRead,
     cacheWriteInputTokens: cacheWrite,
     cacheDetails: cacheWriteByTtl && detailsOf(cacheWriteByTtl, report),
-    serverToolUsage: serverTools,
+    serverToolUsage: serverTools && some(serverTools),
   }
   return wireOf<ConverseWrittenUsage>(known, ext)
 }

@@ -13,7 +13,7 @@ import type { ConverseBlock } from '../schema.ts'
 const eventNames = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'ping'] as const
 export type EventName = (typeof eventNames)[number]
 
-/** The event in a frame. Undefined: none that is known, nor an exception. `type` and other keys beside it, which some servers write, are ignored. */
+/** The event in a frame. Undefined: none that is known, nor an exception. */
 export function eventIn(wire: JsonObject): { name: EventName; payload: unknown } | undefined {
   const name = eventNames.find(known => wire[known] !== undefined && wire[known] !== null)
   return name && { name, payload: wire[name] }
@@ -21,6 +21,9 @@ export function eventIn(wire: JsonObject): { name: EventName; payload: unknown }
 
 /** The name of the exception in a frame, in any case and with any namespace. Undefined: it is none. */
 export const exceptionIn = (wire: JsonObject): string | undefined => Object.keys(wire).find(key => /exception$/i.test(key))
+
+/** By event: the known keys of its frame. Some servers write a `type` next to it. */
+export const frameKeys: Readonly<Record<string, Keys>> = Object.fromEntries(eventNames.map(name => [name, { [name]: true, type: true }]))
 
 const ofEvent = keysOf<{ role: string; contentBlockIndex: number; start: object; delta: object; p: string }>()
 

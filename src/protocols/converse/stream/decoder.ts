@@ -2,28 +2,41 @@ import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
 import { takeApart } from '../../../canonical/explode.ts'
 import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
-import { TranslationError } from '../../../errors.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { type Carried, ordinalOf } from '../../../kit/signatures/carried.ts'
 import { isLimit } from '../../../kit/tools/cut-calls.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
-import { decodeCitation } from '../content/citations.ts'
+import { decodeCitation, unknownOfCitation } from '../content/citations.ts'
 import { decodeBlock } from '../content/content.ts'
 import { keep, protocolName } from '../content/own.ts'
 import { carriedIn, decodeReasoning, decodeRedacted, kindOf, signedBy } from '../content/reasoning.ts'
+import type { Reading } from '../content/writing.ts'
 import { decodeError } from '../errors.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { familyOf } from '../request/models.ts'
 import { decodeFinish, decodeTier, modelOf, unknownBeside, unknownFields } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
-import { ConverseBlock, type ConverseCitation, type ConverseMetadata } from '../schema.ts'
+import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
-import { addToWhole, eventIn, eventKeys, exceptionIn, fault, joinedBase64, noteUnknown, type OpenBlock, openBlock, reportOf, wholeBlock } from './blocks.ts'
+import {
+  addToWhole,
+  eventIn,
+  eventKeys,
+  exceptionIn,
+  fault,
+  frameKeys,
+  joinedBase64,
+  noteUnknown,
+  type OpenBlock,
+  openBlock,
+  reportOf,
+  wholeBlock,
+} from './blocks.ts'
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'finished' | 'ended'
@@ -103,6 +116,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   }
   const { name, payload } = event
   if (!isObject(payload)) throw fault(below('', name), 'expected the payload of an event')
+  noteUnknown(state, wire, { path: '', known: frameKeys[name] })
   noteUnknown(state, payload, { path: `/${name}`, known: eventKeys[name] })
   if (name === 'contentBlockDelta') takeDelta(state, payload, emit)
   else if (name === 'contentBlockStart') startBlock(state, payload, emit)
@@ -190,16 +204,9 @@ function startCall(state: DecoderState, index: string, block: ConverseBlock, emi
   startPart(state, { index, open, head }, emit)
 }
 
-const readingOf = (state: DecoderState) => ({ report: reportOf(state), family: state.family, names: {} })
+const readingOf = (state: DecoderState): Reading => ({ report: reportOf(state), family: state.family, names: {}, isResponse: true })
 
-function checkBlock(block: unknown): ConverseBlock {
-  try {
-    return check(protocolName, ConverseBlock, block) as ConverseBlock
-  } catch (error) {
-    if (TranslationError.is(error)) throw fault(pointerOf('/contentBlockStart/start') + error.path, 'not what the protocol says')
-    throw error
-  }
-}
+const checkBlock = (block: unknown): ConverseBlock => check(protocolName, ConverseBlock, block, path => `/contentBlockStart/start${path}`) as ConverseBlock
 
 /** Begins the part of a block. `head`: as known now. */
 function startPart(state: DecoderState, { index, open, head }: { index: string; open: OpenBlock; head: Part }, emit: EmitEvent): void {
@@ -252,6 +259,7 @@ function loseWaiting(state: DecoderState): void {
 
 // ---- deltas
 
+const thoughts = ['text', 'signature', 'redactedContent', 'data'] as const
 const deltaKinds = ['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'] as const
 
 function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
@@ -269,6 +277,17 @@ function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): v
   else takeRest(state, index, delta, emit)
   for (const key in delta) if (key !== kind && delta[key] !== null && (deltaKinds as readonly string[]).includes(key)) stray(state)
   noteUnknown(state, delta, { path: '/contentBlockDelta/delta', known: knownDeltas })
+  if (isObject(content) && (kind === 'toolUse' || kind === 'reasoningContent')) noteInside(state, kind, content)
+}
+
+const knownInside = { toolUse: keysOf<{ input: string }>()('input'), reasoningContent: keysOf<Record<(typeof thoughts)[number], string>>()(...thoughts) }
+
+/** Notes what is inside a delta and is not read: unknown keys, and reasoning that is no text. */
+function noteInside(state: DecoderState, kind: keyof typeof knownInside, content: JsonObject): void {
+  const path = `/contentBlockDelta/delta/${kind}`
+  noteUnknown(state, content, { path, known: knownInside[kind] })
+  if (kind === 'toolUse') return
+  for (const key of thoughts) if (content[key] != null && typeof content[key] !== 'string') reportOf(state).once('field.unknown', `${path}/${key}`)
 }
 
 const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>>()(...deltaKinds, 'type')
@@ -311,9 +330,12 @@ function takeText(state: DecoderState, index: string, text: string, emit: EmitEv
 }
 
 function takeCitation(state: DecoderState, index: string, citation: JsonObject, emit: EmitEvent): void {
+  const cited = check(protocolName, ConverseCitation, citation, path => `/contentBlockDelta/delta/citation${path}`)
   const open = textBlock(state, index, emit)
-  if (open) emitDelta(open, { kind: 'citation', citation: decodeCitation(citation as ConverseCitation) }, emit)
-  else stray(state)
+  const unknown = unknownOfCitation(cited)
+  const delta: Delta = { kind: 'citation', citation: decodeCitation(cited) }
+  if (!open) stray(state)
+  else emitDelta(open, unknown ? keep({ ...delta, at: placeOf(index) }, { citation: unknown }) : delta, emit)
 }
 
 function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
@@ -432,7 +454,7 @@ function end(state: DecoderState, emit: EmitEvent): void {
 const metadataKeys = keysOf<ConverseMetadata & { p: string }>()('usage', 'metrics', 'serviceTier', 'p')
 
 function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
-  const { usage, serviceTier } = payload
+  const { usage, metrics, serviceTier } = payload
   begin(state, emit)
   state.hasMetadata = true
   if (isObject(usage)) {
@@ -440,6 +462,9 @@ function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent)
     const counts = decodeUsage(state.usage)
     if (Object.keys(counts).length > 0) emit({ type: 'usage', usage: counts })
   } else if (usage != null) reportOf(state).once('field.unknown', '/usage')
+  const { latencyMs = 0 } = isObject(metrics) ? metrics : {}
+  if (metrics != null && !isObject(metrics)) reportOf(state).once('field.unknown', '/metrics')
+  else if (latencyMs !== null && typeof latencyMs !== 'number') reportOf(state).once('field.unknown', '/metrics/latencyMs')
   const tier = isObject(serviceTier) && typeof serviceTier['type'] === 'string' ? decodeTier(serviceTier['type']) : undefined
   if (tier !== undefined) emit({ type: 'update', serviceTier: tier })
   updateBy(unknownBeside(payload, unknownOf(payload, metadataKeys)), emit)

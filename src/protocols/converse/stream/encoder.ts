@@ -12,7 +12,7 @@ import type { StreamMachine } from '../../../protocol.ts'
 import { ownOf, protocolName } from '../content/own.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { familyOf } from '../request/models.ts'
-import { encodeFinish, encodeTier, refusalText, tierOf, wordOf } from '../response/response.ts'
+import { encodeFinish, encodeTier, noteNames, refusalText, tierOf, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ConverseEvent, ConverseStop } from '../schema.ts'
 import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteOwn, reportOf } from './encoder-state.ts'
@@ -46,9 +46,9 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
     if (state.phase === 'done') return
     switch (event.type) {
       case 'start': {
-        // Id and model are not in the body of a response.
-        const { type: _, id: __, model: ___, serviceTier, ext, ...rest } = event
+        const { type: _, id, model, serviceTier, ext, ...rest } = event
         state.start = defined({ serviceTier })
+        noteNames({ id, model }, reportOf(state))
         reportOf(state).rest(rest, undefined)
         reportOf(state).ext(ext, '')
         if (ext) state.ext = ext

@@ -241,7 +241,9 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
       if (head.type === 'refusal' && block.text) reportOf(state).add('refusal.as-text', head.at)
       if (head.cache && head.type === 'text' && block.index === undefined) reportOf(state).add('text.blank', head.at)
       stop(block, emit)
-      if (signature) writeBlock(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
+      // As in a whole response: media that is left out takes its signature with it.
+      if (signature && (block.index !== undefined || head.type !== 'media'))
+        writeBlock(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
       return
     case 'reasoning':
       closeReasoning(state, block, emit)

@@ -126,7 +126,8 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
 
 function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTier?: string } {
   if (!tier) return {}
-  const word = tierWords.toWire(tier) ?? (tierWords.toOurs(tier) === undefined ? tier : undefined)
+  // Words that are not known are written as they are, if they look like those of this wire.
+  const word = tierWords.toWire(tier) ?? (tierWords.toOurs(tier) === undefined && /^[a-z_]+$/.test(tier) ? tier : undefined)
   if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
   return { serviceTier: word ?? 'standard' }
 }

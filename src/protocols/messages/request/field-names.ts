@@ -8,6 +8,7 @@ export const fieldNames: FieldNames = {
   'error:status': 'type',
   'output.format': 'output_config/format',
   'output.format.strict': 'output_config/format',
+  'output.format.schema': 'output_config/format/schema',
   toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice/type',
   'toolChoice.mode': 'tool_choice/type',

@@ -65,7 +65,11 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   })
   fields.read(body, request)
   keep(request, unknown)
-  return { value: request, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
+  return {
+    value: request,
+    notes: report.notes,
+    ...(isOlder && { fieldNames: { 'output.format': 'output_format', 'output.format.schema': 'output_format/schema' } }),
+  }
 }
 
 const metadataKeys = keysOf<NonNullable<MessagesRequest['metadata']>>()('user_id')
