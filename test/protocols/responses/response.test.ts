@@ -116,6 +116,19 @@ describe('reading', () => {
     expect(read(body(more)).candidates[0]?.finish?.reason).toBe(reason)
   })
 
+  test('the result of a call with a long id keeps the id of its call', () => {
+    const long = 'x'.repeat(416)
+    const { wire } = write(
+      response([
+        { type: 'tool-call', id: long, name: 'f', kind: 'function', input: '{}' },
+        { type: 'tool-result', callId: long, kind: 'function', content: [] },
+      ]),
+    )
+    const [call, result] = wire['output'] as JsonObject[]
+    expect(call?.['call_id']).toMatch(/^call_[A-Za-z0-9]{24}$/)
+    expect(result).toMatchObject({ type: 'function_call_output', call_id: call?.['call_id'] })
+  })
+
   test('one item is one message, with its own id, status and phase', () => {
     const { candidates } = read(
       body({

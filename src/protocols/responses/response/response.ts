@@ -1,4 +1,4 @@
-import type { Message } from '../../../canonical/message.ts'
+import type { Message, Part } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { defined, present, some, someOf } from '../../../kit/fields/defined.ts'
@@ -220,6 +220,9 @@ type EndingContext = {
 const refusalText = 'The request was refused.'
 
 const partsOf = ({ type, content }: JsonObject) => (type === 'message' && Array.isArray(content) ? content.filter(isObject) : [])
+/** Do clients read this part as a call? Tools that another provider ran are left out. */
+export const isCall = (part: Part): boolean => part.type === 'tool-call' || (part.type === 'server-tool' && part.protocol === protocolName)
+
 const hasText = (item: JsonObject) => partsOf(item).some(part => Boolean(part['text'] || part['refusal']))
 const hasRefusal = (item: JsonObject) => partsOf(item).some(part => Boolean(part['refusal']))
 const isWord = ({ type }: JsonObject) => type === 'output_text' || type === 'refusal'
@@ -297,7 +300,7 @@ function outputTextOf(
   return {
     output,
     ...(promptBlocked && { blocked: promptBlocked }),
-    called: parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'),
+    called: parts.some(isCall),
     waits: awaitsClient(messages),
   }
 }

@@ -7,6 +7,7 @@ import type { StreamMachine } from '../../../protocol.ts'
 import type { ResponsesOptions } from '../options.ts'
 import { expandedIn } from '../request/client-tools.ts'
 import { fallbacks, tierOf } from '../response/envelope.ts'
+import { isCall } from '../response/response.ts'
 import type { ResponsesWire } from '../schema.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
 import { type EmitWire, type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
@@ -159,7 +160,7 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
   if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
   const opened = startPartState(message, head)
   state.parts[part] = opened
-  if (head.type === 'tool-call' || head.type === 'server-tool') state.called = true
+  if (isCall(head)) state.called = true
   if (state.messages[message]?.kept) return
   switch (head.type) {
     case 'text':
