@@ -28,6 +28,7 @@ const chat = 'protocols/chat-completions'
 const responses = 'protocols/responses'
 const messages = 'protocols/messages'
 const generate = 'protocols/generate-content'
+const converse = 'protocols/converse'
 
 export const mutants: Mutant[] = [
   // ---- chat-completions
@@ -958,5 +959,96 @@ export const mutants: Mutant[] = [
     room: generate,
     find: "thinking === 'auto' ? !isBeforeGemini3(model)",
     replace: "thinking === 'auto' ? true",
+  },
+  // ---- converse
+  {
+    fault: 'ids of calls keep characters that the server refuses',
+    room: converse,
+    find: 'export const validCallId = /^[a-zA-Z0-9_.:-]{1,64}$/',
+    replace: 'export const validCallId = /^.*$/s',
+  },
+  {
+    fault: 'a stream without its stop reason is complete',
+    room: converse,
+    find: "const clean = state.phase === 'finished'",
+    replace: 'const clean = true',
+  },
+  {
+    fault: 'cached tokens are left out of the input',
+    room: converse,
+    find: 'fresh + (cacheRead ?? 0) + (cacheWrite ?? 0)',
+    replace: 'fresh',
+  },
+  {
+    fault: 'a blank stop sequence is sent',
+    room: converse,
+    find: 'const kept = stop.filter(sequence => sequence.trim())',
+    replace: 'const kept = [...stop]',
+  },
+  {
+    fault: 'results are not kept apart for models that take them alone',
+    room: converse,
+    find: "word === 'user' && alone.has(family) &&",
+    replace: 'false &&',
+  },
+  {
+    fault: 'the response loses its id and model without a note',
+    room: converse,
+    find: 'if (names[field] !== undefined) report.add(',
+    replace: 'if (false) report.add(',
+  },
+  {
+    fault: 'a document may come without a text',
+    room: converse,
+    find: 'if (!content.some(({ document }) => document) || content.some(({ text }) => text !== undefined)) return',
+    replace: 'return',
+  },
+  {
+    fault: 'two documents have one name',
+    room: converse,
+    find: 'names.has(free)',
+    replace: 'false',
+  },
+  {
+    fault: 'chunks of a blob are joined as text',
+    room: converse,
+    find: "if (isJoint) return chunks.join('')",
+    replace: "return chunks.join('')",
+  },
+  {
+    fault: 'a history with calls has no tools',
+    room: converse,
+    find: 'if (wires.length === 0 && called.length > 0 && !native)',
+    replace: 'if (false)',
+  },
+  {
+    fault: 'unknown keys of a streamed citation are lost',
+    room: converse,
+    find: 'const unknown = unknownOfCitation(cited)',
+    replace: 'const unknown = undefined',
+  },
+  {
+    fault: 'a temperature above one is sent',
+    room: converse,
+    find: 'temperature: both && !losesTop ? undefined : isHot ? 1 : temperature',
+    replace: 'temperature: both && !losesTop ? undefined : temperature',
+  },
+  {
+    fault: 'text after a signature stays in its block',
+    room: converse,
+    find: "if (before?.kind === 'reasoning' && before.signature && text) stopBlock(state, index, emit)",
+    replace: '',
+  },
+  {
+    fault: 'a call that is not whole is closed',
+    room: converse,
+    find: 'if (!isCall(open) || isWhole(open)) closeOpen(state, emit)',
+    replace: 'closeOpen(state, emit)',
+  },
+  {
+    fault: 'the older name of a count is not read',
+    room: converse,
+    find: "cacheRead: ['cacheReadInputTokens', 'cacheReadInputTokenCount']",
+    replace: "cacheRead: ['cacheReadInputTokens']",
   },
 ]
