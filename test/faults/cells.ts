@@ -265,8 +265,15 @@ const parsed = (text: string): unknown => {
   }
 }
 
-function judged({ fault, stream, served }: Cell, id: string, outcome: Outcome): string | undefined {
-  const expect: Expect = typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']
+function expectOf({ fault, stream, served, client }: Cell): Expect {
+  if (fault.binary && stream && protocols[served].frames.framing) return fault.binary
+  if (fault.passed && served === client) return fault.passed
+  return typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']
+}
+
+function judged(cell: Cell, id: string, outcome: Outcome): string | undefined {
+  const { fault, stream, served } = cell
+  const expect = expectOf(cell)
   if (outcome.kind === 'wrong') return outcome.text
   if (outcome.kind === 'error') return expect === 'response' ? `an error instead of the response: ${outcome.text.slice(-600)}` : undefined
   const { text = '', calls = [] } = scriptOf(id)
