@@ -136,7 +136,11 @@ function placesInResponse(name: ProtocolName, event: Record<string, unknown>, ke
     'generate-content': { candidates: [response] },
     converse: {
       contentBlockStart: [converseBlock + inside.replace(/^\/start/, '')],
-      contentBlockDelta: [converseBlock + inside.replace(/^\/delta/, ''), `${converseBlock}/citations`],
+      contentBlockDelta: [
+        converseBlock + inside.replace(/^\/delta/, ''),
+        `${converseBlock}/citations`,
+        `${converseBlock}/citationsContent/citations/0${inside.replace(/^\/delta\/citation/, '')}`,
+      ],
       metadata: [inside],
     },
   }

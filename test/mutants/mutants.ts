@@ -994,7 +994,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'the response loses its id and model without a note',
     room: converse,
-    find: 'if (names[field] !== undefined) report.add(',
+    find: 'if (names[field]) report.add(',
     replace: 'if (false) report.add(',
   },
   {

@@ -35,8 +35,8 @@ export function decodeCitation(wire: ConverseCitation): Citation {
 const citationKeys = keysOf<ConverseCitation>()('title', 'source', 'sourceContent', 'location')
 const locationKeys = keysOf<NonNullable<ConverseCitation['location']>>()('web', 'documentChar', 'documentPage', 'documentChunk', 'searchResultLocation')
 const placeKeys = keysOf<ConverseWrittenPlace>()('documentIndex', 'searchResultIndex', 'start', 'end')
-/** `domain` repeats a part of the URL; other protocols have no place for it. */
-const webKeys = keysOf<{ url: string }>()('url')
+const webKeys = keysOf<{ url: string; domain: string }>()('url', 'domain')
+const urlKeys = keysOf<{ url: string }>()('url')
 const sourceKeys = keysOf<{ text: string }>()('text')
 
 /** The unknown keys of a citation, with those of the objects inside. */
@@ -44,10 +44,13 @@ export function unknownOfCitation(wire: ConverseCitation): JsonObject | undefine
   const { sourceContent, location } = wire
   const cited = unknownInList(sourceContent, one => unknownOf(one, sourceKeys))
   let inLocation = location ? unknownOf(location, locationKeys) : undefined
-  for (const key of ['web', ...spans.map(([name]) => name)] as const) {
+  for (const [key] of spans) {
     const place = location?.[key]
-    if (isObject(place)) inLocation = withInner(inLocation, key, unknownOf(place, key === 'web' ? webKeys : placeKeys))
+    if (isObject(place)) inLocation = withInner(inLocation, key, unknownOf(place, placeKeys))
   }
+  const web = location?.web
+  // Other protocols have no place for the domain, and need none where the URL has it.
+  if (web) inLocation = withInner(inLocation, 'web', unknownOf(web, web.domain == null || web.url?.includes(web.domain) ? webKeys : urlKeys))
   return withInner(withInner(unknownOf(wire, citationKeys), 'sourceContent', cited), 'location', inLocation)
 }
 

@@ -55,7 +55,6 @@ export const fieldNames: FieldNames = {
   'searchResultLocation/*': '',
   's3Location/*': '',
   'citations/*': '',
-  'citation/*': '',
   'reasoningText/*': '',
   'output/*': '',
   'message/*': '',

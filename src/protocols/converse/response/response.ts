@@ -189,7 +189,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 
 /** The id and the model have no place in the body. Signatures and the ids of calls may still be made with them. */
 export function noteNames(names: { id: string | undefined; model: string | undefined }, report: ConverseReport): void {
-  for (const field of ['id', 'model'] as const) if (names[field] !== undefined) report.add('response.unnamed', undefined, field)
+  for (const field of ['id', 'model'] as const) if (names[field]) report.add('response.unnamed', undefined, field)
 }
 
 const hasText = (parts: readonly Part[]) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')

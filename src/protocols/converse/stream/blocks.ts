@@ -66,9 +66,11 @@ export type OpenBlock = {
   signature: string
   /** Chunks of a blob, in base64. */
   chunks: string[]
+  /** Of a text: how many citations it has so far. */
+  citations: number
 }
 
-export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({ kind, text: '', signature: '', chunks: [] })
+export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({ kind, text: '', signature: '', chunks: [], citations: 0 })
 
 /** Adds a delta to a block that is decoded at its end. False: it does not fit. */
 export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {

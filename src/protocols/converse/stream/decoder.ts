@@ -335,7 +335,11 @@ function takeCitation(state: DecoderState, index: string, citation: JsonObject, 
   const unknown = unknownOfCitation(cited)
   const delta: Delta = { kind: 'citation', citation: decodeCitation(cited) }
   if (!open) stray(state)
-  else emitDelta(open, unknown ? keep({ ...delta, at: placeOf(index) }, { citation: unknown }) : delta, emit)
+  else {
+    const before = Array.from({ length: open.citations++ }, () => ({}))
+    const at = below(placeOf(index), 'citationsContent')
+    emitDelta(open, unknown ? keep({ ...delta, at }, { citations: [...before, unknown] }) : delta, emit)
+  }
 }
 
 function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {

@@ -170,7 +170,8 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
   else if (citation.protocol !== protocolName && (citation.start !== undefined || citation.end !== undefined))
     report.once('citation.span', block.head.at, 'citations')
   beginBlock(state, block, emit)
-  writeDelta(block, { citation: wire }, emit, delta)
+  // It has its unknown keys already.
+  writeDelta(block, { citation: wire }, emit)
 }
 
 function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: EmitWire): void {
