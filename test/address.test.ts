@@ -19,6 +19,9 @@ describe('the address for', () => {
     ['a library of messages that appends the endpoint', { protocol: 'messages', appends: 'endpoint' }, '/v1'],
     ['the command-line tool of generate-content', { protocol: 'generate-content', appends: 'version-and-endpoint' }, ''],
     ['a library of generate-content that appends the endpoint', { protocol: 'generate-content', appends: 'endpoint' }, '/v1beta'],
+    ['a raw converse request', { protocol: 'converse', appends: 'nothing', model: 'us.a.b-v1:0' }, '/model/us.a.b-v1%3A0/converse'],
+    ['the SDK of converse, whose paths have no version', { protocol: 'converse', appends: 'version-and-endpoint' }, ''],
+    ['a library of converse that appends the endpoint', { protocol: 'converse', appends: 'endpoint' }, ''],
   ])('%s', (_, usage, path) => {
     // Any of the gateway's own addresses gives the same result.
     for (const base of ['', '/', '/v1', '/v1/', '/v1/v1', '/v1beta', '/v1/chat/completions', '/v1/messages', '/chat/completions', '/v1/models', '?a=b'])
@@ -53,6 +56,13 @@ describe('an address that', () => {
     ['is a full endpoint, for one client', 'https://gw.example/v1/messages', messages, 'endpoint-as-base', 'Use https://gw.example'],
     ['is an endpoint without version', 'https://gw.example/gw/chat/completions', chat, 'endpoint-as-base', 'Use https://gw.example/gw/v1'],
     ['is a full endpoint of generate-content', 'https://gw.example/v1beta/models/m:generateContent', undefined, 'endpoint-as-base', 'Use https://gw.example'],
+    [
+      'has a version for a client whose paths have none',
+      'https://gw.example/v1',
+      { protocol: 'converse', appends: 'version-and-endpoint' },
+      'missing-version',
+      'paths of this client have no version',
+    ],
     [
       'ends before the endpoint of a raw request',
       'https://gw.example/v1',

@@ -20,6 +20,7 @@ export function ruleOf(rule: PathRule, versionPath: string): string {
     case 'doubled-version':
       return `The URL must contain exactly one ${versionPath}: this client adds it by itself, so its base address ends before it.`
     case 'missing-version':
+      if (versionPath === '') return 'The paths of this client have no version, so its base address ends before one.'
       return `The URL must contain exactly one ${versionPath}: this client adds only the endpoint, so its base address ends in ${versionPath}.`
     case 'endpoint-as-base':
       return 'A full endpoint is never a base address: the client adds the endpoint by itself.'
@@ -102,9 +103,10 @@ export function versionOf(path: string): string {
   return path.slice(0, path.length - withoutVersion(path).length)
 }
 
-/** `/messages` of `/v1/messages`. */
+/** `/messages` of `/v1/messages`. Some paths have no version. */
 export function withoutVersion(path: string): string {
-  return path.slice(path.indexOf('/', 1))
+  const end = path.indexOf('/', 1)
+  return isVersion(path.slice(1, end)) ? path.slice(end) : path
 }
 
 /** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */

@@ -1,6 +1,8 @@
 import { claudeModels } from './anthropic.ts'
 import type { Vendor } from './vendor.ts'
 
+const apisByModel = 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html'
+
 export const bedrock = {
   name: 'bedrock',
   title: 'Amazon Bedrock',
@@ -26,6 +28,12 @@ export const bedrock = {
       auth: 'bearer',
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html'],
     },
+    {
+      protocol: 'converse',
+      baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+      auth: 'bearer',
+      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/apis.html'],
+    },
   ],
   facts: [
     ...claudeModels('*'),
@@ -48,6 +56,42 @@ export const bedrock = {
       models: ['*claude-*'],
       speak: { protocol: 'messages', when: 'always' },
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
+    },
+    {
+      fact: 'gpt-oss is served with chat-completions; with responses only on another host.',
+      protocols: ['messages', 'responses'],
+      models: ['*gpt-oss*'],
+      speak: { protocol: 'chat-completions', when: 'always' },
+      sources: [apisByModel, 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
+    },
+    {
+      fact: 'Models of other vendors are served with neither the messages protocol nor responses; Converse serves every model with conversations.',
+      protocols: ['messages', 'responses'],
+      models: [
+        '*ai21.*',
+        '*amazon.*',
+        '*cohere.*',
+        '*deepseek.*',
+        '*google.*',
+        '*meta.*',
+        '*minimax.*',
+        '*mistral.*',
+        '*moonshot.*',
+        '*moonshotai.*',
+        '*nvidia.*',
+        '*qwen.*',
+        '*writer.*',
+        '*zai.*',
+      ],
+      speak: { protocol: 'converse', when: 'always' },
+      sources: [apisByModel],
+    },
+    {
+      fact: 'Nova, Llama and some others are served by Converse alone.',
+      protocols: ['chat-completions'],
+      models: ['*ai21.*', '*amazon.*', '*cohere.*', '*deepseek.r1-*', '*kimi-k2-thinking*', '*meta.*'],
+      speak: { protocol: 'converse', when: 'always' },
+      sources: [apisByModel, 'https://tanstack.com/ai/latest/docs/adapters/bedrock.md'],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
