@@ -117,4 +117,13 @@ describe.each(hosts)('through %s', (_, start) => {
       error: { type: 'rate_limit_error', message: 'Too many tokens, please wait before trying again.' },
     })
   })
+  test('passes the name of an exception to its own clients, which read it in a header', async () => {
+    const name = 'ModelErrorException:http://internal.amazon.com/coral/com.amazon.bedrock/'
+    const upstream = await server((_received, response) => json(response, 424, { message: 'No.', originalStatusCode: 500 }, { 'x-amzn-errortype': name }))
+    const send = await start(configFor(upstream.url, { apiKey: 'bedrock-api-key-0123456789' }))
+    const response = await send(`/model/${encodeURIComponent(model)}/converse`, post(bodies.converse))
+    expect(response.status).toBe(424)
+    expect(response.headers.get('x-amzn-errortype')).toBe('ModelErrorException')
+    expect(await response.json()).toEqual({ message: 'No.', originalStatusCode: 500 })
+  })
 })

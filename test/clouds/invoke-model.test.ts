@@ -1,30 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { EventStreamCodec } from '@smithy/eventstream-codec'
 import { describe, expect, test } from 'vitest'
 import { invokeModel } from '../../src/clouds/invoke-model.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
 import { hosts, post, requests, responses, streams } from '../gateway/support.ts'
+import { eventFrame, exceptionFrame, frameOf } from '../support/vendors/base/frames.ts'
 import { json, type Received, server } from './support.ts'
 
-const codec = new EventStreamCodec(
-  bytes => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
-  text => new Uint8Array(Buffer.from(text, 'utf8')),
-)
-const frame = (headers: Record<string, string>, payload: unknown): Uint8Array =>
-  codec.encode({
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { type: 'string' as const, value }])),
-    body: new Uint8Array(Buffer.from(JSON.stringify(payload))),
-  })
-const chunk = (text: string) =>
-  frame(
-    { ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' },
-    { bytes: Buffer.from(text).toString('base64'), p: 'abcdefghijk' },
-  )
-const exception = (name: string, message: string) =>
-  frame({ ':exception-type': name, ':content-type': 'application/json', ':message-type': 'exception' }, { message })
+const chunk = (text: string) => eventFrame('chunk', { bytes: Buffer.from(text).toString('base64'), p: 'abcdefghijk' })
 
 const dataOf = (sse: string) => sse.slice(sse.indexOf('data: ') + 6).trim()
 const good = streams.messages.map(text => chunk(dataOf(text)))
@@ -82,7 +67,9 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('ends the stream with an error when the service sends an exception', async () => {
-    const upstream = await claude((_received, response) => sendFrames(response, [...good.slice(0, 3), exception('throttlingException', 'Too many requests')]))
+    const upstream = await claude((_received, response) =>
+      sendFrames(response, [...good.slice(0, 3), exceptionFrame('throttlingException', 'Too many requests')]),
+    )
     const send = await start(configFor(upstream.url))
     const text = await (await send('/v1/messages', post({ ...request, stream: true }))).text()
     expect(text).toContain('event: error')
@@ -156,7 +143,7 @@ describe.skipIf(process.env['WIREGLOT_SHARED'] === undefined || !existsSync(fold
 
   test.each(claudes)('$name is the same response as its events in text', async ({ events, texts }) => {
     async function* body() {
-      for (const { headers, payload } of events) yield frame(headers, payload)
+      for (const { headers, payload } of events) yield frameOf(headers, payload)
     }
     const call = { url: 'https://h/v1/messages', method: 'POST' as const, headers: {}, body: '{}', signal: new AbortController().signal, connectMs: 0 }
     const response = await invokeModel(call, {})?.unwrap({ status: 200, headers: { 'content-type': 'application/vnd.amazon.eventstream' }, body: body() })

@@ -1,3 +1,4 @@
+import type { CanonicalError } from '../../canonical/error.ts'
 import { retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
@@ -45,8 +46,13 @@ export function failureOf(
   const { raw, ...decoded } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
   // A body that is not JSON must not be returned as JSON.
   const value = body === undefined ? decoded : { ...decoded, raw }
-  const wire = from === to && whole !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
+  const wire = from === to && whole !== undefined ? { status, headers: { ...errorHeaders(value, from), ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
+}
+
+/** The headers of an error of this protocol, one of which may name it. Its id is another one for the client, and retry headers stay as they are. */
+function errorHeaders({ requestId: _id, retryAfterMs: _ms, ...error }: CanonicalError, protocol: Protocol): Record<string, string> {
+  return protocol.encodeError(error).wire.headers
 }
 
 /** Some servers send an HTTP error body as SSE. Returns the error of the last event. */

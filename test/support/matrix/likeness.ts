@@ -129,4 +129,30 @@ export const likeAgents: Agent[] = [
       tools: [{ type: 'function', function: { name: 'read', strict: false, parameters: schema } }],
     },
   },
+  {
+    name: 'an agent over converse',
+    protocol: 'converse',
+    agent: 'Boto3/1.43.11 md/Botocore#1.43.11 lang/python#3.12',
+    stream: true,
+    echo: 'received',
+    keepsReasoning: true,
+    body: {
+      system: [{ text: 'You are an agent.' }],
+      messages: [{ role: 'user', content: [{ text: ask }] }],
+      inferenceConfig: { maxTokens: 8000 },
+      toolConfig: { tools: [{ toolSpec: { name: 'read', description: 'Reads a file.', inputSchema: { json: schema } } }], toolChoice: { auto: {} } },
+    },
+  },
+  {
+    name: 'a program over converse',
+    protocol: 'converse',
+    agent: 'aws-sdk-js/3.1163.0 ua/2.1 lang/js',
+    stream: false,
+    echo: 'received',
+    keepsReasoning: true,
+    body: {
+      messages: [{ role: 'user', content: [{ text: ask }] }],
+      toolConfig: { tools: [{ toolSpec: { name: 'read', inputSchema: { json: schema } } }] },
+    },
+  },
 ]

@@ -43,10 +43,12 @@ function channelOf({ vendor, model, only, generic = false }: Way): object {
   }
 }
 
-type Seen = { endpoint: Endpoint; body: Json; refusal: string | undefined }
+export type Seen = { endpoint: Endpoint; body: Json; refusal: string | undefined }
 
-/** A transport that ends at the simulators. */
-function simulated(endpoints: readonly Endpoint[], seen: Seen[]): Transport {
+type Frames = ReturnType<Endpoint['stream']>
+
+/** A transport that ends at the simulators. `change`: what goes wrong with the frames of their streams. */
+export function simulated(endpoints: readonly Endpoint[], seen: Seen[], change: (frames: Frames) => Frames = frames => frames): Transport {
   return {
     async send({ url, headers, body }) {
       const address = new URL(url)
@@ -57,18 +59,30 @@ function simulated(endpoints: readonly Endpoint[], seen: Seen[]): Transport {
       const model = requested.model ?? String(json['model'])
       const refusal = endpoint.authorize(headers) ? endpoint.refuse(json, model) : { status: 401, message: 'no key' }
       seen.push({ endpoint, body: json, refusal: refusal?.message })
-      if (refusal) return whole(refusal.status, endpoint.failure(refusal))
+      if (refusal) return whole(refusal.status, endpoint.failure(refusal), endpoint.failureHeaders?.(refusal))
       if (!(requested.stream ?? json['stream'] === true)) return whole(200, endpoint.whole(json, model))
-      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: chunks(endpoint.stream(json, model).join('')) }
+      return { status: 200, headers: { 'content-type': endpoint.streamType ?? 'text/event-stream' }, body: chunks(...change(endpoint.stream(json, model))) }
     },
   }
 }
 
-const whole = (status: number, body: unknown) => ({ status, headers: { 'content-type': 'application/json' }, body: chunks(JSON.stringify(body)) })
+const whole = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: chunks(JSON.stringify(body)),
+})
 
-async function* chunks(text: string): AsyncGenerator<Uint8Array> {
-  const bytes = Buffer.from(text)
+async function* chunks(...frames: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.concat(frames.map(frame => Buffer.from(frame)))
   for (let at = 0; at < bytes.length; at += 1500) yield bytes.subarray(at, at + 1500)
+}
+
+/** The text of a response; binary frames as server-sent events. */
+export async function textFor(protocol: ProtocolName, response: Response): Promise<string> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const { framing } = protocols[protocol].frames
+  const isFramed = framing && response.headers.get('content-type')?.startsWith(framing.contentType)
+  return Buffer.from(isFramed ? framing.decode()(bytes) : bytes).toString()
 }
 
 /** What went wrong in a loop of three turns. Empty: nothing. */
@@ -83,7 +97,9 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
   const faults: string[] = []
   const target = protocols[agent.protocol].address.target({ operation: 'generate', model: way.model, stream: agent.stream })
   const received: Json[] = []
-  let body: Json = agent.protocol === 'generate-content' ? agent.body : { ...agent.body, model: way.model }
+  // In some protocols the path names the model.
+  const isInPath = target?.includes(encodeURIComponent(way.model)) ?? false
+  let body: Json = isInPath ? agent.body : { ...agent.body, model: way.model }
   try {
     for (let turn = 1; turn <= 3; turn++) {
       received.push(body)
@@ -92,7 +108,7 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
         headers: { 'content-type': 'application/json', 'user-agent': agent.agent },
         body: JSON.stringify(body),
       })
-      const text = await response.text()
+      const text = await textFor(agent.protocol, response)
       const last = seen.at(-1)
       if (last?.refusal !== undefined) return [...faults, `turn ${turn}: refused by ${last.endpoint.protocol}: ${last.refusal}`]
       if (response.status !== 200) return [...faults, `turn ${turn}: ${response.status} ${text.slice(0, 300)}`]

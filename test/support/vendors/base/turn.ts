@@ -66,7 +66,7 @@ export const firstOf = (...checks: (string | Refusal | undefined | false)[]): st
 
 /** One endpoint of a simulated server. */
 export type Endpoint = {
-  protocol: 'chat-completions' | 'responses' | 'messages' | 'generate-content'
+  protocol: 'chat-completions' | 'responses' | 'messages' | 'generate-content' | 'converse'
   /** Undefined: not its address. */
   match(url: URL): { stream?: boolean; model?: string } | undefined
   /** How the key has to be sent. */
@@ -74,9 +74,13 @@ export type Endpoint = {
   /** What is wrong with the request. Undefined: nothing. */
   refuse(body: Json, model: string): Refusal | undefined
   failure(refusal: Refusal): unknown
+  /** Headers of a failure. */
+  failureHeaders?(refusal: Refusal): Record<string, string>
   whole(body: Json, model: string): unknown
   /** The frames of a stream. */
-  stream(body: Json, model: string): string[]
+  stream(body: Json, model: string): (string | Uint8Array)[]
+  /** The content type of a stream. Default: that of server-sent events. */
+  streamType?: string
   /** False for models that need no reasoning back. */
   wantsReasoning?(model: string): boolean
   /** The reasoning that a request brings back, as this server reads it. */
