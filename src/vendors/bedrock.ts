@@ -1,6 +1,11 @@
 import { claudeModels } from './anthropic.ts'
 import type { Vendor } from './vendor.ts'
 
+/** Newer than the schema by which the service checks requests. */
+const newerModels = ['*claude-opus-4-7*', '*claude-opus-4-8*', '*claude-opus-5*', '*claude-sonnet-5*', '*claude-fable-*']
+const unstructured = 'Newer models of Claude take neither strict tools nor a schema for the response.'
+const peers = ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988']
+
 const apisByModel = 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html'
 
 export const bedrock = {
@@ -42,6 +47,20 @@ export const bedrock = {
       protocols: ['messages'],
       refuses: ['tools.*.eager_input_streaming'],
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+    },
+    {
+      fact: unstructured,
+      protocols: ['messages'],
+      models: newerModels,
+      refuses: ['output_config.format', 'tools.*.strict'],
+      sources: peers,
+    },
+    {
+      fact: unstructured,
+      protocols: ['converse'],
+      models: newerModels,
+      refuses: ['outputConfig.textFormat', 'toolConfig.tools.*.toolSpec.strict'],
+      sources: peers,
     },
     {
       fact: 'Models of OpenAI are not served with the messages protocol.',

@@ -8,6 +8,7 @@ import { play, type Seen, simulated, textFor, ways } from '../support/matrix/pla
 import { errorFrame, eventFrame, exceptionFrame, readFrames } from '../support/vendors/base/frames.ts'
 import type { Endpoint, Json } from '../support/vendors/base/turn.ts'
 import { bedrock } from '../support/vendors/bedrock.ts'
+import { vertex } from '../support/vendors/vertex.ts'
 
 const key = 'key-0123456789'
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
@@ -31,6 +32,42 @@ describe('agents work through three turns', () => {
     for (const agent of likeAgents.filter(({ protocol }) => !isRefusedThere(way.model, protocol)))
       for (const fault of await play(agent, { ...way, only: 'converse' })) faults.push(`${agent.name}: ${fault}`)
     expect(faults).toEqual([])
+  })
+})
+
+const claudes = ['anthropic.claude-opus-5', 'anthropic.claude-opus-4-7', claude]
+
+test.each(['zai.glm-4.7', 'minimax.minimax-m2', 'google.gemma-3-27b-it', 'deepseek.v3.2', 'cohere.command-r-plus-v1:0', 'ai21.jamba-1-5-large-v1:0'])(
+  'agents work through three turns with %s of Bedrock by Converse',
+  async model => {
+    const faults: string[] = []
+    for (const agent of likeAgents)
+      for (const fault of await play(agent, { vendor: 'bedrock', model, only: 'converse' })) faults.push(`${agent.name}: ${fault}`)
+    expect(faults).toEqual([])
+  },
+)
+
+test.each(claudes)('agents work through three turns with %s of Bedrock by InvokeModel', async model => {
+  const faults: string[] = []
+  for (const agent of likeAgents.filter(({ protocol }) => protocol !== 'converse'))
+    for (const fault of await play(agent, { vendor: 'bedrock', model, api: 'invoke-model' })) faults.push(`${agent.name}: ${fault}`)
+  expect(faults).toEqual([])
+})
+
+/** The newer models take none. */
+describe.each([{}, { api: 'invoke-model' as const }, { only: 'converse' as const }])('a schema for the response, with %j', way => {
+  const schema = { type: 'object', properties: { found: { type: 'boolean' } }, required: ['found'], additionalProperties: false }
+  const formats: Partial<Record<ProtocolName, object>> = {
+    messages: { output_config: { format: { type: 'json_schema', schema } } },
+    responses: { text: { format: { type: 'json_schema', name: 'found', strict: true, schema } } },
+    'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'found', strict: true, schema } } },
+    'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema } },
+  }
+  test.each(claudes.slice(0, 2))('does not make %s refuse the request', async model => {
+    for (const agent of likeAgents) {
+      const format = formats[agent.protocol]
+      if (format) expect(await play({ ...agent, body: { ...agent.body, ...format } }, { vendor: 'bedrock', model, ...way }), agent.name).toEqual([])
+    }
   })
 })
 
@@ -63,7 +100,7 @@ async function ask(gateway: ReturnType<typeof fetchGateway>, client: ProtocolNam
 }
 
 describe.each(protocolNames)('a client of %s', client => {
-  test.each([nova, claude, 'us.deepseek.r1-v1:0'])('gets a text of %s, whole and streamed', async model => {
+  test.each([nova, claude, 'us.deepseek.r1-v1:0', 'cohere.command-r-v1:0'])('gets a text of %s, whole and streamed', async model => {
     for (const stream of [false, true]) {
       const { gateway } = gatewayFor()
       const response = await ask(gateway, client, { model, stream })
@@ -216,5 +253,23 @@ describe('the simulator of Converse refuses', () => {
     const base = 'https://bedrock-runtime.us-east-1.amazonaws.com'
     expect(converse?.match(new URL(`${base}/model/arn:aws:bedrock:us-east-1:1:inference-profile/${nova}/converse`))).toBeUndefined()
     expect(converse?.match(new URL(`${base}/model/${encodeURIComponent(nova)}/converse-stream`))).toEqual({ model: nova, stream: true })
+  })
+})
+
+describe('Claude takes no URL of an image', () => {
+  const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://h.example/a.png' } }] }]
+  test.each<[string, object, readonly Endpoint[]]>([
+    ['InvokeModel', { vendor: 'bedrock', api: 'invoke-model', region: 'us-east-1' }, bedrock.endpoints],
+    ['Vertex AI', { vendor: 'vertex', region: 'us-central1', project: 'p' }, vertex.endpoints],
+  ])('with %s, so the client gets the refusal', async (_, channel, endpoints) => {
+    const gateway = fetchGateway(
+      { auth: 'none', channels: [{ ...channel, apiKey: key }], defaults: { retries: 0 } },
+      { ...quiet, transport: simulated(endpoints, []) },
+    )
+    after(() => gateway.close(0))
+    const body = JSON.stringify({ model: 'claude-opus-5', max_tokens: 100, messages })
+    const response = await gateway('http://gateway.test/v1/messages', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error', message: expect.stringContaining('URL sources') } })
   })
 })

@@ -2,6 +2,7 @@ import { fetchGateway } from '../../../src/hosts/fetch.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import type { Transport } from '../../../src/transports/transport.ts'
 import { type Vendor, type VendorName, vendors } from '../../../src/vendors/index.ts'
+import type { CloudApi } from '../../../src/vendors/vendor.ts'
 import { counted, type Endpoint, type Json, responseText } from '../vendors/base/turn.ts'
 import { simulators } from '../vendors/index.ts'
 import { type Agent, hold, next } from './agents.ts'
@@ -13,8 +14,8 @@ const filled = (url: string) =>
     (_, part: string) => ({ resource: 'acme', region: url.includes('googleapis') ? 'us-central1' : 'us-east-1', project: 'p' })[part] ?? part,
   )
 
-/** One way to reach a vendor: as the gateway chooses, or with one of its protocols. `generic`: as if nothing were known of it. */
-export type Way = { vendor: VendorName; model: string; only?: ProtocolName; generic?: boolean }
+/** One way to reach a vendor: as the gateway chooses, or with one of its protocols or APIs. `generic`: as if nothing were known of it. */
+export type Way = { vendor: VendorName; model: string; only?: ProtocolName; api?: CloudApi; generic?: boolean }
 
 /** Every vendor with each of its models, as the gateway chooses. */
 export const ways: Way[] = (Object.keys(simulators) as VendorName[]).flatMap(vendor => simulators[vendor].models.map(model => ({ vendor, model })))
@@ -25,7 +26,7 @@ export const singleWays: Way[] = ways.flatMap(way => {
   return endpoints.length > 1 ? endpoints.map(({ protocol }) => ({ ...way, only: protocol })) : []
 })
 
-function channelOf({ vendor, model, only, generic = false }: Way): object {
+function channelOf({ vendor, model, only, api, generic = false }: Way): object {
   const { endpoints } = vendors[vendor] as Vendor
   // A user gives the base URL that serves the model.
   const served: ProtocolName | undefined =
@@ -38,6 +39,7 @@ function channelOf({ vendor, model, only, generic = false }: Way): object {
     apiKey: 'key-0123456789',
     learnUnsupported: false,
     ...(only && { protocols: [only] }),
+    ...(api && { api }),
     // The profile decides between several base URLs.
     ...(vendor === 'bedrock' && !generic ? { region: 'us-east-1' } : chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
   }

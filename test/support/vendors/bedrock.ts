@@ -1,9 +1,10 @@
 import { claude } from './anthropic.ts'
 import { chatServer, readsField } from './base/chat.ts'
 import { blocksOf, type ConverseFamily, converseServer, within } from './base/converse.ts'
+import { eventFrame } from './base/frames.ts'
 import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
-import { isJson, type Json, listOf, type Simulator } from './base/turn.ts'
+import { type Endpoint, isJson, type Json, keyed, listOf, type Simulator } from './base/turn.ts'
 
 const isClaude = (model: string) => /anthropic\.claude-/.test(model)
 
@@ -65,6 +66,51 @@ function refusedByClaude(body: Json, model: string): string | undefined {
   return mixed ? 'messages: tool_result blocks cannot be beside documents' : claude.refuse(asMessages(body), model)
 }
 
+/** The rules of Claude on Mantle and with InvokeModel. */
+function refusedAsMessages(body: Json, model: string): string | undefined {
+  if (!isClaude(model)) return notThere(model)
+  const tools = listOf(body['tools'])
+  if (tools.some(tool => tool['eager_input_streaming'] !== undefined)) return 'tools.0.custom.eager_input_streaming: Extra inputs are not permitted'
+  if (isLoose(model) && valueIn(body, 'output_config', 'format') !== undefined) return 'output_config.format: Extra inputs are not permitted'
+  if (isLoose(model) && tools.some(({ strict }) => strict !== undefined)) return 'tools.0.custom.strict: Extra inputs are not permitted'
+  return claude.refuse(body, model)
+}
+
+const mantle = messagesServer({
+  urls: ['https://bedrock-mantle.us-east-1.api.aws/anthropic/v1/messages'],
+  isStrict: true,
+  ...claude,
+  refuse: refusedAsMessages,
+})
+
+/** InvokeModel: the path names the model and whether to stream, and events come in frames. */
+const invoking: Endpoint = {
+  ...mantle,
+  match({ origin, pathname }) {
+    const [, name, action] = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(pathname) ?? []
+    if (origin !== 'https://bedrock-runtime.us-east-1.amazonaws.com' || name === undefined) return undefined
+    return { model: decodeURIComponent(name), stream: action !== 'invoke' }
+  },
+  authorize: keyed.bearer,
+  streamType: 'application/vnd.amazon.eventstream',
+  failure: ({ message }) => ({ message }),
+  failureHeaders: ({ status }) => ({ 'x-amzn-errortype': status === 401 ? 'UnrecognizedClientException' : 'ValidationException' }),
+  refuse({ anthropic_version: version, anthropic_beta: betas = [], ...body }, model) {
+    const fault = (message: string) => ({ status: 400, message })
+    if (version !== 'bedrock-2023-05-31') return fault('anthropic_version: Field required')
+    if ((betas as unknown[]).some(beta => !knownBeta.test(String(beta)))) return fault('invalid beta flag')
+    const odd = ['model', 'stream', 'service_tier', 'container', 'mcp_servers'].find(key => body[key] !== undefined)
+    if (odd) return fault(`${odd}: Extra inputs are not permitted`)
+    return JSON.stringify(body).includes('"type":"url"') ? fault('URL sources are not supported') : mantle.refuse({ model, ...body }, model)
+  },
+  stream: (body, model) =>
+    mantle.stream(body, model).flatMap(frame => {
+      const data = /^data: (.*)$/m.exec(String(frame))?.[1] ?? ''
+      // It sends no pings.
+      return data.includes('"type":"ping"') ? [] : [eventFrame('chunk', { bytes: Buffer.from(data).toString('base64'), p: 'abcdefghij' })]
+    }),
+}
+
 const topK = (body: Json) => valueIn(body, 'additionalModelRequestFields', 'inferenceConfig')
 
 /** The fields of Nova's own API. */
@@ -108,6 +154,9 @@ const families: readonly ConverseFamily[] = [
   { models: /deepseek\.r1/, tools: false, reasoning: 'plain', lateReasoning: true },
   { models: /deepseek\./, choices: ['auto'], reasoning: 'plain' },
   { models: /moonshot(?:ai)?\./, leadingAssistant: true, reasoning: 'plain', idOf: nth => `functions.name:${nth}` },
+  { models: /zai\./, leadingAssistant: true, reasoning: 'plain' },
+  { models: /minimax\./, choices: ['auto'], reasoning: 'plain' },
+  { models: /(?:cohere|ai21|google|nvidia)\./ },
   { models: /writer\./, loneResults: true, refuse: noStatus },
 ]
 
@@ -126,17 +175,8 @@ export const bedrock: Simulator = {
     'us.writer.palmyra-x5-v1:0',
   ],
   endpoints: [
-    messagesServer({
-      urls: ['https://bedrock-mantle.us-east-1.api.aws/anthropic/v1/messages'],
-      isStrict: true,
-      ...claude,
-      refuse: (body, model) => {
-        if (!isClaude(model)) return notThere(model)
-        return listOf(body['tools']).some(tool => tool['eager_input_streaming'] !== undefined)
-          ? 'tools.0.custom.eager_input_streaming: Extra inputs are not permitted'
-          : claude.refuse(body, model)
-      },
-    }),
+    mantle,
+    invoking,
     responsesServer({
       urls: ['https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1/responses'],
       refuse: (_body, model) => (/openai\.gpt-\d/.test(model) ? undefined : notThere(model)),

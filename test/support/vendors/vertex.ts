@@ -16,6 +16,7 @@ const predicting: Simulator['endpoints'][number] = {
   },
   refuse: ({ anthropic_version: version, ...body }, model) => {
     if (version !== 'vertex-2023-10-16') return { status: 400, message: 'anthropic_version: Field required' }
+    if (JSON.stringify(body).includes('"type":"url"')) return { status: 400, message: 'messages.0.content.0.image.source: URL sources are not supported' }
     return body['model'] === undefined ? messages.refuse({ model, ...body }, model) : { status: 400, message: 'model: Extra inputs are not permitted' }
   },
 }
