@@ -55,7 +55,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },
   clouds: {
-    rooms: ['eventstream', 'gateway/body/outline.ts', 'kit', 'sse', 'transports', 'vendors'],
+    rooms: ['canonical', 'eventstream', 'gateway/body/outline.ts', 'kit', 'sse', 'transports', 'vendors'],
     packages: ['@aws-sdk/credential-providers', '@azure/identity', 'aws4fetch', 'google-auth-library'],
   },
   gateway: {

@@ -1,4 +1,5 @@
-import type { Transport } from '../transports/transport.ts'
+import type { Note } from '../canonical/note.ts'
+import type { Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
 import type { CloudApi } from '../vendors/vendor.ts'
 import { signing } from './aws.ts'
 import { deployments } from './deployments.ts'
@@ -17,15 +18,19 @@ function authorizing(auth: CloudSettings['auth'], transport: Transport): Transpo
   return auth?.entra ? entraTokens(auth.entra, transport) : transport
 }
 
-/** A transport for one channel that sends every call as its cloud requires. */
-export function createCloud(settings: CloudSettings, transport: Transport): Transport {
+/** Sends the calls of one channel as its cloud requires. `onNotes`: gets the notes of a call before it is sent, and may throw instead. */
+export type Cloud = { send(call: TransportCall, onNotes?: (notes: readonly Note[]) => void): Promise<TransportResponse> }
+
+export function createCloud(settings: CloudSettings, transport: Transport): Cloud {
   const { auth, apis } = settings
   const authorized = authorizing(auth, transport)
   return {
-    async send(call) {
+    async send(call, onNotes) {
       for (const api of apis) {
         const wrapped = wrappings[api](call, settings)
-        if (wrapped) return wrapped.unwrap(await authorized.send(wrapped.call))
+        if (!wrapped) continue
+        if (wrapped.notes?.length) onNotes?.(wrapped.notes)
+        return wrapped.unwrap(await authorized.send(wrapped.call))
       }
       return authorized.send(call)
     },

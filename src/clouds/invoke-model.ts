@@ -1,6 +1,8 @@
+import type { Note } from '../canonical/note.ts'
 import { type EventFrame, EventFrameError, EventFrameReader } from '../eventstream/frames.ts'
 import { isObject, parseObject, without } from '../kit/json/json.ts'
 import { base64Of, bytesIn } from '../kit/media/base64.ts'
+import { gatewayNote } from '../kit/notes/gateway.ts'
 import { encoded, textOf } from '../sse/bytes.ts'
 import type { TransportResponse } from '../transports/transport.ts'
 import { changed } from './call.ts'
@@ -33,21 +35,21 @@ export const invokeModel: Wrapping = call => {
   const parts = base === undefined ? undefined : takeMembers(call.body, ownMembers)
   if (base === undefined || !parts) return undefined
   const { taken, others } = parts
-  const betas = betasIn(taken['anthropic_beta'], call.headers['anthropic-beta'])
+  const { betas, notes } = betasIn(taken['anthropic_beta'], call.headers['anthropic-beta'])
   const added = { anthropic_version: taken['anthropic_version'] ?? version, ...(betas.length > 0 && { anthropic_beta: betas }) }
   const model = String(taken['model'])
   const sent = without(call.headers, ['anthropic-version', 'anthropic-beta'])
-  if (new URL(call.url).pathname.endsWith('/count_tokens')) return counting(call, base, { model, sent, added, others })
+  if (new URL(call.url).pathname.endsWith('/count_tokens')) return { ...counting(call, base, { model, sent, added, others }), notes }
   const action = taken['stream'] === true ? 'invoke-with-response-stream' : 'invoke'
   const url = `${base}/model/${encodeURIComponent(model)}/${action}`
   const headers = { ...sent, accept: taken['stream'] === true ? 'application/vnd.amazon.eventstream' : 'application/json' }
-  return { call: changed(call, { url, headers, body: objectOfMembers(added, others) }), unwrap }
+  return { call: changed(call, { url, headers, body: objectOfMembers(added, others) }), notes, unwrap }
 }
 
 type Parts = { model: string; sent: Record<string, string>; added: object; others: Uint8Array[] }
 
 /** CountTokens takes the whole body of an invocation, which needs a limit, and the model without the prefix of its inference profile. */
-function counting(call: Parameters<Wrapping>[0], base: string, { model, sent, added, others }: Parts): ReturnType<Wrapping> {
+function counting(call: Parameters<Wrapping>[0], base: string, { model, sent, added, others }: Parts): NonNullable<ReturnType<Wrapping>> {
   const thinking = parseObject(textOf(objectOfMembers({}, others)))?.['thinking']
   const budget = isObject(thinking) && typeof thinking['budget_tokens'] === 'number' ? thinking['budget_tokens'] : 0
   const body = objectOfMembers({ ...added, max_tokens: budget + 1 }, others)
@@ -61,10 +63,16 @@ function counting(call: Parameters<Wrapping>[0], base: string, { model, sent, ad
   }
 }
 
-function betasIn(written: unknown, header: string | undefined): string[] {
+/** The flags that are sent, and notes about the others. A header has no path. */
+function betasIn(written: unknown, header: string | undefined): { betas: string[]; notes: Note[] } {
   const own = Array.isArray(written) ? written.map(String) : []
   const sent = header?.split(',').map(beta => beta.trim()) ?? []
-  return [...new Set([...own, ...sent])].filter(beta => knownBetas.has(beta))
+  const isUnknown = (beta: string) => beta !== '' && !knownBetas.has(beta)
+  const paths = [...own.flatMap((beta, index) => (isUnknown(beta) ? [`/anthropic_beta/${index}`] : [])), ...(sent.some(isUnknown) ? [''] : [])]
+  return {
+    betas: [...new Set([...own, ...sent])].filter(beta => knownBetas.has(beta)),
+    notes: paths.map(path => gatewayNote('gateway.beta-dropped', path)),
+  }
 }
 
 async function unwrap(response: TransportResponse): Promise<TransportResponse> {

@@ -1,3 +1,4 @@
+import type { Note } from '../canonical/note.ts'
 import { keyOf, membersOf } from '../gateway/body/outline.ts'
 import { isObject, type JsonObject, parseJson, without } from '../kit/json/json.ts'
 import { encoded, join, textOf } from '../sse/bytes.ts'
@@ -6,12 +7,12 @@ import type { TransportCall, TransportResponse } from '../transports/transport.t
 
 /**
  * Writes calls of a protocol as another API takes them, and its responses as those of the protocol. Undefined: this call stays as it is.
- * The bodies of conversations keep their bytes.
+ * The bodies of conversations keep their bytes. `notes`: what is not sent.
  */
 export type Wrapping = (
   call: TransportCall,
   settings: { apiVersion?: string | undefined },
-) => { call: TransportCall; unwrap(response: TransportResponse): Promise<TransportResponse> } | undefined
+) => { call: TransportCall; notes?: readonly Note[]; unwrap(response: TransportResponse): Promise<TransportResponse> } | undefined
 
 const nothing = new Uint8Array()
 const braces = [encoded('{'), encoded(','), encoded('}')] as const

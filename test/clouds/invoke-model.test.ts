@@ -47,6 +47,48 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(Object.keys(call?.headers ?? {}).filter(name => /anthropic|x-api-key/.test(name))).toEqual([])
   })
 
+  test('notes beta flags that the service does not know, and drops them', async () => {
+    const upstream = await claude((_received, response) => json(response, 200, responses.messages))
+    const send = await start(configFor(upstream.url))
+    const notesOf = (response: Response) =>
+      (JSON.parse(response.headers.get('wireglot-notes') ?? '[]') as { code: string; kind: string; path: string }[]).map(({ code, kind, path }) => [
+        code,
+        kind,
+        path,
+      ])
+    const known = 'interleaved-thinking-2025-05-14'
+    const inHeader = await send('/v1/messages', post(request, { 'anthropic-beta': `oauth-2025-04-20,${known},fast-mode-2026-02-01` }))
+    expect(notesOf(inHeader)).toEqual([['gateway.beta-dropped', 'dropped', '']])
+    const inBody = await send('/v1/messages', post({ ...request, anthropic_beta: [known, 'oauth-2025-04-20'] }))
+    expect(notesOf(inBody)).toEqual([['gateway.beta-dropped', 'dropped', '/anthropic_beta/1']])
+    const inNeither = await send('/v1/messages', post(request, { 'anthropic-beta': known }))
+    expect(notesOf(inNeither)).toEqual([])
+    for (const { text } of upstream.calls) expect(JSON.parse(text)).toMatchObject({ anthropic_beta: [known] })
+  })
+
+  test('sends nothing to the service when `strict` forbids to drop a beta flag', async () => {
+    const upstream = await claude((_received, response) => json(response, 200, responses.messages))
+    const config = configFor(upstream.url)
+    const send = await start({ ...config, defaults: { ...config.defaults, strict: ['dropped'] } })
+    const response = await send('/v1/messages', post(request, { 'anthropic-beta': 'oauth-2025-04-20' }))
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('beta')
+    expect(response.headers.get('wireglot-notes')).toContain('gateway.beta-dropped')
+    expect(upstream.calls).toEqual([])
+  })
+
+  test('reports a dropped beta flag to the hooks', async () => {
+    const upstream = await claude((_received, response) => json(response, 200, responses.messages))
+    const noted: string[] = []
+    const attempted: string[] = []
+    const send = await start(configFor(upstream.url), {
+      onNotes: notes => void noted.push(...notes.map(({ code }) => code)),
+      onAttempt: ({ notes }) => void attempted.push(...notes.map(({ code }) => code)),
+    })
+    await send('/v1/messages', post(request, { 'anthropic-beta': 'oauth-2025-04-20' }))
+    expect([noted, attempted]).toEqual([['gateway.beta-dropped'], ['gateway.beta-dropped']])
+  })
+
   test.each([1, 7, 100_000])('reads a stream in chunks of %i bytes', async size => {
     const upstream = await claude((_received, response) => sendFrames(response, good, size))
     const send = await start(configFor(upstream.url))

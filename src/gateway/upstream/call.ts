@@ -1,10 +1,12 @@
 import { urlOf } from '../../address/paths.ts'
+import { TranslationError } from '../../errors.ts'
 import type { Protocol } from '../../protocol.ts'
 import type { ProtocolName } from '../../protocols/index.ts'
 import { textOf } from '../../sse/bytes.ts'
 import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
+import { refuseIfStrict } from '../../translate/settings.ts'
 import { replay } from '../../transports/bodies.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { SocketMessages, TransportCall, TransportResponse } from '../../transports/transport.ts'
@@ -69,8 +71,8 @@ export async function call(
 
 function reportAttempt(
   { hooks, attempt }: Service,
-  { requestId, identity = {}, request }: Trace,
-  { prepared: { candidate, bytes, notes }, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
+  { requestId, identity = {}, request, notes }: Trace,
+  { prepared: { candidate, bytes }, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
 ): void {
   const { channel, model, protocol } = candidate
   const failed = 'again' in result ? result.refusal : undefined
@@ -89,7 +91,7 @@ function reportAttempt(
         model,
         protocol: protocol.name as ProtocolName,
         body: bytes ?? '',
-        notes: notes as Attempt['notes'],
+        notes: [...notes] as Attempt['notes'],
         ms,
         ...(failure && { failure }),
       },
@@ -127,6 +129,10 @@ async function send(
         proxy,
         socket: ask.passing ? undefined : socketFor(channel, to, ask.operation),
       }),
+      notes => {
+        trace.notes.push(...notes)
+        refuseIfStrict(trace.notes, service.config.defaults.strict, to.name)
+      },
     )
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
@@ -141,6 +147,7 @@ async function send(
     return result
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
+    if (TranslationError.is(error)) return { refusal: refusalOf(error, 'request'), again: 'never', isUnasked: true }
     if (error instanceof Refusal) return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
     const refusal = unreachable(error)
     return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }

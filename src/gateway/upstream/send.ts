@@ -1,3 +1,4 @@
+import type { Cloud } from '../../clouds/index.ts'
 import type { Transport } from '../../transports/transport.ts'
 import type { Service } from '../ask.ts'
 import { Refusal } from '../error.ts'
@@ -5,8 +6,8 @@ import type { ChannelEntry } from '../options.ts'
 
 /** Sends calls by the transport, and calls to a channel with a cloud through that cloud, whose code is loaded with the first one. */
 export function createSend(transport: Transport, log: Service['log']): Service['send'] {
-  const clouds = new Map<string, Promise<Transport>>()
-  return (channel, call) => {
+  const clouds = new Map<string, Promise<Cloud>>()
+  return (channel, call, onNotes) => {
     const { cloud } = channel
     if (!cloud) return transport.send(call)
     let opened = clouds.get(channel.name)
@@ -14,7 +15,7 @@ export function createSend(transport: Transport, log: Service['log']): Service['
       opened = import('../../clouds/index.ts').then(({ createCloud }) => createCloud(cloud, transport))
       clouds.set(channel.name, opened)
     }
-    return opened.then(one => one.send(call)).catch((error: unknown) => Promise.reject(withoutCredentials(error, channel, log)))
+    return opened.then(one => one.send(call, onNotes)).catch((error: unknown) => Promise.reject(withoutCredentials(error, channel, log)))
   }
 }
 
