@@ -36,7 +36,7 @@ export {
   type StreamCall,
   type UsageRecord,
 } from '../gateway/gateway.ts'
-export { createServer } from './server.ts'
+export { createServer, type ServerOptions } from './server.ts'
 
 /** With the properties that Express and Connect add. */
 type Request = IncomingMessage & { originalUrl?: string; body?: unknown }

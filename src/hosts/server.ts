@@ -1,13 +1,21 @@
 import { type RequestListener, Server } from 'node:http'
-import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 
 /** What an HTTP/2 client without TLS sends first. No request of HTTP/1.1 begins with it. */
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
+/** Error codes of HTTP/2. With `none` a response that was sent is complete for its client. */
+const codes = { none: 0, cancel: 8 }
+
+export type ServerOptions = {
+  /** The most requests at the same time on one connection of HTTP/2. Clients wait with further ones. Default 128. */
+  maxConcurrentStreams?: number
+}
+
 /**
  * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript speaks it by default. The listener gets
- * requests of both; those of HTTP/2 through the compatibility API of `node:http2`.
+ * requests of both; those of HTTP/2 through the compatibility API of `node:http2`. The timeouts of the server apply to both.
  * @example
  * import { createServer, gateway } from 'wireglot/connect'
  *
@@ -15,21 +23,23 @@ const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
  * const server = createServer(handler)
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createServer(listener: RequestListener): Server {
-  return new OnePortServer(listener)
+export function createServer(listener: RequestListener, { maxConcurrentStreams = 128 }: ServerOptions = {}): Server {
+  return new OnePortServer(listener, maxConcurrentStreams)
 }
 
 class OnePortServer extends Server {
   readonly #listener: RequestListener
+  readonly #maxConcurrentStreams: number
   readonly #asHttp1: (socket: Socket) => void
   #http2: Http2Server | undefined
   readonly #sessions = new Set<ServerHttp2Session>()
   /** Connections whose first bytes have not come. */
   readonly #silent = new Set<Socket>()
 
-  constructor(listener: RequestListener) {
+  constructor(listener: RequestListener, maxConcurrentStreams: number) {
     super(listener)
     this.#listener = listener
+    this.#maxConcurrentStreams = maxConcurrentStreams
     const own = this.listeners('connection') as ((socket: Socket) => void)[]
     this.#asHttp1 = socket => {
       for (const begin of own) begin.call(this, socket)
@@ -89,7 +99,11 @@ class OnePortServer extends Server {
 
   /** Loaded with the first connection that needs it, because most servers never do. */
   #createHttp2(): Http2Server | undefined {
-    const http2 = process.getBuiltinModule('node:http2').createServer(this.#listener as never)
+    const settings = { maxConcurrentStreams: this.#maxConcurrentStreams }
+    const http2 = process.getBuiltinModule('node:http2').createServer({ settings }, (request, response) => {
+      if (this.requestTimeout > 0 && !request.stream.endAfterHeaders) limitBody(request, response, this.requestTimeout)
+      this.#listener(request as never, response as never)
+    })
     http2.on('session', session => {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
@@ -98,4 +112,14 @@ class OnePortServer extends Server {
     })
     return http2
   }
+}
+
+/** Ends a request whose body has not arrived in time, as a server of HTTP/1.1 does by its `requestTimeout`. */
+function limitBody({ stream }: Http2ServerRequest, response: Http2ServerResponse, timeoutMs: number): void {
+  const timer = setTimeout(() => {
+    if (stream.destroyed || stream.state.remoteClose) return
+    if (response.headersSent) stream.close(response.writableEnded ? codes.none : codes.cancel)
+    else response.writeHead(408).end(() => stream.close(codes.none))
+  }, timeoutMs)
+  stream.once('close', () => clearTimeout(timer))
 }
