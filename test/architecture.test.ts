@@ -90,7 +90,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     // The last one is made of `browser/` when the package is built.
     packages: ['@noble/hashes', 'node:http', 'uplot', 'zod', 'wireglot-console-bundle'],
   },
-  hosts: { rooms: ['gateway', 'sockets', 'transports'], packages: ['node:http', 'node:http2', 'node:net', 'node:events', 'node:stream'] },
+  hosts: { rooms: ['gateway', 'kit', 'sockets', 'transports'], packages: ['node:http', 'node:http2', 'node:net', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
       '../package.json',

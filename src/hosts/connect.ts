@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
 import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
 import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
+import { without } from '../kit/json/json.ts'
 import { createSessions } from '../sockets/sessions.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { drained } from '../transports/drained.ts'
@@ -176,8 +177,9 @@ function headersOf({ headers, httpVersionMajor }: Request): Record<string, strin
   return fields
 }
 
-async function send({ status, headers, body }: GatewayResponse, request: Request, response: Response, left: Signal): Promise<void> {
+async function send({ status, headers: given, body }: GatewayResponse, request: Request, response: Response, left: Signal): Promise<void> {
   if (left.aborted) return
+  const headers = response.stream ? withoutConnection(given, response) : given
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Encoded here: Node would encode a string twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
@@ -209,6 +211,13 @@ async function send({ status, headers, body }: GatewayResponse, request: Request
   } finally {
     clearImmediate(head)
   }
+}
+
+/** HTTP/2 has no header `connection`. With `close` its session takes no further requests, and completes those in progress. */
+function withoutConnection(headers: Record<string, string>, response: Response): Record<string, string> {
+  const session = response.stream?.session
+  if (headers['connection'] === 'close') response.once('finish', () => session?.close())
+  return without(headers, ['connection'])
 }
 
 /** A response to a request for an upgrade, which Node gives no response for. */

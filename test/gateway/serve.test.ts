@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
+import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { after, dataOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import { after, dataOf, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream } from './support.ts'
 
 const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
@@ -97,4 +99,66 @@ test.each(['null', '[]', '"demo"', '7'])('a configuration that is %s is refused,
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, text)
   await expect(started({ config: file })).rejects.toThrow(/^configuration: expected an object with auth/)
+})
+
+test('responds over HTTP/2 as over HTTP/1.1: the gateway, health checks, metrics, the console and the admin API', async () => {
+  const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 300, ...streams.messages.slice(3)]))
+  process.env['TEST_ADMIN_KEY'] = 'an-admin-key-for-this-test'
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+  const channels = [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }]
+  const records = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
+  await writeFile(file, JSON.stringify({ auth: 'none', channels, models: [{ id: 'm', channels: [{ name: 'up' }] }], adminKey: 'env:TEST_ADMIN_KEY', records }))
+  const { url, lines, close } = await started({ config: file, log: 'json', grace: 5 })
+  const client = connect(url)
+  after(() => client.destroy())
+  type Head = IncomingHttpHeaders & IncomingHttpStatusHeader
+  const open = (path: string, { method = 'GET', headers, body }: RequestInit = {}) => {
+    const stream = client.request({ ':path': path, ':method': method, ...(headers as Record<string, string>) })
+    stream.end(body as string | undefined)
+    const read = async () => {
+      const [head] = (await once(stream, 'response')) as [Head]
+      let text = ''
+      for await (const chunk of stream.setEncoding('utf8')) text += String(chunk)
+      return { status: head[':status'], type: head['content-type'], text }
+    }
+    return read()
+  }
+  const admin = { headers: { authorization: 'Bearer an-admin-key-for-this-test' } }
+  const page = { headers: { accept: 'text/html' } }
+  for (const [path, init] of [
+    ['/health'],
+    ['/ready'],
+    ['/metrics'],
+    ['/console', page],
+    ['/admin/keys', admin],
+    ['/admin/keys'],
+    ['/v1/models'],
+    ['/nothing'],
+  ] as const) {
+    const older = await fetch(url + path, init)
+    const { status, type, text } = await open(path, init)
+    expect([path, status, type]).toEqual([path, older.status, older.headers.get('content-type')])
+    expect(text.slice(0, 20)).toBe((await older.text()).slice(0, 20))
+  }
+  const response = open(paths.messages, post({ ...requests.messages, stream: true }))
+  await until(() => seen.calls.length === 1)
+  const warnings: string[] = []
+  const warn = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', warn)
+  after(() => process.off('warning', warn))
+  let isLeaving = false
+  client.on('goaway', () => {
+    isLeaving = true
+  })
+  const closed = close()
+  const refused = await open(paths.messages, post(requests.messages))
+  expect(refused.status).toBe(503)
+  // HTTP/2 has no header `connection`, and Node warns of it.
+  expect(warnings).toEqual([])
+  await until(() => isLeaving)
+  expect((await response).text).toContain('message_stop')
+  await closed
+  await until(() => client.destroyed)
+  const logged = lines.flatMap(line => (line.startsWith('{') ? [JSON.parse(line) as { path?: string; status?: number }] : []))
+  expect(logged.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 503]))
 })
