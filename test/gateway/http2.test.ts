@@ -429,7 +429,7 @@ describe.each(['http2.createServer', 'http2.createSecureServer'] as const)('a ga
 
   test('responds to clients of HTTP/1.1 over TLS', async () => {
     if (!isSecure) {
-      // Without TLS this server has no way to tell the versions apart: `createServer` of the gateway has.
+      // Without TLS this server cannot recognize the version: `createServer` of the gateway has.
       await expect(fetch(`${await listening()}/v1/models`)).rejects.toThrow()
       return
     }

@@ -108,7 +108,7 @@ describe.each(protocolNames)('a client of %s', client => {
       const { readStream, readResponse } = clientOf(client)
       const received = stream ? await readStream(text) : await readResponse(JSON.parse(text))
       expect(received.text).toBe('All is known now.')
-      // The client of chat-completions keeps the last chunk only, and has not asked for usage.
+      // The client of chat-completions keeps the last chunk only, and has not requested usage.
       if (!stream || client !== 'chat-completions') expect(received.counts).toMatchObject({ input: 1200, output: 90 })
     }
   })

@@ -191,12 +191,12 @@ function blockFault(body: Json, { reasoning, resultMedia = [], callIds }: Conver
   const ids = [...within(blocksOf(body), 'toolUse'), ...results].map(({ toolUseId }) => String(toolUseId))
   const odd = callIds && ids.find(id => !callIds.test(id))
   if (odd) return `Tool call id was ${odd} but must be a-z, A-Z, 0-9, with a length of 9.`
-  const thoughts = within(blocksOf(body), 'reasoningContent')
-  if (thoughts.length > 0 && !reasoning) return "This model doesn't support the reasoningContent field. Remove reasoningContent and try again."
-  if (reasoning === 'sealed' && thoughts.some(({ reasoningText }) => reasoningText))
+  const earlier = within(blocksOf(body), 'reasoningContent')
+  if (earlier.length > 0 && !reasoning) return "This model doesn't support the reasoningContent field. Remove reasoningContent and try again."
+  if (reasoning === 'sealed' && earlier.some(({ reasoningText }) => reasoningText))
     return "This model doesn't support the reasoningContent.reasoningText.text field for assistant messages"
-  if (reasoning === 'sealed' && thoughts.some(({ redactedContent }) => !isOwn(redactedContent))) return 'The encrypted content could not be verified.'
-  return reasoning === 'signed' && thoughts.some(({ reasoningText }) => !isOwn(isJson(reasoningText) ? reasoningText['signature'] : ''))
+  if (reasoning === 'sealed' && earlier.some(({ redactedContent }) => !isOwn(redactedContent))) return 'The encrypted content could not be verified.'
+  return reasoning === 'signed' && earlier.some(({ reasoningText }) => !isOwn(isJson(reasoningText) ? reasoningText['signature'] : ''))
     ? 'messages: Invalid `signature` in `thinking` block'
     : undefined
 }
