@@ -427,9 +427,9 @@ describe.each(['http2.createServer', 'http2.createSecureServer'] as const)('a ga
     expect((await ask(local, '/v1/models', { headers: { ':authority': 'attacker.example' } })).headers[':status']).toBe(401)
   })
 
-  test('responds to clients of HTTP/1.1 over TLS', async () => {
+  test('responds to clients of HTTP/1.1 over TLS, and without it to those of HTTP/2 alone', async () => {
     if (!isSecure) {
-      // Without TLS this server cannot recognize the version: `createServer` of the gateway has.
+      // Without TLS only `createServer` of the gateway recognizes the version.
       await expect(fetch(`${await listening()}/v1/models`)).rejects.toThrow()
       return
     }

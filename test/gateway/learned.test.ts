@@ -91,6 +91,8 @@ describe('the field that an error refuses', () => {
     ['Argument not supported on this model: presencePenalty', 'presencePenalty'],
     ['`temperature` is deprecated for this model.', 'temperature'],
     ['Failed to deserialize the JSON body: unknown field `store`, expected one of `model`', 'store'],
+    ["This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.", 'toolConfig.toolChoice.any'],
+    ["This model doesn't support the inferenceConfig.topP field. Remove inferenceConfig.topP and try again.", 'inferenceConfig.topP'],
   ])('%s', (message, field) => {
     expect(refusedField({ ...error, message })).toBe(field)
   })
@@ -103,6 +105,9 @@ describe('the field that an error refuses', () => {
     "Unsupported parameter: 'previous_response_id'",
     "Unknown parameter: 'response_format'.",
     "Unknown parameter: 'a; drop'",
+    // These are in the conversation.
+    "This model doesn't support the status field. Remove status and try again.",
+    "This model doesn't support the reasoningContent.reasoningText.text field for assistant messages",
   ])('none: %s', message => {
     expect(refusedField({ ...error, message })).toBeUndefined()
   })

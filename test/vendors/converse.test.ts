@@ -256,6 +256,23 @@ describe('the simulator of Converse refuses', () => {
   })
 })
 
+test('a tool choice that a model refuses is left out, with a note', async () => {
+  const model = 'us.meta.llama4-maverick-17b-instruct-v1:0'
+  const toolConfig = { tools: [{ toolSpec: { name: 'read', inputSchema: { json: { type: 'object' } } } }], toolChoice: { any: {} } }
+  const { gateway, seen } = gatewayFor()
+  const body = JSON.stringify({ messages: [{ role: 'user', content: [{ text: 'Hi' }] }], toolConfig })
+  const send = () =>
+    gateway(`http://gateway.test/model/${encodeURIComponent(model)}/converse`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const [first, second] = [await send(), await send()]
+  expect([first.status, second.status]).toEqual([200, 200])
+  expect(first.headers.get('wireglot-notes')).toContain('"path":"/toolConfig/toolChoice/any"')
+  expect(seen.map(({ body, refusal }) => ['toolChoice' in (body['toolConfig'] as object), refusal !== undefined])).toEqual([
+    [true, true],
+    [false, false],
+    [false, false],
+  ])
+})
+
 describe('Claude takes no URL of an image', () => {
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://h.example/a.png' } }] }]
   test.each<[string, object, readonly Endpoint[]]>([

@@ -79,6 +79,8 @@ const wordings: readonly RegExp[] = [
   /\bArgument not supported on this model: (\w+)/i,
   // Anthropic.
   /^['"`](\w+)['"`] is (?:deprecated|not supported) (?:for|with|on) this model/i,
+  // Amazon Bedrock. Fields of the conversation are named without their path.
+  /\bdoesn't support the ((?:toolConfig\.toolChoice|inferenceConfig)[\w.]*) field/,
   // Servers in Rust and Go.
   /\bunknown field [`'"\\]+(\w+)/i,
 ]
