@@ -4,6 +4,7 @@ import { flatMap } from '../../kit/text/flat-map.ts'
 import { unescaped } from '../../kit/text/text.ts'
 import type { Address, ModelInfo } from '../../protocol.ts'
 import { path } from './content/own.ts'
+import { bareId } from './request/models.ts'
 
 /** The model is one segment, `/` and `:` in it escaped; some clients leave them as they are, so the last step is the operation. */
 const call = /^\/model\/(.+)\/(converse|converse-stream|count-tokens)$/
@@ -24,9 +25,11 @@ export function match(requestPath: string): ReturnType<Address['match']> {
 
 /** The path of an operation. */
 export function target({ operation, model, stream }: Parameters<Address['target']>[0]): string {
+  // Tokens are counted by the model itself, whose name has no region.
+  const name = operation === 'count-tokens' && !model.startsWith('arn:') ? bareId(model) : model
   const word = operation === 'count-tokens' ? 'count-tokens' : stream ? 'converse-stream' : 'converse'
   // A segment of only dots would lead to another path.
-  const segment = /^\.+$/.test(model) ? model.replaceAll('.', '%2E') : encodeURIComponent(model.toWellFormed())
+  const segment = /^\.+$/.test(name) ? name.replaceAll('.', '%2E') : encodeURIComponent(name.toWellFormed())
   return `/model/${segment}/${word}`
 }
 

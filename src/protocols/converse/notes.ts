@@ -37,6 +37,7 @@ export const notes = {
   'reasoning.foreign-signature': sharedNotes['reasoning.foreign-signature'],
   'reasoning.unsigned': sharedNotes['reasoning.unsigned'],
   'reasoning.as-text': sharedNotes['reasoning.as-text'],
+  'reasoning.disabled-unsigned-loop': sharedNotes['reasoning.disabled-unsigned-loop'],
   'reasoning.joined': sharedNotes['reasoning.joined'],
   'reasoning.signature-orphaned': sharedNotes['reasoning.signature-orphaned'],
   'reasoning.other-model': sharedNotes['reasoning.other-model'],

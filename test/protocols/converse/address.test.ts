@@ -34,6 +34,12 @@ describe('the path has the model and the operation', () => {
     }
   })
 
+  test('tokens are counted by the model itself, without a region', () => {
+    const target = (model: string) => address.target({ operation: 'count-tokens', model, stream: false })
+    expect(target('us.anthropic.claude-sonnet-4-5-20250929-v1:0')).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens')
+    expect(target(arn)).toBe(`/model/${encodeURIComponent(arn)}/count-tokens`)
+  })
+
   test('there is no operation that compacts', () => {
     expect(address.target({ operation: 'compact', model: 'm', stream: false })).toBeUndefined()
   })

@@ -136,6 +136,31 @@ describe('from chat-completions', () => {
     expectWritten('chat-completions', { model, reasoning_effort }, wanted),
   )
 
+  test('a tool loop whose thinking was lost goes on without: the model would refuse it', () => {
+    const loop = { reasoning_effort: 'high', messages: [hi, call('c1'), result('c1', 'r')], tools: [f] }
+    const written = translateRequest({ model: sonnet, ...loop }, { from: 'chat-completions', to: 'converse' })
+    expect(written.body).not.toHaveProperty('additionalModelRequestFields')
+    expect(written.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['reasoning.disabled-unsigned-loop /reasoning_effort'])
+    const goesOn = { ...loop, messages: [...loop.messages, hi] }
+    expectWritten('chat-completions', goesOn, [{ additionalModelRequestFields: { thinking: {} } }, 'reasoning.effort-as-budget /reasoning_effort'])
+    expectWritten('chat-completions', { ...loop, model: 'anthropic.claude-opus-4-6-v1' }, [
+      { additionalModelRequestFields: { thinking: { type: 'adaptive' } } },
+    ])
+  })
+
+  test('models of Claude that refuse schemas get none', () => {
+    const schema = { type: 'object', additionalProperties: false }
+    const asked = { response_format: { type: 'json_schema', json_schema: { name: 'r', schema } } }
+    for (const model of ['anthropic.claude-opus-4-1-20250805-v1:0', 'anthropic.claude-opus-4-7-v1'])
+      expectWritten('chat-completions', { model, ...asked }, [{ messages: [{}] }, 'field.unsupported /response_format'])
+  })
+
+  test('Opus 4.1 takes one of temperature and top_p', () =>
+    expectWritten('chat-completions', { model: 'anthropic.claude-opus-4-1-20250805-v1:0', temperature: 0.5, top_p: 0.9 }, [
+      { inferenceConfig: { temperature: 0.5 } },
+      'sampling.model /top_p',
+    ]))
+
   test('the family of an application profile is configured', () => {
     const model = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/mi1dadi0g15f'
     const effort = { model, reasoning_effort: 'low' }

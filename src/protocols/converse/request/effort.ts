@@ -1,7 +1,10 @@
+import type { Message } from '../../../canonical/message.ts'
 import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { encodeEffort, nearestEffort, noteOff } from '../../../kit/fields/effort.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
+import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
@@ -39,14 +42,14 @@ const words: Partial<Record<ConverseFamily, { known: readonly string[]; fields(e
   qwen: { known: ['low', 'high'], fields: effort => ({ reasoning_config: effort }) },
 }
 
-export function encodeReasoningSpec({ reasoning: spec, maxOutputTokens: maxTokens }: CanonicalRequest, writing: RequestWriting): EncodedReasoning {
+export function encodeReasoningSpec({ reasoning: spec, maxOutputTokens: maxTokens, messages }: CanonicalRequest, writing: RequestWriting): EncodedReasoning {
   const { report, family, native } = writing
   if (!spec) return { maxTokens, thinks: false }
   const { effort, budgetTokens, mode, summary, display, ...rest } = spec
   report.rest(rest, undefined, 'reasoning.')
   // The body names the model's own fields, so it is written as that of the family that has all of them.
   if (native) return asRead(spec, maxTokens)
-  if (family === 'claude') return encodeThinking(spec, maxTokens, writing)
+  if (family === 'claude') return encodeThinking(spec, { maxTokens, messages }, writing)
   report.rest(defined({ display, summary: summary === 'none' ? undefined : summary }), undefined, 'reasoning.')
   const own = words[family]
   if (!own) {
@@ -72,7 +75,11 @@ const fieldOf = ({ effort, budgetTokens }: ReasoningSpec) =>
   effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
 
 /** For Claude. */
-function encodeThinking(spec: ReasoningSpec, maxTokens: number | undefined, { report, model }: RequestWriting): EncodedReasoning {
+function encodeThinking(
+  spec: ReasoningSpec,
+  { maxTokens, messages }: { maxTokens: number | undefined; messages: readonly Message[] },
+  { report, model, opens, family }: RequestWriting,
+): EncodedReasoning {
   const { effort, budgetTokens, mode } = spec
   const isManual = claudeVersion(model) !== undefined && !isClaudeFrom(model, 4, 6)
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
@@ -82,7 +89,12 @@ function encodeThinking(spec: ReasoningSpec, maxTokens: number | undefined, { re
     noteHidden(spec, report)
     return { maxTokens, thinks: false }
   }
-  return isManual ? encodeBudget(spec, maxTokens, report) : encodeAdaptive(spec, maxTokens, report)
+  if (!isManual) return encodeAdaptive(spec, maxTokens, report)
+  if (!isUnsignedLoop(messages, signature => signature === undefined || (!opens && signature.issuer !== issuerOf(family))))
+    return encodeBudget(spec, maxTokens, report)
+  noteHidden(spec, report)
+  report.add('reasoning.disabled-unsigned-loop', undefined, fieldOf(spec))
+  return { maxTokens, thinks: false }
 }
 
 function encodeOff(

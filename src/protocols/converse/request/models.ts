@@ -26,7 +26,7 @@ const vendors: readonly (readonly [name: RegExp, family: ConverseFamily])[] = [
 const isOpaque = /^arn:.*:(?:application-inference-profile|provisioned-model|custom-model-deployment|imported-model|prompt|prompt-router|endpoint)\//
 
 /** The id without the head of an ARN and the prefix of a region. */
-function bareId(model: string): string {
+export function bareId(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1).replace(/^(?:us|eu|apac|jp|au|ca|us-gov|global)\./, '')
 }
 
@@ -59,6 +59,14 @@ export function claudeVersion(model: string | undefined): Version | undefined {
 export function isClaudeFrom(model: string | undefined, major: number, minor: number): boolean {
   const version = claudeVersion(model)
   return version !== undefined && (version.major > major || (version.major === major && version.minor >= minor))
+}
+
+/** Some models of Claude refuse strict tools and schemas for the response. */
+export function refusesSchemas(model: string | undefined): boolean {
+  const { name, major, minor } = claudeVersion(model) ?? {}
+  if (name === undefined) return false
+  if (name === 'fable' || isClaudeFrom(model, 5, 0)) return true
+  return name === 'opus' && major === 4 && (minor === 1 || (minor ?? 0) >= 7)
 }
 
 /** Some families always think, and their servers refuse to disable it. */

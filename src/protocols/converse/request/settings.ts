@@ -13,7 +13,7 @@ import { protocolName, withInner } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { ConverseBody, ConverseTextFormat, ConverseWrittenBlock, ConverseWrittenFormat } from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
-import { isClaudeFrom } from './models.ts'
+import { isClaudeFrom, refusesSchemas } from './models.ts'
 
 type Inner = NonNullable<NonNullable<ConverseTextFormat['structure']>['jsonSchema']>
 
@@ -38,11 +38,15 @@ export function decodeFormat(wire: ConverseTextFormat): { format: OutputFormat; 
 type Formatted = { format?: ConverseWrittenFormat; output?: EncodingContext['output'] }
 
 /** With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `system`. */
-export function encodeFormat(output: OutputSpec | undefined, system: ConverseWrittenBlock[], { native, options, report }: RequestWriting): Formatted {
+export function encodeFormat(output: OutputSpec | undefined, system: ConverseWrittenBlock[], { native, options, report, model }: RequestWriting): Formatted {
   if (!output) return {}
   const { format, modalities, ...rest } = output
   report.rest(rest, undefined, 'output.')
   if (modalities?.some(kind => kind.toLowerCase() !== 'text')) report.add('field.unsupported', undefined, 'output.modalities')
+  if (!native && (format?.type === 'schema' || format?.type === 'enum') && refusesSchemas(model)) {
+    report.add('field.unsupported', undefined, 'output.format')
+    return {}
+  }
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -100,7 +104,7 @@ export function encodeSampling(sampling: Sampling | undefined, { thinks }: { thi
     lose(thinks ? 'sampling.with-thinking' : 'sampling.model', defined({ temperature, topP, topK }))
     return {}
   }
-  const both = temperature !== undefined && topP !== undefined && family === 'claude' && isClaudeFrom(model, 4, 5)
+  const both = temperature !== undefined && topP !== undefined && family === 'claude' && isClaudeFrom(model, 4, 1)
   const losesTop = both && !isNeutral('sampling.temperature', temperature)
   if (losesTop) lose('sampling.model', { topP })
   const isHot = temperature !== undefined && temperature > 1

@@ -14,7 +14,7 @@ import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../content
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import type { ConverseTool, ConverseToolSpec, ConverseWrittenTool } from '../schema.ts'
 import { nearestServerTool, systemTools } from '../vocabulary.ts'
-import { claudeVersion, isClaudeFrom } from './models.ts'
+import { refusesSchemas } from './models.ts'
 
 const entryKeys = keysOf<ConverseTool>()('toolSpec')
 const specKeys = keysOf<ConverseToolSpec>()('name', 'description', 'inputSchema', 'strict')
@@ -160,7 +160,7 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
   report.unwritten(tool, written, at)
   report.ext(ext, at)
   if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
-  const isRefused = strict === true && !native && refusesStrict(writing)
+  const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
   const json = native ? (parameters ?? undefined) : encodeSchema(parameters, () => report.placeOf('parameters', at))
   const spec = {
@@ -170,14 +170,6 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
     strict: strict && !isRefused && !(strictImplied && !native) ? true : native && strict === false ? false : undefined,
   }
   return blockOf<ConverseWrittenTool, 'toolSpec'>('toolSpec', spec, ext)
-}
-
-/** Some newer models of Claude refuse `strict`. */
-function refusesStrict({ model }: RequestWriting): boolean {
-  const { name, major, minor } = claudeVersion(model) ?? {}
-  if (name === undefined) return false
-  if (name === 'fable' || isClaudeFrom(model, 5, 0)) return true
-  return name === 'opus' && major === 4 && (minor === 1 || (minor ?? 0) >= 7)
 }
 
 /** @throws TranslationError `inexpressible` for parameters whose type is not `object` */

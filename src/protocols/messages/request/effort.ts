@@ -1,8 +1,7 @@
-import type { Message, Signature } from '../../../canonical/message.ts'
 import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
 import { protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -162,23 +161,6 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
   const thinking = mode === undefined ? undefined : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
   return defined({ thinking: thinking && bound(thinking, options), effort })
 }
-
-/**
- * The last turn has called tools, and the thinking before them was lost: manual thinking would be refused. `lost`: decides that
- * by the signature of the turn's first part. It gets undefined if that part is no reasoning or has no signature.
- */
-export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
-  const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
-  const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
-  if (lastCall < 0 || lastResult < lastCall) return false
-  if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
-  let start = lastCall
-  while (start > 0 && messages[start - 1]?.role === 'assistant') start--
-  const first = flatMap(messages.slice(start, lastCall + 1), ({ parts }) => parts)[0]
-  return lost(first?.type === 'reasoning' ? first.signature : undefined)
-}
-
-const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
 
 /** Is thinking requested? */
 export function isThinking({ thinking }: Partial<Thought>): boolean {

@@ -1,6 +1,7 @@
 import type { Signature } from '../../../canonical/message.ts'
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat } from '../../../canonical/request.ts'
+import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -16,7 +17,7 @@ import type { Options } from '../options.ts'
 import { type MessagesBody, MessagesRequest } from '../schema.ts'
 import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
-import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
+import { encodeReasoningSpec, isThinking, nativeReasoningSpec, type Thought } from './effort.ts'
 import { fields, isDisplay, isLimit } from './fields.ts'
 import { areCovered } from './mcp.ts'
 import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
@@ -180,8 +181,9 @@ function encodeThought(request: CanonicalRequest, around: { maxTokens: number | 
   const { maxTokens, forced } = around
   if (writing.native) return nativeReasoningSpec(request, { forced }, writing)
   if (!request.reasoning || maxTokens === undefined) return {}
-  const unsignedLoop = isUnsignedLoop(request.messages, writing.opens ? isUnsigned : undefined)
+  const unsignedLoop = isUnsignedLoop(request.messages, writing.opens ? isUnsigned : isForeign)
   return encodeReasoningSpec(request.reasoning, { maxTokens, forced, unsignedLoop }, writing)
 }
 
 const isUnsigned = (signature: Signature | undefined) => signature === undefined
+const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
