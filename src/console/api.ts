@@ -60,7 +60,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'POST translate':
       return ok(await translate(request))
     case 'GET clients':
-      return ok({ clients: clientSettings(valid(Configured, query)) })
+      return ok({ clients: clientSettings(valid(Configured, query), parts.state()) })
     case 'GET notes':
       return ok({ notes: noteCatalog })
     case 'GET exchanges/id':
@@ -132,8 +132,8 @@ async function translate(request: IncomingMessage) {
   return examine(text, { now, ...(protocol && { protocol: protocols[protocol] }), ...(kind && { kind }) })
 }
 
-function clientSettings({ base, model }: z.output<typeof Configured>) {
-  return clientNames.map(client => clientConfig(client, { base, ...(model !== undefined && { model }) }))
+function clientSettings({ base, model }: z.output<typeof Configured>, { webSocket }: GatewayState) {
+  return clientNames.map(client => clientConfig(client, { base, webSocket, ...(model !== undefined && { model }) }))
 }
 
 /** Clients do not see how the gateway is configured, so they see no channel and no request to an upstream. */

@@ -65,8 +65,11 @@ export type Gateway = {
 /** `messageLimitBytes`: of a client's message. `eventLimit`: of an event, in UTF-16 units. `pingMs`: between two pings; 0: none. */
 export type SocketSettings = { messageLimitBytes: number; depthLimit: number; eventLimit: number; pingMs: number }
 
-/** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `store`: of responses; absent: there is none. */
-export type GatewayState = { isClosing: boolean; inProgress: number; channels: ChannelState[]; store?: 'ok' | 'unreachable' }
+/**
+ * `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `webSocket`: the configuration lets clients connect that way.
+ * `store`: of responses; absent: there is none.
+ */
+export type GatewayState = { isClosing: boolean; inProgress: number; webSocket: boolean; channels: ChannelState[]; store?: 'ok' | 'unreachable' }
 
 /**
  * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure, without the words of the upstream; absent:
@@ -104,6 +107,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     match: matched,
     state: () => ({
       isClosing: running.isClosing(),
+      webSocket: settled.webSocket,
       inProgress: running.count(),
       ...(service.responseStore && { store: service.responseStore.isAway() ? 'unreachable' : 'ok' }),
       channels: settled.channels.map(channel => {

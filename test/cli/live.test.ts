@@ -314,7 +314,7 @@ describe('operations', () => {
   })
 
   test('models that clients invent make a bounded number of series', async () => {
-    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, channels: [] }))
+    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
     const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, totalMs: 1, attempts: 1, notes: 0, channel: 'up', usage: { input: 1 } }
     for (let nth = 0; nth < 500; nth++) {
       metrics.count({ ...record, status: 404, failure: 'upstream_status', modelServed: `refused-${nth}` })

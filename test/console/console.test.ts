@@ -226,3 +226,10 @@ test('settings of clients contain the address, the model and no key', async () =
   expect(text).not.toContain('client-secret')
   expect((await get(`${url}/console/api/clients?base=javascript:alert(1)`, alice)).status).toBe(400)
 })
+
+test.each([true, false])('settings of Codex use WebSocket where the gateway does: %s', async webSocket => {
+  const url = await started({ ...config, webSocket })
+  const { body } = await get(`${url}/console/api/clients?base=https://gateway.example`, alice)
+  // A hint names the setting in backticks.
+  expect(/supports_websockets = true(?!`)/.test(JSON.stringify(body))).toBe(webSocket)
+})

@@ -54,7 +54,7 @@ test('sends requests of one gateway over WebSocket to another one', async () => 
 test('verifies a channel over WebSocket, as the gateway uses it', async () => {
   const provider = await started({ webSocket: true, ...demo })
   const { verify } = adminSources({
-    state: () => ({ isClosing: false, inProgress: 0, channels: [] }),
+    state: () => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }),
     config: () => ({ channels: [{ name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' }] }),
   })
   expect(await verify?.('up', 'demo')).toMatchObject({ ok: true })
