@@ -44,18 +44,19 @@ type Restored = Pick<TranslationContext, 'tools' | 'output'>
 
 /**
  * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that are texts of a wrapped response
- * format. Plain data.
+ * format. `hasWrapped`: there was one of either. Plain data.
  */
 export type RestoreState = {
   tools: NonNullable<Tools>
   output: Output
   open: Record<string, Wrapped & { text: Unwrapping }>
   texts: Record<string, { text: OutputUnwrapping; at: Place | undefined }>
+  hasWrapped: boolean
   notes: Note[]
 }
 
 export function startRestoring({ tools = {}, output }: Restored = {}): RestoreState {
-  return { tools, output, open: {}, texts: {}, notes: [] }
+  return { tools, output, open: {}, texts: {}, hasWrapped: false, notes: [] }
 }
 
 function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes: Note[]): string {
@@ -77,11 +78,13 @@ export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: E
   else emit(event)
 }
 
-function restoreStart({ tools, output, open, texts, notes }: RestoreState, event: PartStart): PartStart {
+function restoreStart(state: RestoreState, event: PartStart): PartStart {
+  const { tools, output, open, texts, notes } = state
   const { head } = event
   if (head.type === 'text' && output) {
     const text = startUnwrappingOutput(output)
     texts[keyOf(event)] = { text, at: head.at }
+    state.hasWrapped = true
     return { ...event, head: { ...head, text: unwrapOutput(text, head.text) } }
   }
   if (head.type !== 'tool-call') return event
@@ -90,10 +93,15 @@ function restoreStart({ tools, output, open, texts, notes }: RestoreState, event
   if (restored.kind === head.kind) return { ...event, head: restored }
   const text = startUnwrapping()
   open[keyOf(event)] = { text, native: tools[head.name]?.freeform === true, at: head.at }
+  state.hasWrapped = true
   return { ...event, head: { ...restored, input: unwrapText(text, head.input) } }
 }
 
-function restoreDelta({ open, texts }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+function restoreDelta({ open, texts, hasWrapped }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+  if (!hasWrapped) {
+    emit(event)
+    return
+  }
   const wrapped = event.delta.kind === 'text' ? texts[keyOf(event)] : undefined
   if (event.delta.kind === 'text' && wrapped) {
     const text = unwrapOutput(wrapped.text, event.delta.text)
@@ -109,9 +117,9 @@ function restoreDelta({ open, texts }: RestoreState, event: PartDelta, emit: Emi
   if (text) emit({ ...event, delta: { kind: 'input', text } })
 }
 
-function restoreEnd({ tools, output, open, texts, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
+function restoreEnd({ tools, output, open, texts, hasWrapped, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
   const { candidate, part, final } = event
-  const wrapped = texts[keyOf(event)]
+  const wrapped = hasWrapped ? texts[keyOf(event)] : undefined
   if (wrapped && output) {
     delete texts[keyOf(event)]
     noteOutput(wrapped.text, wrapped.at, notes)
@@ -120,9 +128,9 @@ function restoreEnd({ tools, output, open, texts, notes }: RestoreState, event: 
     emit(final?.type === 'text' ? { ...event, final: { ...final, text: unwrapWhole(final, output, []) } } : event)
     return
   }
-  const unwrapping = open[keyOf(event)]
-  delete open[keyOf(event)]
+  const unwrapping = hasWrapped ? open[keyOf(event)] : undefined
   if (unwrapping) {
+    delete open[keyOf(event)]
     const { phase, held } = unwrapping.text
     if (phase === 'beside' && final === undefined) report(notes).add('freeform.extra-arguments', unwrapping.at)
     else noteUnwrapped(phase === 'after' || phase === 'closed', unwrapping, notes)
