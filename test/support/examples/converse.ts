@@ -2,7 +2,15 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
-const { request, response, stream, error } = makers('converse')
+const { request, error, ...named } = makers('converse')
+/** Responses of all other protocols have an id and a model. */
+const unnamed =
+  (maker: typeof named.response): typeof maker =>
+  from =>
+  (body, options, also = [], more) =>
+    maker(from)(body, options, [...also, 'response.unnamed'], more)
+const response = unnamed(named.response)
+const stream = unnamed(named.stream)
 const fromChat = request('chat-completions')
 const fromItems = request('responses')
 const chatResponse = response('chat-completions')
@@ -141,6 +149,13 @@ export const examples: Record<string, Example> = {
     ...gemini.request({ generationConfig: { maxOutputTokens: 50, thinkingConfig: { thinkingBudget: 0, thinkingLevel: 'LOW' } } }),
     model: claude,
   }),
+  'reasoning.disabled-unsigned-loop': fromChat({
+    model: claude,
+    max_completion_tokens: 4000,
+    messages: [user, called('c1'), result('c1')],
+    tools: [chat.tool('look')],
+    reasoning_effort: 'low',
+  }),
   'reasoning.effort-as-budget': fromChat({ model: claude, max_completion_tokens: 4000, messages: [user], reasoning_effort: 'low' }),
   'reasoning.budget-as-effort': request('canonical')({
     ...canonical.request([{ type: 'text', text: 'hi' }]),
@@ -267,5 +282,6 @@ export const examples: Record<string, Example> = {
     {},
     made,
   ),
+  'response.unnamed': { ...chatResponse(chat.response({ content: 'yes' })), also: [] },
   'finish.truncated-as-length': stream('chat-completions')([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.missing']),
 }
