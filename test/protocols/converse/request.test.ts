@@ -169,6 +169,7 @@ describe('from chat-completions', () => {
   })
 
   test('a model without forced calls is not forced', () => {
+    expectWritten('chat-completions', { model: 'openai.gpt-oss-120b-1:0', tools: [f], tool_choice: 'required' }, [{ toolConfig: { toolChoice: { any: {} } } }])
     expectWritten('chat-completions', { model: 'meta.llama3-70b-instruct-v1:0', tools: [f], tool_choice: 'required' }, [
       { toolConfig: { tools: [{}] } },
       'tool-choice.not-forced /tool_choice',

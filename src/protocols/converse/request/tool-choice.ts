@@ -45,7 +45,7 @@ const modes = new Map<unknown, 'auto' | 'required' | 'none'>([
 // ---- canonical → wire
 
 /** Models that cannot be forced to call a tool. */
-const unforced: ReadonlySet<ConverseFamily> = new Set(['llama', 'qwen', 'gpt-oss', 'deepseek', 'minimax'])
+const unforced: ReadonlySet<ConverseFamily> = new Set(['llama', 'qwen', 'deepseek', 'minimax'])
 
 /** `fields`: of the model's own API, where that says more than `toolChoice`. */
 export type Chosen = { toolChoice?: ConverseWrittenToolChoice; fields?: JsonObject }
