@@ -94,7 +94,7 @@ function legality({ checkStream, outcome }: ReturnType<typeof strictOf>, { wires
 function lostIn(there: Translated, untouched: Translated, events: unknown[]): string | undefined {
   if (!there.finished || hasNews(there, untouched)) return undefined
   const marks = new Set(JSON.stringify(events).match(/Kk\d\d/g))
-  // A model that is noted may still stand in the envelope of a signature.
+  // A model that is noted may still be in the envelope of a signature.
   const noted = leaves(events).filter(({ path }) => there.notes.some(note => note.kind !== 'synthesized' && note.path === path.replace(/^\/\d+/, '')))
   const isNoted = (mark: string) => noted.some(({ value }) => String(value).includes(mark))
   const lost = [...marks].filter(mark => untouched.reported.includes(mark) && !there.reported.includes(mark) && !isNoted(mark))

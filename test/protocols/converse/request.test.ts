@@ -136,13 +136,13 @@ describe('from chat-completions', () => {
     expectWritten('chat-completions', { model, reasoning_effort }, wanted),
   )
 
-  test('a tool loop whose thinking was lost goes on without: the model would refuse it', () => {
+  test('a tool loop whose thinking was lost continues without thinking: the model would refuse it', () => {
     const loop = { reasoning_effort: 'high', messages: [hi, call('c1'), result('c1', 'r')], tools: [f] }
     const written = translateRequest({ model: sonnet, ...loop }, { from: 'chat-completions', to: 'converse' })
     expect(written.body).not.toHaveProperty('additionalModelRequestFields')
     expect(written.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['reasoning.disabled-unsigned-loop /reasoning_effort'])
-    const goesOn = { ...loop, messages: [...loop.messages, hi] }
-    expectWritten('chat-completions', goesOn, [{ additionalModelRequestFields: { thinking: {} } }, 'reasoning.effort-as-budget /reasoning_effort'])
+    const continued = { ...loop, messages: [...loop.messages, hi] }
+    expectWritten('chat-completions', continued, [{ additionalModelRequestFields: { thinking: {} } }, 'reasoning.effort-as-budget /reasoning_effort'])
     expectWritten('chat-completions', { ...loop, model: 'anthropic.claude-opus-4-6-v1' }, [
       { additionalModelRequestFields: { thinking: { type: 'adaptive' } } },
     ])
@@ -150,9 +150,9 @@ describe('from chat-completions', () => {
 
   test('models of Claude that refuse schemas get none', () => {
     const schema = { type: 'object', additionalProperties: false }
-    const asked = { response_format: { type: 'json_schema', json_schema: { name: 'r', schema } } }
+    const requested = { response_format: { type: 'json_schema', json_schema: { name: 'r', schema } } }
     for (const model of ['anthropic.claude-opus-4-1-20250805-v1:0', 'anthropic.claude-opus-4-7-v1'])
-      expectWritten('chat-completions', { model, ...asked }, [{ messages: [{}] }, 'field.unsupported /response_format'])
+      expectWritten('chat-completions', { model, ...requested }, [{ messages: [{}] }, 'field.unsupported /response_format'])
   })
 
   test('Opus 4.1 takes one of temperature and top_p', () =>

@@ -259,7 +259,7 @@ function loseWaiting(state: DecoderState): void {
 
 // ---- deltas
 
-const thoughts = ['text', 'signature', 'redactedContent', 'data'] as const
+const reasoningKeys = ['text', 'signature', 'redactedContent', 'data'] as const
 const deltaKinds = ['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'] as const
 
 function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
@@ -280,14 +280,17 @@ function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): v
   if (isObject(content) && (kind === 'toolUse' || kind === 'reasoningContent')) noteInside(state, kind, content)
 }
 
-const knownInside = { toolUse: keysOf<{ input: string }>()('input'), reasoningContent: keysOf<Record<(typeof thoughts)[number], string>>()(...thoughts) }
+const knownInside = {
+  toolUse: keysOf<{ input: string }>()('input'),
+  reasoningContent: keysOf<Record<(typeof reasoningKeys)[number], string>>()(...reasoningKeys),
+}
 
 /** Notes what is inside a delta and is not read: unknown keys, and reasoning that is no text. */
 function noteInside(state: DecoderState, kind: keyof typeof knownInside, content: JsonObject): void {
   const path = `/contentBlockDelta/delta/${kind}`
   noteUnknown(state, content, { path, known: knownInside[kind] })
   if (kind === 'toolUse') return
-  for (const key of thoughts) if (content[key] != null && typeof content[key] !== 'string') reportOf(state).once('field.unknown', `${path}/${key}`)
+  for (const key of reasoningKeys) if (content[key] != null && typeof content[key] !== 'string') reportOf(state).once('field.unknown', `${path}/${key}`)
 }
 
 const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>>()(...deltaKinds, 'type')
