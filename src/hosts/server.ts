@@ -8,6 +8,7 @@ const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 /** Error codes of HTTP/2. With `none` a response that was sent is complete for its client. */
 const codes = { none: 0, cancel: 8 }
 
+/** Limits of a server that accepts both versions of HTTP. */
 export type ServerOptions = {
   /** The most requests at the same time on one connection of HTTP/2. Clients wait with further ones. Default 128. */
   maxConcurrentStreams?: number
