@@ -1,14 +1,12 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { type Bag, type Def, refusal, ruleIn } from './definition.ts'
-import { numbersOf } from './typical.ts'
 
 const someNumber = fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.constantFrom(0.5, 1.25, -1, 1e15))
 
-/** Numbers of a schema without bounds. */
-export function freeNumber(key: string, { format, checks = [] }: Def): Arbitrary<unknown> {
+/** Numbers of a schema without bounds. `known`: typical values that the schema accepts. */
+export function freeNumber(key: string, { format, checks = [] }: Def, known: readonly number[]): Arbitrary<unknown> {
   const isWhole = format === 'safeint' || checks.some(check => ruleIn(check) === Number.isInteger)
-  const known = numbersOf(key)
-  if (known.length > 0) return fc.constantFrom(...known.filter(number => !isWhole || Number.isInteger(number)))
+  if (known.length > 0) return fc.constantFrom(...known)
   return isWhole || key.includes('tokens') || key.endsWith('_requests') ? fc.integer({ min: 0, max: 5000 }) : someNumber
 }
 
@@ -49,6 +47,7 @@ export function boundedBigint(bag: Bag, key: string): Arbitrary<unknown> {
   const big = (end: Bag['minimum']) => (end === undefined ? undefined : BigInt(end as bigint))
   const magnitude = big(bag.multipleOf) ?? 1n
   const step = magnitude < 0n ? -magnitude : magnitude
+  if (step === 0n) throw nothingWithin(bag, key)
   const least = largest(big(bag.minimum), plus(big(bag.exclusiveMinimum), 1n))
   const most = negated(largest(negated(big(bag.maximum)), negated(plus(big(bag.exclusiveMaximum), -1n))))
   const from = least ?? (most ?? 0n) - 5000n * step
@@ -66,7 +65,8 @@ const floorOf = (value: bigint, step: bigint) => value / step - (value % step < 
 /** @throws Error if no date lies within the bounds */
 export function boundedDate(bag: Bag, key: string): Arbitrary<Date> {
   const { minimum: min, maximum: max } = bag
-  if (min instanceof Date && max instanceof Date && min > max) throw nothingWithin(bag, key)
+  if ([min, max].some(end => end instanceof Date && Number.isNaN(end.getTime())) || (min instanceof Date && max instanceof Date && min > max))
+    throw nothingWithin(bag, key)
   return fc.date({ noInvalidDate: true, ...(min instanceof Date && { min }), ...(max instanceof Date && { max }) })
 }
 

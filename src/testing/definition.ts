@@ -14,7 +14,6 @@ export type Def = {
   values?: unknown[]
   entries?: Record<string, unknown>
   valueType?: AnySchema
-  getter?: () => AnySchema
   in?: AnySchema
   out?: AnySchema
   left?: AnySchema
@@ -26,6 +25,7 @@ export type Def = {
   format?: string
   hostname?: RegExp
   protocol?: RegExp
+  alg?: string
 }
 
 /** The limits that all checks of a schema set together. */
@@ -78,10 +78,17 @@ export function bagOf(schema: AnySchema): Bag {
 /** The values that a schema lists. Undefined: it lists none. */
 export const valuesOf = (schema: AnySchema): unknown[] | undefined => (schema._zod.values ? [...schema._zod.values] : undefined)
 
-/** Is undefined accepted, or replaced by a default? */
-export const isOptional = (schema: AnySchema) => schema._zod.optin === 'optional' || schema._zod.optin === 'defaulted'
+/** Is undefined accepted, or replaced by a default? Transforms, as those of `preprocess`, take it but may lead to a value that is not accepted. */
+export function isOptional(schema: AnySchema): boolean {
+  const { optin, def } = schema._zod
+  if (optin !== 'optional' && optin !== 'defaulted') return false
+  return def.type !== 'pipe' || issuesOf(schema, undefined).length === 0
+}
 
-/** Rules are predicates of `refine`, of which nothing but the result is known. */
+/** Rules are predicates, as of `refine`, of which nothing but the result is known. */
+export const isRule = (check: z.core.$ZodCheck) => check._zod.def.check === 'custom'
+
+/** The predicate of a rule. Undefined: a function of `superRefine` or `check`. */
 export const ruleIn = (check: z.core.$ZodCheck) => (check._zod.def as { fn?: unknown }).fn
 
 /** An error that names what cannot be generated. `key`: of the value; empty: none. */
@@ -103,16 +110,44 @@ export function issuesOf(schema: AnySchema, value: unknown): string[] {
   return result.issues.map(issue => issue.message ?? [issue.code, issue.path?.join('.')].filter(Boolean).join(' at '))
 }
 
+/** The values that the issues of this value list as accepted. */
+export function listedIn(schema: AnySchema, value: unknown): unknown[] {
+  const result = run(schema, value)
+  return result instanceof Promise ? [] : result.issues.flatMap(issue => (issue.code === 'invalid_value' ? issue.values : []))
+}
+
 function run(schema: AnySchema, value: unknown): ReturnType<AnySchema['_zod']['run']> {
   try {
     return schema._zod.run({ value, issues: [] }, {})
   } catch (thrown) {
-    return { value, issues: [{ code: 'custom', input: value, message: `the check throws ${String(thrown)}`, path: [] }] }
+    return {
+      value,
+      issues: [{ code: 'custom', input: value, message: `the check throws ${String(thrown)}`, path: [] }],
+    }
   }
 }
 
-/** The schema behind `lazy`. */
-export const behind = (schema: AnySchema): AnySchema | undefined => (schema as Partial<z.core.$ZodLazy>)._zod?.innerType ?? defOf(schema).getter?.()
+/** The schema behind `lazy`. @throws Error if there is none */
+export function behind(schema: AnySchema): AnySchema {
+  const found = attempt(() => (schema as z.core.$ZodLazy)._zod.innerType)
+  if (!isSchema(found)) throw refusal(`the function of a lazy schema returns no schema${found instanceof Error ? `, but throws ${found}` : ''}`)
+  return found
+}
+
+function attempt(make: () => unknown): unknown {
+  try {
+    return make()
+  } catch (fault) {
+    return fault instanceof Error ? fault : new Error(String(fault))
+  }
+}
+
+/** The schema of a value that is there, behind `optional`, `nonoptional` and `lazy`. */
+export function present(schema: AnySchema): AnySchema {
+  const { type, innerType } = defOf(schema)
+  if (type === 'lazy') return present(behind(schema))
+  return innerType && (type === 'optional' || type === 'nonoptional') ? present(innerType) : schema
+}
 
 /** The side of a pipe whose values are generated. What `preprocess` accepts is unknown, but it leaves alone most of what the schema behind it accepts. */
 export const sourceOf = (def: Def): AnySchema | undefined => (def.in && defOf(def.in).type === 'transform' ? def.out : def.in)

@@ -2,6 +2,10 @@ import fc, { type Arbitrary, type Random, type Stream, type Value } from 'fast-c
 import { type AnySchema, defOf, issuesOf, refusal } from './definition.ts'
 
 const mostRejected = 10_000
+/** Milliseconds, for checks that are slow and those within each other. */
+const longestSearch = 3000
+/** So many values are tried however long they take. */
+const fewRejected = 100
 
 /** Only the values that the schema accepts, but with a bound: the filter of fast-check would never end. */
 export function onlyAccepted(made: Arbitrary<unknown>, schema: AnySchema, key: string): Arbitrary<unknown> {
@@ -22,7 +26,8 @@ class Filtered extends fc.Arbitrary<unknown> {
 
   override generate(random: Random, biasFactor: number | undefined): Value<unknown> {
     let issues: string[] = []
-    for (let rejected = 0; rejected < mostRejected; rejected++) {
+    const end = Date.now() + longestSearch
+    for (let rejected = 0; rejected < mostRejected && (rejected < fewRejected || Date.now() < end); rejected++) {
       const generated = this.#made.generate(random, biasFactor)
       issues = issuesOf(this.#schema, generated.value_)
       if (issues.length === 0) return generated

@@ -10,15 +10,18 @@ import {
   defOf,
   inner,
   isOptional,
+  isRule,
   isSchema,
   issuesOf,
+  listedIn,
+  present,
   refusal,
-  ruleIn,
   sourceOf,
   valuesOf,
 } from './definition.ts'
 import { onlyAccepted } from './filtered.ts'
 import { forbidden, type Heights, heightsIn } from './heights.ts'
+import { depthFor } from './sizes.ts'
 import { checkedText, json, matching, shortText, textFor } from './texts.ts'
 import { numbersOf, valuesFor, wordsOf } from './typical.ts'
 
@@ -29,9 +32,10 @@ export type { AnySchema } from './definition.ts'
  * lead to typical values (JSON text for `arguments`, a URL for `url`) in every protocol.
  *
  * Checks and refinements of zod hold for every value. Schemas with transforms get values of their input type. Recursive schemas get values
- * of a few levels.
+ * of a few levels, and schemas of many lists and objects get smaller ones.
  * @throws Error for kinds without generated values (`custom`, `file`, `function`, `never`, `promise`, `symbol`), for patterns, ranges and
- * recursions that no value can fulfil; and while generating if a check is asynchronous, or rejects 10,000 values in a row
+ * recursions that no value can fulfil, for schemas without small values, and for several patterns whose checks could take forever; and while
+ * generating if a check is asynchronous, or rejects all values for 3 seconds or 10,000 in a row
  * @example
  * import fc from 'fast-check'
  * import { fromSchema } from 'wireglot/testing'
@@ -42,9 +46,14 @@ export type { AnySchema } from './definition.ts'
  */
 export function fromSchema(schema: AnySchema): Arbitrary<unknown> {
   if (!isSchema(schema)) throw new TypeError('fromSchema: expected a schema of zod 4 or zod/mini')
-  const heightOf = heightsIn(schema)
-  if (heightOf(schema) === Number.POSITIVE_INFINITY) throw refusal('the schema requires itself without end, so it accepts no finite value')
-  return new Builder(heightOf).build(schema, '', 0)
+  try {
+    const heightOf = heightsIn(schema)
+    if (heightOf(schema) === Number.POSITIVE_INFINITY) throw refusal('the schema requires itself without end, so it accepts no finite value')
+    return new Builder(heightOf, depthFor(schema, heightOf, defaultDepth)).build(schema, '', 0)
+  } catch (fault) {
+    if (fault instanceof RangeError) throw refusal('the schema is nested too deeply', '', fault)
+    throw fault
+  }
 }
 
 /** The enum values of a schema, by key. */
@@ -61,7 +70,8 @@ export function wordsIn(schema: AnySchema): Map<string, Set<unknown>> {
     for (const word of [...(def.type === 'literal' ? (def.values ?? []) : []), ...(def.type === 'enum' ? Object.values(def.entries ?? {}) : [])])
       found.set(key, (found.get(key) ?? new Set()).add(word))
     for (const [name, field] of Object.entries(def.shape ?? {})) walk(field, name)
-    for (const inside of [def.innerType, def.element, ...(def.options ?? []), def.valueType, def.getter?.(), def.in]) if (inside) walk(inside, key)
+    for (const inside of [def.innerType, def.element, ...(def.options ?? []), def.valueType, def.type === 'lazy' ? behind(one) : undefined, def.in])
+      if (inside) walk(inside, key)
   }
   walk(schema, '')
   return found
@@ -74,24 +84,27 @@ const schemaObject = fc.constantFrom<unknown>(
 )
 
 /** Beyond this depth values are as small as their schema allows. */
-const deepest = 7
+const defaultDepth = 7
 
 class Builder {
   readonly #heightOf: Heights
+  readonly #deepest: number
   /** By schema, key and depth: schemas that are used in several places are built once. */
   readonly #built = new Map<AnySchema, Map<string, Arbitrary<unknown>>>()
 
-  constructor(heightOf: Heights) {
+  constructor(heightOf: Heights, deepest: number) {
     this.#heightOf = heightOf
+    this.#deepest = deepest
   }
 
-  build(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
+  build(schema: AnySchema, key: string, at: number): Arbitrary<unknown> {
+    const depth = Math.min(at, this.#deepest + 1)
     const known = this.#built.get(schema) ?? new Map<string, Arbitrary<unknown>>()
     this.#built.set(schema, known)
     const name = `${depth} ${key}`
     const built = known.get(name)
     if (built) return built
-    const made = depth > deepest && isOptional(schema) ? fc.constant(undefined) : this.#ofKind(schema, key, depth)
+    const made = depth > this.#deepest && isOptional(schema) ? fc.constant(undefined) : this.#ofKind(schema, key, depth)
     const all = isChecked(schema) ? onlyAccepted(made, schema, key) : made
     known.set(name, all)
     return all
@@ -106,21 +119,22 @@ class Builder {
         return this.#object(def, depth)
       case 'optional':
         return isForbidden(schema) ? fc.constant(undefined) : this.build(inner(def), key, depth)
+      case 'nonoptional':
+        return this.build(present(schema), key, depth)
       case 'default':
       case 'prefault':
-      case 'nonoptional':
       case 'readonly':
       case 'catch':
       case 'success':
         return this.build(inner(def), key, depth)
       case 'nullable':
-        return depth > deepest
+        return depth > this.#deepest
           ? fc.constant(null)
           : fc.oneof({ weight: 4, arbitrary: this.build(inner(def), key, depth) }, { weight: 1, arbitrary: fc.constant(null) })
       case 'array': {
-        const { minLength, maxLength } = lengths(bag, 3, key)
-        if (!def.element || maxLength === 0 || (minLength === 0 && (depth > deepest || isForbidden(def.element)))) return fc.constant([])
-        return fc.array(this.build(def.element, key, depth + 1), { minLength, maxLength }).map(numbered)
+        const { minLength, maxLength } = lengths(bag, depth > this.#deepest ? 0 : 3, key)
+        if (!def.element || maxLength === 0 || (minLength === 0 && (depth > this.#deepest || isForbidden(def.element)))) return fc.constant([])
+        return fc.array(this.build(def.element, key, depth + 1), { minLength, maxLength }).map(items => numbered(items, def.element))
       }
       case 'tuple':
         return this.#tuple(def, depth)
@@ -145,16 +159,12 @@ class Builder {
       case 'record':
         return this.#record(schema, def, depth)
       case 'string':
-        return isChecked(schema) && !hasOnlyRules(def) ? checkedText(def, bag, key, value => issuesOf(schema, value).length === 0) : textFor(key)
+        if (!isChecked(schema) || hasOnlyRules(def)) return textFor(key)
+        return checkedText(def, bag, key, value => issuesOf(schema, value).length === 0, (def.checks ?? []).some(isRule))
       case 'template_literal':
         return matching((schema as z.core.$ZodTemplateLiteral)._zod.pattern)
       case 'number':
-        if (!hasBounds(bag)) return freeNumber(key, def)
-        return boundedNumber(
-          bag,
-          key,
-          numbersOf(key).filter(number => issuesOf(schema, number).length === 0),
-        )
+        return hasBounds(bag) ? boundedNumber(bag, key, acceptedOf(schema, numbersOf(key))) : freeNumber(key, def, acceptedOf(schema, numbersOf(key)))
       case 'bigint':
         return boundedBigint(bag, key)
       case 'date':
@@ -170,16 +180,14 @@ class Builder {
         return fc.constant(undefined)
       case 'unknown':
       case 'any':
-        if (valuesFor(key).length > 0) return fc.constantFrom(...valuesFor(key))
+        if (acceptedOf(schema, valuesFor(key)).length > 0) return fc.constantFrom(...acceptedOf(schema, valuesFor(key)))
         return wordsOf(key).length > 0 ? fc.oneof(textFor(key), json) : json
       case 'transform':
         return json
-      case 'lazy': {
-        const schemaBehind = behind(schema)
-        return schemaBehind ? this.build(schemaBehind, key, depth + 2) : fc.constant(null)
-      }
+      case 'lazy':
+        return this.build(behind(schema), key, depth + 2)
       case 'pipe':
-        return this.#pipe(def, key, depth)
+        return this.#pipe(schema, key, depth)
       default:
         throw withoutValues(def.type, key)
     }
@@ -190,7 +198,7 @@ class Builder {
     const fields = Object.entries(shape).map(([name, field]) => {
       if (name === '__proto__') throw refusal('zod drops a key "__proto__"')
       if (!isOptional(field)) return this.build(field, name, depth + 1)
-      if (depth > deepest || isForbidden(field)) return fc.constant(undefined)
+      if (depth > this.#deepest || isForbidden(field)) return fc.constant(undefined)
       return fc.oneof(
         { withCrossShrink: true },
         { weight: common.has(name) ? 1 : 6, arbitrary: fc.constant(undefined) },
@@ -204,7 +212,10 @@ class Builder {
     const extra = fc.oneof(
       { withCrossShrink: true },
       { weight: 6, arbitrary: fc.constant(undefined) },
-      { weight: isOpen && (isAny || depth <= deepest) ? 1 : 0, arbitrary: isOpen && !isAny && depth > deepest ? fc.constant(undefined) : undeclared },
+      {
+        weight: isOpen && (isAny || depth <= this.#deepest) ? 1 : 0,
+        arbitrary: isOpen && !isAny && depth > this.#deepest ? fc.constant(undefined) : undeclared,
+      },
     )
     const required = new Set(names.filter(name => shape[name] && !isOptional(shape[name])))
     return fc.tuple(fc.tuple(...fields), extra).map(([values, more]) => {
@@ -221,14 +232,14 @@ class Builder {
   #tuple({ items = [], rest }: Def, depth: number): Arbitrary<unknown> {
     const last = items.findLastIndex(item => !isForbidden(item) || !isOptional(item))
     const some = fc.tuple(...items.slice(0, last + 1).map(item => this.build(item, '', depth + 1)))
-    if (!rest || depth > deepest || isForbidden(rest)) return some
+    if (!rest || depth > this.#deepest || isForbidden(rest)) return some
     return fc.tuple(some, fc.array(this.build(rest, '', depth + 1), { maxLength: 2 })).map(([first, more]) => [...first, ...more])
   }
 
   #union({ options = [] }: Def, key: string, depth: number): Arbitrary<unknown> {
     const possible = options.filter(option => this.#heightOf(option) < forbidden)
     const least = Math.min(...possible.map(this.#heightOf))
-    const chosen = depth > deepest ? possible.filter(option => this.#heightOf(option) === least) : possible
+    const chosen = depth > this.#deepest ? possible.filter(option => this.#heightOf(option) === least) : possible
     if (chosen.length === 0) throw withoutValues('never', key)
     return fc.oneof(...chosen.map(option => ({ weight: weightOf(option), arbitrary: this.build(option, key, depth) })))
   }
@@ -236,7 +247,7 @@ class Builder {
   /** Different items. Of a schema with too few, the filter behind this rejects the list. */
   #distinct<Item>(item: () => Arbitrary<Item>, { bag, key, depth }: { bag: Bag; key: string; depth: number }, selector: (item: Item) => unknown = one => one) {
     const { minLength, maxLength } = lengths(bag, 3, key)
-    if (depth > deepest && minLength === 0) return fc.constant<Item[]>([])
+    if (depth > this.#deepest && minLength === 0) return fc.constant<Item[]>([])
     return fc
       .tuple(fc.array(item(), { minLength: minLength * 3, maxLength: maxLength * 3 }), fc.integer({ min: minLength, max: maxLength }))
       .map(([items, length]) => [...new Map(items.map(one => [selector(one), one])).values()].slice(0, length))
@@ -247,7 +258,7 @@ class Builder {
     const { keyType, valueType } = def
     const listed = keyType && valuesOf(keyType)
     const isPartial = listed && issuesOf(schema, {}).length === 0
-    if ((!listed || isPartial) && ((valueType && isForbidden(valueType)) || depth > deepest)) return fc.constant({})
+    if ((!listed || isPartial) && ((valueType && isForbidden(valueType)) || depth > this.#deepest)) return fc.constant({})
     const value = valueType ? this.build(valueType, '', depth + 1) : json
     if (listed) return fc.record(Object.fromEntries([...listed].map(name => [String(name), value])), isPartial ? { requiredKeys: [] } : {})
     const isFree = !keyType || (defOf(keyType).type === 'string' && !isChecked(keyType))
@@ -256,16 +267,20 @@ class Builder {
   }
 
   /** Of a pipe that takes text, most texts lead to nothing that its end accepts: values of the end, as text, more often do. */
-  #pipe(def: Def, key: string, depth: number): Arbitrary<unknown> {
+  #pipe(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
+    const def = defOf(schema)
     const source = sourceOf(def)
     if (!source) return json
     const made = this.build(source, key, depth)
     if (!takesText(def)) return made
     const values = def.out ? this.#ifPossible(def.out, depth) : undefined
     const texts: Arbitrary<string>[] = [fc.constantFrom('true', 'false', '0', '12', '{"a":1}', '[]', '2026-08-11T15:32:56Z')]
+    // As `z.stringbool()` lists its words.
+    const listed = listedIn(schema, '').filter(word => typeof word === 'string')
+    if (listed.length > 0) texts.push(fc.constantFrom(...listed))
     if (values)
       texts.push(
-        values.map(String),
+        values.map(value => (typeof value === 'object' && !(value instanceof Date) ? '' : String(value))),
         values.map(value => JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? ''),
       )
     return fc.oneof({ weight: 3, arbitrary: made }, ...texts.map(arbitrary => ({ weight: 1, arbitrary })))
@@ -289,7 +304,7 @@ function isChecked(schema: AnySchema): boolean {
 
 const checkedKinds = new Set(['record', 'intersection', 'pipe', 'template_literal', 'union', 'nonoptional', 'transform', 'date'])
 
-const hasOnlyRules = ({ format, checks = [] }: Def) => format === undefined && checks.every(ruleIn)
+const hasOnlyRules = ({ format, checks = [] }: Def) => format === undefined && checks.every(isRule)
 
 function takesText({ in: source }: Def): boolean {
   if (!source) return false
@@ -302,11 +317,14 @@ function oneOf(values: readonly unknown[], { type }: Def, key: string): Arbitrar
   return fc.constantFrom(...values)
 }
 
+const acceptedOf = <T>(schema: AnySchema, values: readonly T[]) => values.filter(value => issuesOf(schema, value).length === 0)
+
 const withoutValues = (kind: string, key: string) =>
   refusal(`no values can be generated for the zod kind "${kind}"${key && ` at key "${key}"`}. Replace it with a schema of its values`)
 
 /** Both values in one, as an intersection requires. Where only one can be, it is the second. */
 function merged(first: unknown, second: unknown): unknown {
+  if (Array.isArray(first) && Array.isArray(second)) return second.map((item: unknown, index) => (index in first ? merged(first[index], item) : item))
   if (!isPlainObject(first) || !isPlainObject(second)) return second
   const both = { ...first, ...second }
   for (const name of Object.keys(both)) if (Object.hasOwn(first, name) && Object.hasOwn(second, name)) both[name] = merged(first[name], second[name])
@@ -338,11 +356,13 @@ function isForbidden(schema: AnySchema): boolean {
   return def.type === 'never' || (def.type === 'optional' && isForbidden(inner(def)))
 }
 
-/** Items with an `index` are numbered from 0. */
-function numbered(items: unknown[]): unknown[] {
-  return items.map((item, index) =>
-    typeof item === 'object' && item !== null && 'index' in item && typeof item.index === 'number' ? { ...item, index } : item,
-  )
+/** Items with an `index` are numbered from 0, if their schema accepts that. */
+function numbered(items: unknown[], schema: AnySchema | undefined): unknown[] {
+  return items.map((item, index) => {
+    if (typeof item !== 'object' || item === null || !('index' in item) || typeof item.index !== 'number' || item.index === index) return item
+    const changed = { ...item, index }
+    return schema && issuesOf(schema, changed).length > 0 ? item : changed
+  })
 }
 
 function valueSchemaOf(def: Def): AnySchema {

@@ -1,4 +1,4 @@
-import { type AnySchema, bagOf, behind, defOf, isOptional, refusal, sourceOf, valuesOf } from './definition.ts'
+import { type AnySchema, bagOf, behind, defOf, isOptional, present, refusal, sourceOf, valuesOf } from './definition.ts'
 
 /** How many levels the smallest value of each schema has, by schema. Infinity: it has none, because it requires itself. */
 export type Heights = (schema: AnySchema) => number
@@ -16,6 +16,7 @@ export function heightsIn(root: AnySchema): Heights {
     for (const part of partsOf(schema)) reached.add(part)
     if (reached.size > mostSchemas) throw refusal('a getter of the schema makes new schemas without end. Let it return the same schema each time')
   }
+  refuseLoops(reached)
   const heights = new Map<AnySchema, number>()
   const heightOf: Heights = schema => heights.get(schema) ?? Number.POSITIVE_INFINITY
   const last = [...reached].reverse()
@@ -29,6 +30,26 @@ export function heightsIn(root: AnySchema): Heights {
     }
   }
   return heightOf
+}
+
+/** @throws Error for a schema that zod validates without end: one that leads to itself with no object, list or the like between. */
+function refuseLoops(schemas: Iterable<AnySchema>): void {
+  const states = new Map<AnySchema, 'open' | 'done'>()
+  const visit = (schema: AnySchema) => {
+    if (states.get(schema) === 'done') return
+    if (states.get(schema) === 'open') throw refusal('the schema leads to itself with nothing between, so no validation of it ends')
+    states.set(schema, 'open')
+    for (const part of sameValueOf(schema)) visit(part)
+    states.set(schema, 'done')
+  }
+  for (const schema of schemas) visit(schema)
+}
+
+/** The schemas that validate the very value that this one does. */
+function sameValueOf(schema: AnySchema): AnySchema[] {
+  const def = defOf(schema)
+  const parts = [...(def.options ?? []), def.innerType, def.left, def.right, def.in, def.out, def.type === 'lazy' ? behind(schema) : undefined]
+  return parts.filter(part => part != null)
 }
 
 function partsOf(schema: AnySchema): AnySchema[] {
@@ -68,6 +89,8 @@ function smallest(schema: AnySchema, heightOf: Heights): number {
       return def.keyType && valuesOf(def.keyType) ? 1 + of(def.valueType) : 0
     case 'nullable':
       return 0
+    case 'nonoptional':
+      return heightOf(present(schema))
     case 'lazy':
       return 1 + of(behind(schema))
     case 'pipe':
