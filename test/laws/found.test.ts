@@ -335,6 +335,18 @@ describe('nothing is lost in silence', () => {
       to: 'messages',
       wire: { contents: [{ role: 'system', parts: [{ thoughtSignature: 'c2lnbmF0dXJl', functionResponse: { name: 'look' } }] }] },
     },
+    {
+      what: 'the id, status and phase of an instruction without text',
+      kind: 'request',
+      from: 'responses',
+      to: 'chat-completions',
+      wire: {
+        input: [
+          { role: 'user', content: 'q' },
+          { type: 'message', role: 'system', id: 'msg_1', status: 'incomplete', phase: 'commentary', content: [] },
+        ],
+      },
+    },
   ])('$what', row => {
     for (let pick = 0; pick < 12; pick++) expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
   })

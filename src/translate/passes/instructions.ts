@@ -62,13 +62,13 @@ class Placing {
     if (later === 'keep' || (!isLeading && later === 'behind-user' && this.#isBehindUser())) this.#placed.push(message)
     else if (!isLeading && later !== 'front') {
       if (message.parts.some(instructs)) this.#report.add('system.mid-conversation-as-user', message.at)
-      this.#leaveEnvelope(message)
+      leaveEnvelope(message, this.#report)
       this.#waiting.push(...message.parts.map(asTagged))
     } else {
       const head = joined ? this.#front.find(({ parts }) => parts.some(instructs)) : undefined
       if (head && message.parts.some(instructs)) {
         this.#report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
-        this.#leaveEnvelope(message)
+        leaveEnvelope(message, this.#report)
         head.parts = join(head.parts, message.parts)
       } else {
         if (!isLeading) this.#report.add('system.hoisted', message.at)
@@ -89,14 +89,14 @@ class Placing {
     else this.#placed.push({ role: 'user', origin: 'message', parts: this.#waiting })
     this.#waiting = []
   }
+}
 
-  /** Notes what belongs to a message that becomes a part of another one. */
-  #leaveEnvelope({ name, id, status, phase, ext, at }: Message): void {
-    if (name !== undefined) this.#report.add('message.name', at, 'name')
-    this.#report.onceEach('message.envelope', at, { itemId: id, status })
-    if (phase !== undefined && phase !== null) this.#report.add('field.unsupported', at, 'phase')
-    this.#report.ext(ext, at)
-  }
+/** Notes what belongs to a message that is left out or becomes a part of another one. */
+function leaveEnvelope({ name, id, status, phase, ext, at }: Message, report: PassReport): void {
+  if (name !== undefined) report.add('message.name', at, 'name')
+  report.onceEach('message.envelope', at, { itemId: id, status })
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+  report.ext(ext, at)
 }
 
 /** The message with the role that the target accepts, and without parts that no instruction can hold. Undefined: nothing is left. */
@@ -110,9 +110,8 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
   const isSilent =
     joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache && !part.citations?.length)
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
-    report.ext(message.ext, at)
+    leaveEnvelope(message, report)
     for (const part of parts) report.ext(part.ext, part.at)
-    if (message.name !== undefined) report.add('message.name', at, 'name')
     return undefined
   }
   if (developer) return { ...message, role: origin === 'instructions' ? 'developer' : role, parts }
