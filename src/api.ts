@@ -2,9 +2,11 @@ import type { CanonicalResponse } from './canonical/response.ts'
 import * as errors from './errors.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import { isObject } from './kit/json/json.ts'
+import { refuseNoBody } from './kit/schema/check.ts'
+import { nameFault } from './kit/text/similar.ts'
 import type { Note } from './notes.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
-import { nameFault, optionFaults, type Ungrouped } from './protocols/check-options.ts'
+import { optionFaults, type Ungrouped } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 import { type ByteStream, chunksOf, translateChunks } from './translate/chunks.ts'
@@ -152,6 +154,7 @@ export type TranslatedRequest<To extends ProtocolName = ProtocolName> = { body: 
 
 function translated(body: unknown, options: TranslateOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext } {
   const [source, target] = pairOf(options)
+  refuseNoBody(source.name, body)
   const { to, vendor, model } = options
   const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
   if (!rules) return coded(requests.translateRequest(body, source, target, all, options))
@@ -225,6 +228,7 @@ export function translateResponse<From extends ProtocolName, To extends Protocol
   options: TranslateOptions<From, To>,
 ): TranslatedResponse<To> {
   const [from, to] = pairOf(options)
+  refuseNoBody(from.name, body)
   return responses.translateResponse(body, from, to, reading(options)) as TranslatedResponse<To>
 }
 
@@ -249,7 +253,7 @@ export function translateError<To extends ProtocolName>(
   options: TranslateOptions<ProtocolName, To>,
 ): WireError<Wire[To]['error']> & { notes: Note[] } {
   const [from, to] = pairOf(options)
-  return responses.translateError({ headers: {}, ...error }, from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
+  return responses.translateError(responses.checkedError(error), from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Note } from './canonical/note.ts'
 import { optionFaults } from './kit/fields/option-faults.ts'
+import { isObject } from './kit/json/json.ts'
 import { type ClientHalf, type TranslationContext, toolOptions, type UpstreamHalf, type WireError } from './protocol.ts'
 import type { MappingOptions, ProtocolName } from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
@@ -11,7 +12,7 @@ import { type ByteStream, translateChunks } from './translate/chunks.ts'
 import { commonOptions } from './translate/common-options.ts'
 import type { Resolvers } from './translate/references.ts'
 import { translateForeign as translateRequest } from './translate/request.ts'
-import { translateError, translateForeign as translateResponse } from './translate/response.ts'
+import { checkedError, translateError, translateForeign as translateResponse } from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import { translateForeignStream } from './translate/stream-translation.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
@@ -62,10 +63,13 @@ export function translateBetween<Client extends ProtocolName, Upstream extends E
   client: ClientHalf & { readonly name: Client },
   upstream: UpstreamHalf & { readonly name: Upstream },
 ): Between<Client, Upstream> {
+  expectHalf(client, 'decodeRequest', 'client')
+  expectHalf(upstream, 'encodeRequest', 'upstream')
   const isOne: boolean = client.name === String(upstream.name)
   if (isOne) throw new RangeError(`translateBetween: both protocols are ${client.name}; pass two different ones`)
   const groups = { [client.optionsKey]: client.options, [upstream.optionsKey]: upstream.options, tools: toolOptions }
   const checked = <Options extends object>(options: Options): Options => {
+    if (!isObject(options)) throw new TypeError('options: expected an object')
     const faults = optionFaults(options, commonOptions, groups)
     if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
     return options
@@ -77,12 +81,18 @@ export function translateBetween<Client extends ProtocolName, Upstream extends E
       const { usage: _, error: __, ...translated } = translateResponse(body, upstream, client, checked(options))
       return translated
     },
-    translateError: (error, options = {}) => translateError({ headers: {}, ...error }, upstream, client, checked(options)),
+    translateError: (error, options = {}) => translateError(checkedError(error), upstream, client, checked(options)),
     createStreamTranslator,
     translateStream: (source, options) => translateChunks(source, createStreamTranslator(options), client),
     createTransformStream: options => transformStreamOf(createStreamTranslator(options), client),
   }
   return functions as Between<Client, Upstream>
+}
+
+/** @throws TypeError for a value without the function of this half of a protocol */
+function expectHalf(half: object, needed: string, role: 'client' | 'upstream'): void {
+  if (isObject(half) && needed in half) return
+  throw new TypeError(`translateBetween: expected the protocol of the ${role}, such as wireglot/protocols/messages exports`)
 }
 
 type Untyped = Omit<Between<ProtocolName, ProtocolName>, 'translateRequest' | 'translateResponse' | 'translateError'> & {

@@ -10,7 +10,7 @@ import type { CanonicalResponse, Usage } from './response.ts'
  * console.log(textOf(normalizeResponse(response, { protocol: 'messages' }))) // Hi!
  */
 export function textOf(response: CanonicalResponse): string {
-  return partsOf(response)
+  return partsOf(response, 'textOf')
     .map(part => (part.type === 'text' ? part.text : ''))
     .join('')
 }
@@ -24,7 +24,7 @@ export function textOf(response: CanonicalResponse): string {
  * console.log(reasoningOf(normalizeResponse({ choices }, { protocol: 'chat-completions' }))) // Greet back.
  */
 export function reasoningOf(response: CanonicalResponse): string {
-  return partsOf(response)
+  return partsOf(response, 'reasoningOf')
     .flatMap(part => (part.type === 'reasoning' ? part.segments.map(({ text }) => text) : []))
     .join('\n\n')
 }
@@ -45,7 +45,7 @@ export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText
  * for (const { name, input } of toolCallsOf(response)) console.log(name, input) // add { a: 1 }
  */
 export function toolCallsOf(response: CanonicalResponse): ToolCall[] {
-  return partsOf(response).flatMap(part =>
+  return partsOf(response, 'toolCallsOf').flatMap(part =>
     part.type === 'tool-call' ? [{ ...part, input: part.kind === 'freeform' ? part.input : parsed(part.input), inputText: part.input }] : [],
   )
 }
@@ -68,9 +68,16 @@ function parsed(text: string): unknown {
  * console.log(usageOf(normalizeResponse(response, { protocol: 'chat-completions' }))?.input) // 8
  */
 export function usageOf(response: CanonicalResponse): Usage | undefined {
-  return response.usage
+  return checked(response, 'usageOf').usage
 }
 
-function partsOf({ candidates }: CanonicalResponse): Part[] {
-  return candidates[0]?.messages.flatMap(({ parts }) => parts) ?? []
+/** @throws TypeError for what is no canonical response, in the name of the called function */
+function checked(response: CanonicalResponse, name: string): CanonicalResponse {
+  const { candidates }: { candidates?: unknown } = response ?? {}
+  if (Array.isArray(candidates) && candidates.every((one: { messages?: unknown } | null) => Array.isArray(one?.messages))) return response
+  throw new TypeError(`${name}: expected a canonical response, such as normalizeResponse returns`)
+}
+
+function partsOf(response: CanonicalResponse, name: string): Part[] {
+  return checked(response, name).candidates[0]?.messages.flatMap(({ parts }) => parts) ?? []
 }

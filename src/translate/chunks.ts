@@ -1,3 +1,4 @@
+import { refuseStream } from '../kit/json/kind.ts'
 import type { ProtocolFacts } from '../protocol.ts'
 import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
@@ -8,9 +9,11 @@ export type ByteStream = ReadableStream<Uint8Array | string> | AsyncIterable<Uin
 /** The chunks of a stream. A caller that stops early cancels the stream. */
 export async function* chunksOf(source: ByteStream): AsyncGenerator<Uint8Array | string> {
   if (source === null) return
+  if (typeof source !== 'object' || ArrayBuffer.isView(source)) refuseStream(source)
   // Some browsers have readable streams that are not iterable.
   if (Symbol.asyncIterator in source || Symbol.iterator in source) yield* source
-  else yield* readerOf(source)
+  else if ('getReader' in source) yield* readerOf(source)
+  else refuseStream(source)
 }
 
 async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {

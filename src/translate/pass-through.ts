@@ -1,4 +1,5 @@
 import { endedEarly } from '../kit/errors/failed-response.ts'
+import { refuseNoChunk } from '../kit/json/kind.ts'
 import type { Protocol, StreamUsage } from '../protocol.ts'
 import { createChunkEncoder, encoded, joined } from '../sse/bytes.ts'
 import { parseData } from '../sse/data.ts'
@@ -74,6 +75,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const untilError = (out: C) => (isBroken() ? beforeDone(out) : out)
   const own: Own<C> = {
     push(received) {
+      refuseNoChunk(received)
       const chunk = decode ? decode(received) : received
       if (editor) {
         watcher.push(bytesOf(chunk))

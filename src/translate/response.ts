@@ -4,6 +4,7 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
+import { isObject } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
@@ -67,6 +68,31 @@ export function translateError(error: WireError, from: ProtocolFacts, to: Client
   const all = [...notes, ...encoded.notes]
   refuseIfStrict(all, settings.strict, to.name)
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
+}
+
+/**
+ * The error of a caller, with headers, and without a body that is no JSON value.
+ * @throws TypeError with the path of what is no error
+ */
+export function checkedError(error: Omit<WireError, 'headers'> & { headers?: Record<string, string> }): WireError {
+  if (!isObject(error)) refuse('', 'an object with status and body')
+  const { status, headers = {} } = error
+  if (typeof status !== 'number' || Number.isNaN(status)) refuse('.status', 'a number')
+  if (!isObject(headers) || typeof headers['forEach'] === 'function') refuse('.headers', 'a plain object; pass Object.fromEntries(headers)')
+  return { ...error, headers, body: isJson(error.body) ? error.body : undefined }
+}
+
+/** False for a cyclic value, a bigint and a function. */
+function isJson(body: unknown): boolean {
+  try {
+    return JSON.stringify(body) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function refuse(path: string, wanted: string): never {
+  throw new TypeError(`error${path}: expected ${wanted}`)
 }
 
 /**

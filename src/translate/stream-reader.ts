@@ -5,6 +5,7 @@ import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { failedEnd } from '../kit/errors/failed-response.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
+import { refuseNoChunk } from '../kit/json/kind.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Emit, FieldNames, MachineState, UpstreamHalf } from '../protocol.ts'
 import { partOf, textOf } from '../sse/bytes.ts'
@@ -113,6 +114,7 @@ export class StreamReader {
 
   /** Returns where the last frame ends that ends in this chunk, or 0. */
   push(given: Uint8Array | string): number {
+    refuseNoChunk(given)
     const chunk = this.#decode ? this.#decode(given) : given
     return this.#onFrame && typeof chunk !== 'string' ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
   }

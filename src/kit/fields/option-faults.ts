@@ -52,13 +52,6 @@ export function valueFault(value: unknown, words: OptionWords): string | undefin
   return `expected a ${wanted}`
 }
 
-/** What is wrong with a name of a fixed list, with the one that was meant. Undefined: nothing. */
-export function nameFault(name: unknown, known: readonly string[]): string | undefined {
-  if (typeof name === 'string' && known.includes(name)) return undefined
-  const meant = typeof name === 'string' ? similar(name, known) : undefined
-  return `expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
-}
-
 type Table = OptionGroups[string]
 
 /** The option that was meant: of the same group, of a group that its name begins with, outside of groups, or else of any group. */

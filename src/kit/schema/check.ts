@@ -1,7 +1,9 @@
 import type * as z from 'zod/mini'
 import { TranslationError } from '../../errors.ts'
 import { isObject } from '../json/json.ts'
+import { bodyFault } from '../json/kind.ts'
 import { pointer } from '../notes/path.ts'
+import { nameFault, similar } from '../text/similar.ts'
 import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
 
 /**
@@ -10,8 +12,15 @@ import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey,
  */
 export function check<S extends Schema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): z.output<S> {
   if (accepts(schema, wire)) return wire
+  refuseNoBody(protocol, wire)
   const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
   throw new TranslationError({ code: 'malformed', protocol, path: placeOf(pointer(path)) }, message)
+}
+
+/** @throws TranslationError `malformed` for a value that is no JSON object */
+export function refuseNoBody(protocol: string, body: unknown): void {
+  const message = bodyFault(body)
+  if (message !== undefined) throw new TranslationError({ code: 'malformed', protocol, path: '' }, message)
 }
 
 /**
@@ -91,14 +100,15 @@ function faultInFields(def: z.core.$ZodRecordDef | z.core.$ZodObjectDef, value: 
   return fields
     .filter(([key, field]) => Object.hasOwn(value, key) || isRequired(field))
     .reduce<Fault | undefined>(
-      (worst, [key, field]) => higher(worst, at(key, Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field))),
+      (worst, [key, field]) => higher(worst, at(key, Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field, key, value))),
       undefined,
     )
 }
 
-function missing(field: Schema): Fault | undefined {
+function missing(field: Schema, key: string, { [key]: _, ...others }: Record<string, unknown>): Fault | undefined {
   const inner = faultIn(field, undefined)
-  return inner && { ...inner, rank: elsewhere }
+  const isMisspelled = similar(key, Object.keys(others)) !== undefined
+  return inner && { ...inner, message: `missing, ${inner.message}${isMisspelled ? '; is its name misspelled?' : ''}`, rank: elsewhere }
 }
 
 function faultInUnion(def: z.core.$ZodUnionDef, value: unknown): Fault | undefined {
@@ -106,14 +116,24 @@ function faultInUnion(def: z.core.$ZodUnionDef, value: unknown): Fault | undefin
   const discriminator = discriminatorOf(def)
   if (discriminator !== undefined) {
     if (!isObject(value)) return fault('expected an object')
-    const option = kindsOf(discriminator, options).get(value[discriminator])
-    return option ? faultIn(option, value) : at(discriminator, fault('not one of the kinds that may stand here'))
+    const kinds = kindsOf(discriminator, options)
+    const kind = value[discriminator]
+    const option = kinds.get(kind)
+    if (option) return faultIn(option, value)
+    const message =
+      nameFault(
+        kind,
+        [...kinds.keys()].filter(name => typeof name === 'string'),
+      ) ?? ''
+    return at(discriminator, fault(kind === undefined ? `missing, ${message}` : message))
   }
-  let worst = fault('of none of the shapes that may stand here')
+  const expected: string[] = []
+  let worst: Fault | undefined
   for (const option of options) {
     const inner = faultIn(option, value)
     if (!inner || inner.rank >= forbidden) return inner
-    if (inner.rank < notMine && inner.rank > worst.rank) worst = inner
+    if (inner.path.length === 0) expected.push(inner.message.replace('expected ', ''))
+    if (inner.rank < notMine && inner.rank > (worst?.rank ?? 0)) worst = inner
   }
-  return worst
+  return worst ?? fault(`expected ${[...new Set(expected)].join(' or ')}`)
 }

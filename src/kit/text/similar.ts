@@ -15,6 +15,13 @@ export function similar(word: string, known: readonly string[]): string | undefi
   return names.find(({ text }) => wanted.length >= 4 && text.length >= 4 && (text.includes(wanted) || wanted.includes(text)))?.name
 }
 
+/** What is wrong with a name of a fixed list, with the one that was meant. Undefined: nothing. */
+export function nameFault(name: unknown, known: readonly string[]): string | undefined {
+  if (typeof name === 'string' && known.includes(name)) return undefined
+  const meant = typeof name === 'string' ? similar(name, known) : undefined
+  return `expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
+}
+
 /** Letters and digits in lower case. */
 export const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest'
+import { translateBetween } from '../src/between.ts'
+import * as api from '../src/index.ts'
+import { chatCompletions } from '../src/protocols/chat-completions/client.ts'
+import { messages } from '../src/protocols/messages/upstream.ts'
+
+/** As plain JavaScript, which no type check precedes. */
+type Untyped = Record<string, (...values: unknown[]) => unknown>
+const root = api as unknown as Untyped
+const call = (name: string, ...values: unknown[]) => root[name]?.(...values)
+const between = translateBetween(chatCompletions, messages) as unknown as Untyped
+const unchecked = translateBetween as unknown as (...values: unknown[]) => unknown
+
+const pair = { from: 'chat-completions', to: 'messages' } as const
+const equal = { from: 'messages', to: 'messages' } as const
+const one = { protocol: 'chat-completions' } as const
+
+const notBodies: [what: string, body: unknown, but: string][] = [
+  ['null', null, 'but got null'],
+  ['undefined', undefined, 'but got undefined'],
+  ['a list', [], 'but got a list'],
+  ['JSON text', '{"model":"m","messages":[]}', 'but got text; parse it first'],
+  ['a number', 5, 'but got a number'],
+  ['a boolean', true, 'but got a boolean'],
+  ['a function', () => ({}), 'but got a function'],
+  ['bytes', new TextEncoder().encode('{}'), 'but got bytes; parse their text first'],
+  ['a Buffer', Buffer.from('{}'), 'but got bytes; parse their text first'],
+  ['an ArrayBuffer', new ArrayBuffer(2), 'but got bytes; parse their text first'],
+  ['a promise', Promise.resolve({}), 'but got a promise; await it first'],
+  ['a Response', new Response('{}'), 'but got a Response; await its json() first'],
+  ['a Request', new Request('http://a.test', { method: 'POST', body: '{}' }), 'but got a Request; await its json() first'],
+]
+
+const functionsOfBodies: [name: string, act: (body: unknown) => unknown][] = [
+  ['translateRequest', body => call('translateRequest', body, pair)],
+  ['translateRequest between equal protocols', body => call('translateRequest', body, equal)],
+  ['translateRequest to a vendor', body => call('translateRequest', body, { ...pair, vendor: 'anthropic' })],
+  ['translateResponse', body => call('translateResponse', body, pair)],
+  ['translateResponse between equal protocols', body => call('translateResponse', body, equal)],
+  ['normalizeResponse', body => call('normalizeResponse', body, one)],
+  ['explodeResponse', body => call('explodeResponse', body, one)],
+  ['referencesOf', body => call('referencesOf', body, one)],
+  ['historyOf', body => call('historyOf', body, {}, one)],
+  ['translateBetween, translateRequest', body => between['translateRequest']?.(body)],
+  ['translateBetween, translateResponse', body => between['translateResponse']?.(body)],
+]
+
+describe.each(functionsOfBodies)('%s', (_, act) => {
+  test.each(notBodies)('throws for %s, and says what to do', (_, body, but) => {
+    expect(() => act(body)).toThrow(expect.objectContaining({ code: 'malformed', path: '', message: expect.stringContaining(`expected an object, ${but}`) }))
+  })
+})
+
+describe('a body with a fault', () => {
+  const request = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
+  test.each<[string, unknown, string]>([
+    ['a misspelled key', { model: 'm', mesages: [] }, 'chat-completions at /messages: missing, expected a list; is its name misspelled?'],
+    ['a missing key', { model: 'm' }, 'chat-completions at /messages: missing, expected a list'],
+    ['a value of another type', { ...request, messages: 'Hello' }, 'chat-completions at /messages: expected a list'],
+    ['null in a list', { ...request, messages: [null] }, 'chat-completions at /messages/0: expected an object'],
+    [
+      'a misspelled role',
+      { ...request, messages: [{ role: 'asistant', content: 'Hello' }] },
+      'chat-completions at /messages/0/role: expected one of developer, system, user, assistant, tool, function; did you mean assistant?',
+    ],
+    ['a missing role', { ...request, messages: [{ content: 'Hello' }] }, 'chat-completions at /messages/0/role: missing, expected one of developer, system'],
+    [
+      'a value of none of several types',
+      { ...request, messages: [{ role: 'user', content: 5 }] },
+      'chat-completions at /messages/0/content: expected a list or text',
+    ],
+    ['a fraction for a whole number', { ...request, seed: 0.5 }, 'chat-completions at /seed: expected a whole number'],
+    ['a bigint', { ...request, seed: 5n }, 'chat-completions at /seed: expected a whole number'],
+  ])('is refused with its path: %s', (_, body, message) => {
+    expect(() => call('translateRequest', body, pair)).toThrow(message)
+  })
+})
+
+describe('translateError', () => {
+  const functions: [string, (error: unknown) => unknown][] = [
+    ['of the root', error => call('translateError', error, pair)],
+    ['of translateBetween', error => between['translateError']?.(error)],
+  ]
+  describe.each(functions)('%s', (_, act) => {
+    test.each<[string, unknown, string]>([
+      ['null', null, 'error: expected an object with status and body'],
+      ['text', 'overloaded', 'error: expected an object with status and body'],
+      ['a list', [], 'error: expected an object with status and body'],
+      ['the body alone', { error: { message: 'busy' } }, 'error.status: expected a number'],
+      ['a status in quotes', { status: '529', body: {} }, 'error.status: expected a number'],
+      ['NaN', { status: Number.NaN, body: {} }, 'error.status: expected a number'],
+      [
+        'Headers',
+        { status: 529, headers: new Headers({ 'retry-after': '7' }), body: {} },
+        'error.headers: expected a plain object; pass Object.fromEntries(headers)',
+      ],
+      ['headers of another type', { status: 529, headers: 'retry-after: 7', body: {} }, 'error.headers: expected a plain object'],
+    ])('throws a TypeError with the path for %s', (_, error, message) => {
+      expect(() => act(error)).toThrow(TypeError)
+      expect(() => act(error)).toThrow(message)
+    })
+
+    const cyclic: Record<string, unknown> = {}
+    cyclic['self'] = cyclic
+    test.each<[string, unknown]>([
+      ['null', null],
+      ['undefined', undefined],
+      ['text', 'busy'],
+      ['a function', () => 1],
+      ['a symbol', Symbol('x')],
+      ['a bigint', { count: 5n }],
+      ['a cyclic object', cyclic],
+      ['bytes', new Uint8Array(2)],
+    ])('keeps the status for any body: %s', (_, body) => {
+      expect(act({ status: 429, body })).toMatchObject({ status: 429 })
+    })
+  })
+})
+
+describe('a stream that is none', () => {
+  const collected = async (name: string, source: unknown, options: object) => {
+    for await (const _ of call(name, source, options) as AsyncIterable<unknown>);
+  }
+  const functions: [string, (source: unknown) => Promise<unknown>][] = [
+    ['collectStream', async source => call('collectStream', source, one)],
+    ['readStream', source => collected('readStream', source, one)],
+    ['translateStream', source => collected('translateStream', source, pair)],
+    ['translateStream between equal protocols', source => collected('translateStream', source, equal)],
+  ]
+  describe.each(functions)('%s', (_, act) => {
+    test.each<[string, unknown, string]>([
+      ['undefined', undefined, 'stream: expected a stream or a list of text or bytes, but got undefined'],
+      ['text', 'data: {}\n\n', 'stream: expected a stream or a list of text or bytes, but got text; put it in a list'],
+      ['bytes', new Uint8Array(2), 'but got bytes; put them in a list'],
+      ['a Buffer', Buffer.from('data: {}\n\n'), 'but got bytes; put them in a list'],
+      ['a Response', new Response('data: {}\n\n'), 'but got a Response; pass its body'],
+      ['a promise', Promise.resolve([]), 'but got a promise; await it first'],
+      ['a number', 5, 'but got a number'],
+      ['an object', {}, 'but got an object'],
+      ['a list of objects', [{ type: 'message_start' }], 'chunk: expected text or bytes, but got an object'],
+      ['a list of numbers', [1], 'chunk: expected text or bytes, but got a number'],
+      ['a list of null', [null], 'chunk: expected text or bytes, but got null'],
+    ])('rejects with a TypeError for %s', async (_, source, message) => {
+      await expect(act(source)).rejects.toThrow(TypeError)
+      await expect(act(source)).rejects.toThrow(message)
+    })
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a number', 5],
+    ['an object', {}],
+    ['a list', ['data: {}']],
+  ])('push throws a TypeError for %s', (_, chunk) => {
+    for (const options of [pair, equal]) {
+      const translator = call('createStreamTranslator', options) as { push(chunk: unknown): string }
+      expect(() => translator.push(chunk)).toThrow(TypeError)
+      expect(() => translator.push(chunk)).toThrow('chunk: expected text or bytes, but got')
+    }
+  })
+})
+
+describe('the parts of a response', () => {
+  const wire = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }], usage: { prompt_tokens: 3 } }
+  test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])('%s throws for what is no canonical response', name => {
+    const message = `${name}: expected a canonical response, such as normalizeResponse returns`
+    for (const value of [null, undefined, 'text', [], {}, wire]) expect(() => call(name, value)).toThrow(new TypeError(message))
+  })
+})
+
+describe('translateBetween', () => {
+  const half = 'such as wireglot/protocols/messages exports'
+  test.each<[string, unknown[], string]>([
+    ['nothing', [], 'translateBetween: expected the protocol of the client'],
+    ['null', [null, messages], 'translateBetween: expected the protocol of the client'],
+    ['a name', ['chat-completions', messages], 'translateBetween: expected the protocol of the client'],
+    ['a name for the upstream', [chatCompletions, 'messages'], 'translateBetween: expected the protocol of the upstream'],
+    ['two names', ['chat-completions', 'messages'], half],
+    ['halves in the other order', [messages, chatCompletions], 'translateBetween: expected the protocol of the client'],
+    ['a client half for the upstream', [chatCompletions, chatCompletions], 'translateBetween: expected the protocol of the upstream'],
+    ['a module', [{ chatCompletions }, { messages }], 'translateBetween: expected the protocol of the client'],
+  ])('throws for %s', (_, halves, message) => {
+    expect(() => unchecked(...halves)).toThrow(message)
+  })
+
+  test.each(['translateRequest', 'translateResponse', 'translateError', 'createStreamTranslator', 'createTransformStream'])(
+    '%s throws for options that are none',
+    name => {
+      const act = (options: unknown) => (name.startsWith('create') ? between[name]?.(options) : between[name]?.({ status: 500, body: {} }, options))
+      for (const options of [null, 'messages', []]) expect(() => act(options)).toThrow(new TypeError('options: expected an object'))
+    },
+  )
+})
