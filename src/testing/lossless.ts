@@ -43,6 +43,8 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
     return !leaves(beside('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
   // Messages without content are left out, as most servers refuse them, with all that only describes them.
   if (/^\/input\/\d+\/status$/.test(path) && beside('type') === 'message') return ['', '[]', 'null'].includes(emptyForm(beside('content')))
+  // An empty text is neither shown nor thought.
+  if (path.endsWith('/thought')) return beside('text') === ''
   // A call without arguments.
   if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
   // A file without a type is a PDF.

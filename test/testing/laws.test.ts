@@ -103,6 +103,18 @@ test('the status of a message without content is no loss, and that of another on
   expect([undefined, null, '', [], 'Hello', [{ type: 'input_image' }]].map(isLossy)).toEqual([false, false, false, false, true, true])
 })
 
+test('whether an empty text is a thought is no loss, and of another text it is', () => {
+  const isLossy = (text: string) => {
+    const law = testing.noSilentLossLaw(
+      fc.constant({ candidates: [{ content: { parts: [{ thought: false, text }] } }] }),
+      () => ({ body: {} }),
+      path => !path.endsWith('/thought'),
+    )
+    return fc.check(law, { numRuns: 50, seed: 1 }).failed
+  }
+  expect(['', 'Hello'].map(isLossy)).toEqual([false, true])
+})
+
 describe('a fault is found by its law:', () => {
   test('lines that are taken apart by chunk', () => {
     const byChunk = () => ({
