@@ -18,6 +18,7 @@ import type { History } from './translate/history.ts'
 import * as histories from './translate/history.ts'
 import type { Reference, Resolvers } from './translate/references.ts'
 import * as requests from './translate/request.ts'
+import type { ErrorResponse } from './translate/response.ts'
 import * as responses from './translate/response.ts'
 import { refuseIfStrict, type Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
@@ -31,6 +32,7 @@ export type { ByteStream } from './translate/chunks.ts'
 export type { EventStream } from './translate/event-stream.ts'
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
+export type { ErrorResponse } from './translate/response.ts'
 export { toWebStream } from './translate/web-streams.ts'
 
 /** See the class of the same name. `notes`: those made so far, when the error is about what would be lost. */
@@ -240,8 +242,9 @@ export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<re
 
 /**
  * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
- * for request ids and retry hints; names are read in any case.
+ * for request ids and retry hints, as an object or as the `Headers` of `fetch`. Names are read in any case.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
+ * @throws TypeError without a status
  * @example
  * import { translateError } from 'wireglot'
  *
@@ -249,7 +252,7 @@ export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<re
  * console.log(translateError({ status: 529, body }, { from: 'messages', to: 'chat-completions' }).body.error.message) // busy
  */
 export function translateError<To extends ProtocolName>(
-  error: { status: number; headers?: Record<string, string>; body: unknown },
+  error: ErrorResponse,
   options: TranslateOptions<ProtocolName, To>,
 ): WireError<Wire[To]['error']> & { notes: Note[] } {
   const [from, to] = pairOf(options)

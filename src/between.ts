@@ -12,7 +12,7 @@ import { type ByteStream, translateChunks } from './translate/chunks.ts'
 import { commonOptions } from './translate/common-options.ts'
 import type { Resolvers } from './translate/references.ts'
 import { translateForeign as translateRequest } from './translate/request.ts'
-import { checkedError, translateError, translateForeign as translateResponse } from './translate/response.ts'
+import { checkedError, type ErrorResponse, translateError, translateForeign as translateResponse } from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import { translateForeignStream } from './translate/stream-translation.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
@@ -33,11 +33,8 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
     body: ResponseInput<Body, Upstream>,
     options?: BetweenOptions,
   ): { body: Wire[Client]['response']; notes: Note[] }
-  /** Accepts any body. @throws TranslationError `inexpressible` when `strict` forbids a note */
-  translateError(
-    error: { status: number; headers?: Record<string, string>; body: unknown },
-    options?: BetweenOptions,
-  ): WireError<Wire[Client]['error']> & { notes: Note[] }
+  /** Accepts any body. @throws TranslationError `inexpressible` when `strict` forbids a note. @throws TypeError without a status */
+  translateError(error: ErrorResponse, options?: BetweenOptions): WireError<Wire[Client]['error']> & { notes: Note[] }
   /** A synchronous translator of one stream: push chunks in, get text out. */
   createStreamTranslator(options?: BetweenOptions): StreamTranslator
   /** A translated stream as an async iterable of UTF-8. Rejects when the source does. */
@@ -98,5 +95,5 @@ function expectHalf(half: object, needed: string, role: 'client' | 'upstream'): 
 type Untyped = Omit<Between<ProtocolName, ProtocolName>, 'translateRequest' | 'translateResponse' | 'translateError'> & {
   translateRequest(body: unknown, options?: BetweenOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext }
   translateResponse(body: unknown, options?: BetweenOptions): { body: unknown; notes: Note[] }
-  translateError(error: { status: number; headers?: Record<string, string>; body: unknown }, options?: BetweenOptions): WireError & { notes: Note[] }
+  translateError(error: ErrorResponse, options?: BetweenOptions): WireError & { notes: Note[] }
 }

@@ -89,15 +89,18 @@ describe('translateError', () => {
       ['the body alone', { error: { message: 'busy' } }, 'error.status: expected a number'],
       ['a status in quotes', { status: '529', body: {} }, 'error.status: expected a number'],
       ['NaN', { status: Number.NaN, body: {} }, 'error.status: expected a number'],
-      [
-        'Headers',
-        { status: 529, headers: new Headers({ 'retry-after': '7' }), body: {} },
-        'error.headers: expected a plain object; pass Object.fromEntries(headers)',
-      ],
-      ['headers of another type', { status: 529, headers: 'retry-after: 7', body: {} }, 'error.headers: expected a plain object'],
+      ['headers of another type', { status: 529, headers: 'retry-after: 7', body: {} }, 'error.headers: expected an object or Headers'],
     ])('throws a TypeError with the path for %s', (_, error, message) => {
       expect(() => act(error)).toThrow(TypeError)
       expect(() => act(error)).toThrow(message)
+    })
+
+    test.each<[string, object]>([
+      ['Headers', new Headers({ 'Retry-After': '7' })],
+      ['an object', { 'Retry-After': '7' }],
+      ['a Map', new Map([['Retry-After', '7']])],
+    ])('reads headers from %s', (_, headers) => {
+      expect(act({ status: 429, headers, body: { error: { message: 'busy' } } })).toMatchObject({ headers: { 'retry-after': '7' } })
     })
 
     const cyclic: Record<string, unknown> = {}

@@ -4,7 +4,7 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
-import { isObject } from '../kit/json/json.ts'
+import { isObject, setOwn } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
@@ -70,16 +70,32 @@ export function translateError(error: WireError, from: ProtocolFacts, to: Client
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 
+/** An HTTP error response. `headers`: as an object, or as the `Headers` of `fetch`. */
+export type ErrorResponse = {
+  status: number
+  headers?: Readonly<Record<string, string>> | { forEach(each: (value: string, name: string) => void): void }
+  body: unknown
+}
+
 /**
  * The error of a caller, with headers, and without a body that is no JSON value.
  * @throws TypeError with the path of what is no error
  */
-export function checkedError(error: Omit<WireError, 'headers'> & { headers?: Record<string, string> }): WireError {
+export function checkedError(error: ErrorResponse): WireError {
   if (!isObject(error)) refuse('', 'an object with status and body')
-  const { status, headers = {} } = error
+  const { status, headers = {}, body } = error
   if (typeof status !== 'number' || Number.isNaN(status)) refuse('.status', 'a number')
-  if (!isObject(headers) || typeof headers['forEach'] === 'function') refuse('.headers', 'a plain object; pass Object.fromEntries(headers)')
-  return { ...error, headers, body: isJson(error.body) ? error.body : undefined }
+  if (!isObject(headers)) refuse('.headers', 'an object or Headers')
+  return { ...error, headers: plainHeaders(headers), body: isJson(body) ? body : undefined }
+}
+
+function plainHeaders(headers: NonNullable<ErrorResponse['headers']>): Record<string, string> {
+  if (typeof headers.forEach !== 'function') return { ...(headers as Readonly<Record<string, string>>) }
+  const plain: Record<string, string> = {}
+  headers.forEach((value, name) => {
+    setOwn(plain, name, value)
+  })
+  return plain
 }
 
 /** False for a cyclic value, a bigint and a function. */

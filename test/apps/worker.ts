@@ -7,6 +7,8 @@ const pair = translateBetween(chatCompletions, messages)
 
 /** The upstream. In a worker: a `fetch` to the provider. */
 async function send(body: object): Promise<Response> {
+  if (JSON.stringify(body).includes('busy'))
+    return Response.json({ type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, { status: 429, headers: { 'retry-after': '7' } })
   const isStream = 'stream' in body && body.stream === true
   if (!isStream)
     return Response.json({
@@ -37,8 +39,8 @@ export async function handle(request: Request): Promise<Response> {
   const { body, context } = pair.translateRequest(await request.json())
   const upstream = await send(body)
   if (!upstream.ok) {
-    const { status, body: error } = pair.translateError({ status: upstream.status, body: await upstream.json() })
-    return Response.json(error, { status })
+    const { status, headers, body: error } = pair.translateError({ status: upstream.status, headers: upstream.headers, body: await upstream.json() })
+    return Response.json(error, { status, headers })
   }
   if (!body.stream) return Response.json(pair.translateResponse(await upstream.json(), { context }).body)
   const stream = upstream.body?.pipeThrough(pair.createTransformStream({ context }))
@@ -51,6 +53,9 @@ async function main(): Promise<void> {
     const text = await (await handle(new Request('http://worker/v1/chat/completions', { method: 'POST', body }))).text()
     if (!text.includes('"content":"Hi!"')) throw new Error(text)
   }
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'busy' }] })
+  const refused = await handle(new Request('http://worker/v1/chat/completions', { method: 'POST', body }))
+  if (refused.status !== 429 || refused.headers.get('retry-after') !== '7') throw new Error(await refused.text())
   console.log('worker: ok')
 }
 
