@@ -71,11 +71,7 @@ export function translateError(error: WireError, from: ProtocolFacts, to: Client
 }
 
 /** An HTTP error response. `headers`: as an object, or as the `Headers` of `fetch`. */
-export type ErrorResponse = {
-  status: number
-  headers?: Readonly<Record<string, string>> | { forEach(each: (value: string, name: string) => void): void }
-  body: unknown
-}
+export type ErrorResponse = { status: number; headers?: Readonly<Record<string, string>> | Headers; body: unknown }
 
 /**
  * The error of a caller, with headers, and without a body that is no JSON value.
