@@ -60,8 +60,8 @@ export function translateBetween<Client extends ProtocolName, Upstream extends E
   client: ClientHalf & { readonly name: Client },
   upstream: UpstreamHalf & { readonly name: Upstream },
 ): Between<Client, Upstream> {
-  expectHalf(client, 'decodeRequest', 'client')
-  expectHalf(upstream, 'encodeRequest', 'upstream')
+  if (!('decodeRequest' in Object(client) && 'encodeRequest' in Object(upstream)))
+    throw new TypeError('translateBetween: expected the client half of a protocol, and the upstream half of another')
   const isOne: boolean = client.name === String(upstream.name)
   if (isOne) throw new RangeError(`translateBetween: both protocols are ${client.name}; pass two different ones`)
   const groups = { [client.optionsKey]: client.options, [upstream.optionsKey]: upstream.options, tools: toolOptions }
@@ -84,12 +84,6 @@ export function translateBetween<Client extends ProtocolName, Upstream extends E
     createTransformStream: options => transformStreamOf(createStreamTranslator(options), client),
   }
   return functions as Between<Client, Upstream>
-}
-
-/** @throws TypeError for a value without the function of this half of a protocol */
-function expectHalf(half: object, needed: string, role: 'client' | 'upstream'): void {
-  if (isObject(half) && needed in half) return
-  throw new TypeError(`translateBetween: expected the protocol of the ${role}, such as wireglot/protocols/messages exports`)
 }
 
 type Untyped = Omit<Between<ProtocolName, ProtocolName>, 'translateRequest' | 'translateResponse' | 'translateError'> & {

@@ -18,17 +18,17 @@ const one = { protocol: 'chat-completions' } as const
 const notBodies: [what: string, body: unknown, but: string][] = [
   ['null', null, 'but got null'],
   ['undefined', undefined, 'but got undefined'],
-  ['a list', [], 'but got a list'],
-  ['JSON text', '{"model":"m","messages":[]}', 'but got text; parse it first'],
-  ['a number', 5, 'but got a number'],
-  ['a boolean', true, 'but got a boolean'],
-  ['a function', () => ({}), 'but got a function'],
-  ['bytes', new TextEncoder().encode('{}'), 'but got bytes; parse their text first'],
-  ['a Buffer', Buffer.from('{}'), 'but got bytes; parse their text first'],
-  ['an ArrayBuffer', new ArrayBuffer(2), 'but got bytes; parse their text first'],
-  ['a promise', Promise.resolve({}), 'but got a promise; await it first'],
-  ['a Response', new Response('{}'), 'but got a Response; await its json() first'],
-  ['a Request', new Request('http://a.test', { method: 'POST', body: '{}' }), 'but got a Request; await its json() first'],
+  ['a list', [], 'but got Array'],
+  ['JSON text', '{"model":"m","messages":[]}', 'but got String; parse it first'],
+  ['a number', 5, 'but got Number'],
+  ['a boolean', true, 'but got Boolean'],
+  ['a function', () => ({}), 'but got Function'],
+  ['bytes', new TextEncoder().encode('{}'), 'but got Uint8Array; parse its text first'],
+  ['a Buffer', Buffer.from('{}'), 'but got Uint8Array; parse its text first'],
+  ['an ArrayBuffer', new ArrayBuffer(2), 'but got ArrayBuffer; parse its text first'],
+  ['a promise', Promise.resolve({}), 'but got Promise; await it first'],
+  ['a Response', new Response('{}'), 'but got Response; await its json() first'],
+  ['a Request', new Request('http://a.test', { method: 'POST', body: '{}' }), 'but got Request; await its json() first'],
 ]
 
 const functionsOfBodies: [name: string, act: (body: unknown) => unknown][] = [
@@ -83,9 +83,9 @@ describe('translateError', () => {
   ]
   describe.each(functions)('%s', (_, act) => {
     test.each<[string, unknown, string]>([
-      ['null', null, 'error: expected an object with status and body'],
-      ['text', 'overloaded', 'error: expected an object with status and body'],
-      ['a list', [], 'error: expected an object with status and body'],
+      ['null', null, 'error.status: expected a number'],
+      ['text', 'overloaded', 'error.status: expected a number'],
+      ['a list', [], 'error.status: expected a number'],
       ['the body alone', { error: { message: 'busy' } }, 'error.status: expected a number'],
       ['a status in quotes', { status: '529', body: {} }, 'error.status: expected a number'],
       ['NaN', { status: Number.NaN, body: {} }, 'error.status: expected a number'],
@@ -133,15 +133,15 @@ describe('a stream that is none', () => {
   describe.each(functions)('%s', (_, act) => {
     test.each<[string, unknown, string]>([
       ['undefined', undefined, 'stream: expected a stream or a list of text or bytes, but got undefined'],
-      ['text', 'data: {}\n\n', 'stream: expected a stream or a list of text or bytes, but got text; put it in a list'],
-      ['bytes', new Uint8Array(2), 'but got bytes; put them in a list'],
-      ['a Buffer', Buffer.from('data: {}\n\n'), 'but got bytes; put them in a list'],
-      ['a Response', new Response('data: {}\n\n'), 'but got a Response; pass its body'],
-      ['a promise', Promise.resolve([]), 'but got a promise; await it first'],
-      ['a number', 5, 'but got a number'],
-      ['an object', {}, 'but got an object'],
-      ['a list of objects', [{ type: 'message_start' }], 'chunk: expected text or bytes, but got an object'],
-      ['a list of numbers', [1], 'chunk: expected text or bytes, but got a number'],
+      ['text', 'data: {}\n\n', 'stream: expected a stream or a list of text or bytes, but got String; put it in a list'],
+      ['bytes', new Uint8Array(2), 'but got Uint8Array; put it in a list'],
+      ['a Buffer', Buffer.from('data: {}\n\n'), 'but got Uint8Array; put it in a list'],
+      ['a Response', new Response('data: {}\n\n'), 'but got Response; pass its body'],
+      ['a promise', Promise.resolve([]), 'but got Promise; await it first'],
+      ['a number', 5, 'but got Number'],
+      ['an object', {}, 'but got Object'],
+      ['a list of objects', [{ type: 'message_start' }], 'chunk: expected text or bytes, but got Object'],
+      ['a list of numbers', [1], 'chunk: expected text or bytes, but got Number'],
       ['a list of null', [null], 'chunk: expected text or bytes, but got null'],
     ])('rejects with a TypeError for %s', async (_, source, message) => {
       await expect(act(source)).rejects.toThrow(TypeError)
@@ -172,17 +172,17 @@ describe('the parts of a response', () => {
 })
 
 describe('translateBetween', () => {
-  const half = 'such as wireglot/protocols/messages exports'
-  test.each<[string, unknown[], string]>([
-    ['nothing', [], 'translateBetween: expected the protocol of the client'],
-    ['null', [null, messages], 'translateBetween: expected the protocol of the client'],
-    ['a name', ['chat-completions', messages], 'translateBetween: expected the protocol of the client'],
-    ['a name for the upstream', [chatCompletions, 'messages'], 'translateBetween: expected the protocol of the upstream'],
-    ['two names', ['chat-completions', 'messages'], half],
-    ['halves in the other order', [messages, chatCompletions], 'translateBetween: expected the protocol of the client'],
-    ['a client half for the upstream', [chatCompletions, chatCompletions], 'translateBetween: expected the protocol of the upstream'],
-    ['a module', [{ chatCompletions }, { messages }], 'translateBetween: expected the protocol of the client'],
-  ])('throws for %s', (_, halves, message) => {
+  const message = 'translateBetween: expected the client half of a protocol, and the upstream half of another'
+  test.each<[string, unknown[]]>([
+    ['nothing', []],
+    ['null', [null, messages]],
+    ['a name', ['chat-completions', messages]],
+    ['a name for the upstream', [chatCompletions, 'messages']],
+    ['two names', ['chat-completions', 'messages']],
+    ['halves in the other order', [messages, chatCompletions]],
+    ['a client half for the upstream', [chatCompletions, chatCompletions]],
+    ['a module', [{ chatCompletions }, { messages }]],
+  ])('throws for %s', (_, halves) => {
     expect(() => unchecked(...halves)).toThrow(message)
   })
 

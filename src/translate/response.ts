@@ -4,7 +4,7 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
-import { isObject, setOwn } from '../kit/json/json.ts'
+import { isObject } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
@@ -78,20 +78,11 @@ export type ErrorResponse = { status: number; headers?: Readonly<Record<string, 
  * @throws TypeError with the path of what is no error
  */
 export function checkedError(error: ErrorResponse): WireError {
-  if (!isObject(error)) refuse('', 'an object with status and body')
-  const { status, headers = {}, body } = error
-  if (typeof status !== 'number' || Number.isNaN(status)) refuse('.status', 'a number')
-  if (!isObject(headers)) refuse('.headers', 'an object or Headers')
-  return { ...error, headers: plainHeaders(headers), body: isJson(body) ? body : undefined }
-}
-
-function plainHeaders(headers: NonNullable<ErrorResponse['headers']>): Record<string, string> {
-  if (typeof headers.forEach !== 'function') return { ...(headers as Readonly<Record<string, string>>) }
-  const plain: Record<string, string> = {}
-  headers.forEach((value, name) => {
-    setOwn(plain, name, value)
-  })
-  return plain
+  const { status, headers = {}, body }: ErrorResponse = Object(error)
+  if (!Number.isFinite(status)) throw new TypeError('error.status: expected a number')
+  if (!isObject(headers)) throw new TypeError('error.headers: expected an object or Headers')
+  const entries: Iterable<[string, string]> = Symbol.iterator in headers ? (headers as Iterable<[string, string]>) : Object.entries(headers)
+  return { status, headers: Object.fromEntries(entries), body: isJson(body) ? body : undefined }
 }
 
 /** False for a cyclic value, a bigint and a function. */
@@ -101,10 +92,6 @@ function isJson(body: unknown): boolean {
   } catch {
     return false
   }
-}
-
-function refuse(path: string, wanted: string): never {
-  throw new TypeError(`error${path}: expected ${wanted}`)
 }
 
 /**

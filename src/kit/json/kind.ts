@@ -1,50 +1,37 @@
-/** What a wrong value is, for the error that refuses it. */
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value)
-  if (Array.isArray(value)) return 'a list'
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return 'bytes'
-  if (typeof value === 'string') return 'text'
-  if (typeof value !== 'object') return `a ${typeof value}`
-  if ('then' in value) return 'a promise'
-  const tag = Object.prototype.toString.call(value).slice(8, -1)
-  return tag === 'Object' ? 'an object' : `a ${tag}`
+import { isObject } from './json.ts'
+
+/** The class of a value, such as `String` or `Response`. */
+const nameOf = (value: unknown) => (value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1))
+
+const bytes = ['parse its text first', 'put it in a list'] as const
+const message = ['await its json() first', 'pass its body'] as const
+
+/** What to do with values that are often passed by mistake: for a body, and for a stream. */
+const advice: Readonly<Record<string, readonly [string, string]>> = {
+  String: ['parse it first', 'put it in a list'],
+  Uint8Array: bytes,
+  ArrayBuffer: bytes,
+  Promise: ['await it first', 'await it first'],
+  Response: message,
+  Request: message,
 }
 
-type Advice = Readonly<Record<string, string>>
-
-const forBody: Advice = {
-  text: 'parse it first',
-  bytes: 'parse their text first',
-  'a promise': 'await it first',
-  'a Response': 'await its json() first',
-  'a Request': 'await its json() first',
-}
-
-const forStream: Advice = {
-  text: 'put it in a list',
-  bytes: 'put them in a list',
-  'a promise': 'await it first',
-  'a Response': 'pass its body',
-  'a Request': 'pass its body',
-}
-
-function but(value: unknown, advice: Advice): string {
+function but(value: unknown, nth?: 0 | 1): string {
   const name = nameOf(value)
-  return `but got ${name}${advice[name] === undefined ? '' : `; ${advice[name]}`}`
+  return `but got ${name}${nth !== undefined && Object.hasOwn(advice, name) ? `; ${advice[name]?.[nth]}` : ''}`
 }
 
 /** What is wrong with a value that is no JSON object. Undefined: it can be one. */
 export function bodyFault(value: unknown): string | undefined {
-  const isBody = typeof value === 'object' && value !== null && !Array.isArray(value) && forBody[nameOf(value)] === undefined
-  return isBody ? undefined : `expected an object, ${but(value, forBody)}`
+  return isObject(value) && !Object.hasOwn(advice, nameOf(value)) ? undefined : `expected an object, ${but(value, 0)}`
 }
 
 /** @throws TypeError always: for a value that is no stream */
 export function refuseStream(value: unknown): never {
-  throw new TypeError(`stream: expected a stream or a list of text or bytes, ${but(value, forStream)}`)
+  throw new TypeError(`stream: expected a stream or a list of text or bytes, ${but(value, 1)}`)
 }
 
 /** @throws TypeError for a value that is neither text nor bytes */
 export function refuseNoChunk(value: unknown): void {
-  if (typeof value !== 'string' && !ArrayBuffer.isView(value)) throw new TypeError(`chunk: expected text or bytes, ${but(value, {})}`)
+  if (typeof value !== 'string' && !ArrayBuffer.isView(value)) throw new TypeError(`chunk: expected text or bytes, ${but(value)}`)
 }
