@@ -10,6 +10,7 @@ import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
 import type { Service, Trace } from './ask.ts'
+import { checkHooks } from './check-hooks.ts'
 import { createDispatch } from './dispatch.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
@@ -79,7 +80,7 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
 
 /**
  * Creates a gateway. Without a configuration it serves the built-in demo model.
- * @throws ConfigError when the configuration is invalid; it names the place and what is expected there
+ * @throws ConfigError when the configuration is invalid or a hook is unknown. It names the path and what is expected there
  *
  * Long because it is the course of one exchange.
  * @example
@@ -91,6 +92,7 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
+  checkHooks(hooks)
   const service = serviceOf(settled, hooks, transport)
   const admission = createAdmission(service)
   const dispatch = createDispatch(service, admission)

@@ -131,6 +131,18 @@ export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical }
 /** The exchange of a stream for `onStream`. `protocol`: of the client. `model`: the name in the request. */
 export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>
 
+/** The hooks that are functions. */
+export const callbackNames = [
+  'authenticate',
+  'route',
+  'onRequest',
+  'onResponse',
+  'onStream',
+  'onUsage',
+  'onAttempt',
+  'onNotes',
+] as const satisfies readonly (keyof Hooks)[]
+
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks<Raw = unknown> = {
   /**

@@ -11,6 +11,7 @@ import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
 import { openPartsOf, vendorOf, withVendor } from './channel.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
+import { callbackNames } from './hooks.ts'
 import { isPlain } from './passing/plain-path.ts'
 
 /** In milliseconds. JavaScript timers with a longer delay fire at once. */
@@ -39,9 +40,12 @@ const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
   })
 }
 
+const isCallback = (key: string) => callbackNames.some(name => name === key)
+
 /** The keys that were meant: of this object, or else the paths of keys of the same name in others. */
 function suggestions(unknown: readonly string[], known: readonly string[]): string {
   const meant = unknown.flatMap(key => similar(key, known) ?? pathsOf(key))
+  if (unknown.some(isCallback)) return '; hooks are the second argument'
   return meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''
 }
 
