@@ -3,6 +3,7 @@ import { translateBetween } from '../src/between.ts'
 import * as api from '../src/index.ts'
 import { chatCompletions } from '../src/protocols/chat-completions/client.ts'
 import { messages } from '../src/protocols/messages/upstream.ts'
+import * as testing from '../src/testing/index.ts'
 
 /** As plain JavaScript, which no type check precedes. */
 type Untyped = Record<string, (...values: unknown[]) => unknown>
@@ -168,6 +169,14 @@ describe('the parts of a response', () => {
   test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])('%s throws for what is no canonical response', name => {
     const message = `${name}: expected a canonical response, such as normalizeResponse returns`
     for (const value of [null, undefined, 'text', [], {}, wire]) expect(() => call(name, value)).toThrow(new TypeError(message))
+  })
+})
+
+describe('the testing kit', () => {
+  const kit = testing as unknown as Untyped
+  test.each(['requestOf', 'responseOf', 'streamOf', 'cutStreamOf', 'brokenStreamOf', 'strictOf', 'splitLaw'])('%s throws for an unknown protocol', name => {
+    for (const wrong of ['mesages', undefined, 5, 'toString']) expect(() => kit[name]?.(wrong, () => {})).toThrow(RangeError)
+    expect(() => kit[name]?.('mesages', () => {})).toThrow(/^protocol: expected one of chat-completions, .*; did you mean messages\?$/)
   })
 })
 

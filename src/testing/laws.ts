@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Note } from '../canonical/note.ts'
+import { nameFault } from '../kit/text/similar.ts'
 import type { Protocol } from '../protocol.ts'
-import { type ProtocolName, protocols } from '../protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { attempt, wiresOf } from './bodies.ts'
 import { changed, changeOf } from './change.ts'
 import { cleanEvents, cutEvents } from './events.ts'
@@ -32,7 +33,7 @@ export type Conversion = (body: unknown) => { body: unknown; notes?: readonly No
  * console.log(fc.sample(requestOf('messages'), 2).length) // 2
  */
 export function requestOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
-  return wiresOf(protocols[protocol]).request
+  return wiresOf(named(protocol)).request
 }
 
 /**
@@ -44,7 +45,7 @@ export function requestOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
  * console.log(fc.sample(responseOf('messages'), 2).length) // 2
  */
 export function responseOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
-  return wiresOf(protocols[protocol]).response
+  return wiresOf(named(protocol)).response
 }
 
 /**
@@ -55,8 +56,9 @@ export function responseOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
  *
  * console.log(fc.sample(streamOf('messages'), 1)[0]) // event: message_start …
  */
-export function streamOf(protocol: ProtocolName): fc.Arbitrary<string> {
-  return cleanEvents.map(events => encodeStream(protocols[protocol], events).text)
+export function streamOf(name: ProtocolName): fc.Arbitrary<string> {
+  const protocol = named(name)
+  return cleanEvents.map(events => encodeStream(protocol, events).text)
 }
 
 /**
@@ -69,7 +71,7 @@ export function streamOf(protocol: ProtocolName): fc.Arbitrary<string> {
  * console.log(strictOf('messages').outcome(events)) // cut
  */
 export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
-  const protocol: Protocol = protocols[name]
+  const protocol = named(name)
   return fc
     .tuple(cleanEvents, fc.nat())
     .map(([events, at]) => {
@@ -90,7 +92,7 @@ export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
  * console.log(fc.sample(brokenStreamOf('messages'), 2).length) // 2
  */
 export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
-  return brokenStream(protocols[protocol])
+  return brokenStream(named(protocol))
 }
 
 /**
@@ -104,7 +106,7 @@ export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
  * fc.assert(splitLaw(pair.from, () => createStreamTranslator(pair)))
  */
 export function splitLaw(from: ProtocolName, create: () => Pushed) {
-  const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(protocols[from], events).text)
+  const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(named(from), events).text)
   const bytes = fc
     .tuple(fc.oneof({ weight: 2, arbitrary: legal }, { weight: 1, arbitrary: brokenStreamOf(from) }), fc.constantFrom('\n', '\r\n'))
     .map(([text, line]) => new TextEncoder().encode(text.replaceAll(/\r?\n/g, line)))
@@ -205,6 +207,13 @@ export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversi
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
       throw new Error(`lost in silence: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
   })
+}
+
+/** @throws RangeError for an unknown name */
+function named(name: ProtocolName): Protocol {
+  const fault = nameFault(name, protocolNames)
+  if (fault !== undefined) throw new RangeError(`protocol: ${fault}`)
+  return protocols[name]
 }
 
 function wiresIn(text: string, create: () => Pushed): unknown[] {

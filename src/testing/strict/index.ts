@@ -1,3 +1,4 @@
+import { nameFault } from '../../kit/text/similar.ts'
 import type { ProtocolName } from '../../protocols/index.ts'
 import { strict as chatCompletions } from './chat-completions.ts'
 import { strict as converse } from './converse.ts'
@@ -17,7 +18,7 @@ const judges = new Map<string, Strict>(
 )
 
 /**
- * @throws Error for a protocol without a validator
+ * @throws RangeError for a protocol without a validator
  * @example
  * import { strictOf } from 'wireglot/testing'
  *
@@ -25,6 +26,6 @@ const judges = new Map<string, Strict>(
  */
 export function strictOf(protocol: string): Strict {
   const known = judges.get(protocol)
-  if (!known) throw new Error(`write src/testing/strict/${protocol}.ts, and its line in index.ts`)
+  if (!known) throw new RangeError(`protocol: ${nameFault(protocol, [...judges.keys()])}`)
   return known
 }
