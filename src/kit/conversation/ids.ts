@@ -1,5 +1,4 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = alphabet.length
@@ -9,7 +8,7 @@ function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i)
-    if (char > 0x7f) return utf8ToBytes(text)
+    if (char > 0x7f) return new TextEncoder().encode(text)
     bytes[i] = char
   }
   return bytes
