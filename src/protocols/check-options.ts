@@ -3,7 +3,6 @@ import { type OptionWords, toolOptions } from '../protocol.ts'
 import { protocols } from './index.ts'
 
 export type { Ungrouped } from '../kit/fields/option-faults.ts'
-export { nameFault } from '../kit/text/similar.ts'
 
 /** By group: its options with their values. */
 export const optionGroups: faults.OptionGroups = {
