@@ -166,7 +166,7 @@ export const faults: Fault[] = [
   { name: 'letters that are UTF-16', expect: 'error', play: response(({ body }) => Buffer.from(body.toString(), 'utf16le')) },
   ...[200, 404, 502].map((status): Fault => ({ name: `a web page with ${status}`, expect: 'error', play: response(() => page, { status: `${status} So`, type: 'text/html' }) })),
   { name: 'a web page with the content type of the protocol', expect: 'error', play: response(() => page) },
-  { name: 'a line of a megabyte', expect: 'response', play: response(act => (act.stream ? `: ${'x'.repeat(2 ** 20)}\n\n${act.body}` : `${' '.repeat(2 ** 20)}${act.body}`)) },
+  { name: 'a line of a megabyte', expect: 'response', binary: 'error', play: response(act => (act.stream ? `: ${'x'.repeat(2 ** 20)}\n\n${act.body}` : `${' '.repeat(2 ** 20)}${act.body}`)) },
   { name: 'a line without an end', expect: { whole: 'error', stream: 'error' }, play: response(act => `${act.stream ? 'data: ' : ''}{"a":"${'x'.repeat(3 * 2 ** 20)}`) },
   { name: 'text without an end', expect: 'error', impatient: true, play: endless(act => (act.stream ? (act.frames[2] ?? '') : ' '.repeat(64))) },
   { name: 'comments without an end', expect: 'error', impatient: true, play: endless(act => (act.stream ? ': still here\n\n' : '\n')) },
@@ -177,7 +177,7 @@ export const faults: Fault[] = [
   { name: 'half of a message and then another', endless: ['chat-completions', 'generate-content'], expect: 'error', play: response(act => Buffer.concat([act.stream ? Buffer.concat(act.frames.slice(0, act.frames.length / 2)) : act.body.subarray(0, act.body.length / 2), Buffer.from(act.other.toString().replaceAll(/\b(msg|resp)_1\b/g, '$1_2'))])) },
   { name: 'another unrequested response on the connection', expect: 'response', play: async act => { await response(({ body }) => body)(act); await response(({ other }) => other)(act) } },
   { name: 'letters that are no UTF-8', expect: 'either', says: message => message.replace('ö', '\ufffd\ufffd'), play: response(({ body }) => replaced(body, 'ö', Buffer.from([0xff, 0xfe]))) },
-  { name: 'comments that are no UTF-8', expect: { whole: 'either', stream: 'response' }, play: response(({ body }) => Buffer.concat([Buffer.from([0x3a, 0xff, 0xfe, 0x0a, 0x0a]), body])) },
+  { name: 'comments that are no UTF-8', expect: { whole: 'either', stream: 'response' }, binary: 'error', play: response(({ body }) => Buffer.concat([Buffer.from([0x3a, 0xff, 0xfe, 0x0a, 0x0a]), body])) },
   { name: 'a zero byte in the text', expect: 'either', says: message => message.replace('wö', 'w\u0000ö'), play: response(({ body }) => replaced(body, 'wö', Buffer.from('w\u0000ö'))) },
   { name: 'zero bytes around', expect: 'either', play: response(({ body }) => Buffer.concat([Buffer.from('\0\0\n\n'), body, Buffer.from('\0\0')])) },
   { name: 'a byte order mark', expect: 'response', binary: 'error', passed: 'either', play: response(({ body }) => Buffer.concat([Buffer.from('\ufeff'), body])) },
@@ -201,7 +201,7 @@ export const faults: Fault[] = [
   { name: 'a header that is folded', expect: 'either', play: response(({ body }) => body, { headers: ['x-folded: a\r\n b'] }) },
   { name: 'a header that is none', expect: 'error', play: response(({ body }) => body, { headers: ['no colon here'] }) },
   { name: 'a header that ends another', expect: 'either', play: response(({ body }) => body, { headers: ['retry-after: 1\rset-cookie: x'] }) },
-  { name: 'a JSON that says it is text', expect: 'response', play: response(({ body }) => body, { type: 'text/plain' }) },
+  { name: 'a JSON that says it is text', expect: 'response', binary: 'either', play: response(({ body }) => body, { type: 'text/plain' }) },
   { name: 'no type', expect: 'response', play: response(({ body }) => body, { type: '' }) },
 ] // biome-ignore format: a table
 
