@@ -27,6 +27,14 @@ describe('what the service sends', () => {
     })
   })
 
+  test('older names of cached counts are read where the newer ones are missing', () => {
+    const older = { inputTokens: 3, outputTokens: 4, totalTokens: 19, cacheReadInputTokenCount: 10, cacheWriteInputTokenCount: 2 }
+    expect(received('messages', response([{ text: 'a' }], { usage: older }))).toMatchObject({
+      written: { usage: { input_tokens: 3, cache_read_input_tokens: 10, cache_creation_input_tokens: 2 } },
+      codes: ['response.id', 'response.model'],
+    })
+  })
+
   test('a call has its own id and an object as input', () => {
     const call = { toolUse: { toolUseId: 'functions.f:0', name: 'f', input: { a: 1 }, type: 'tool_use' } }
     const { written } = received('chat-completions', response([call], { stopReason: 'tool_use' }))

@@ -67,6 +67,16 @@ describe('what clients receive', () => {
     expect(events.map(event => event.name)).not.toContain('messageStop')
   })
 
+  test('a call that a limit cut off has no stop', async () => {
+    const events = await sent([
+      chunk({ role: 'assistant', tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":' } }] }),
+      chunk({}, 'length'),
+      sse('[DONE]'),
+    ])
+    expect(events.map(({ name }) => name)).toEqual(['messageStart', 'contentBlockStart', 'contentBlockDelta', 'messageStop', 'metadata'])
+    expect(events.at(-2)?.payload).toEqual({ stopReason: 'max_tokens' })
+  })
+
   test('the event that keeps a connection alive is one that clients skip', () => {
     expect(framesIn(Buffer.from(framing?.encode()(String(converse.frames.ping)) as Uint8Array))).toEqual([{ kind: 'event', name: 'ping', payload: {} }])
   })
@@ -103,6 +113,19 @@ describe('what the service sends', () => {
       ],
       stop_reason: 'tool_use',
       usage: { input_tokens: 1, output_tokens: 2 },
+    })
+  })
+
+  test('text after a signature is reasoning of its own', async () => {
+    const thought = (text: string, signature: string) => [delta(0, { reasoningContent: { text } }), delta(0, { reasoningContent: { signature } })]
+    const events = [start, ...thought('T', 'EqQB'), ...thought('U', 'EqQC'), stop(0), delta(1, { text: 'a' }), stop(1)]
+    const { body } = await collected([...events, { messageStop: { stopReason: 'end_turn' } }, metadata])
+    expect(body).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'T' },
+        { type: 'thinking', thinking: 'U' },
+        { type: 'text', text: 'a' },
+      ],
     })
   })
 
