@@ -218,8 +218,8 @@ export const mutants: Mutant[] = [
     find: 'if (!state.finish && !state.promptBlocked) {',
     replace: 'if ((false as boolean) && !state.promptBlocked) {',
   },
-  { fault: 'a cut call is closed', room: messages, find: 'if (!isCall(open) || isWhole(open)) closeOpen', replace: 'closeOpen' },
-  { fault: 'segments of reasoning are joined without a gap', room: messages, find: "const joint = '\\n\\n'.repeat(", replace: "const joint = ''.repeat(" },
+  { fault: 'a cut call is closed', room: 'kit/stream', find: 'if (!isCall(open) || isWhole(open)) close', replace: 'close' },
+  { fault: 'segments of reasoning are joined without a gap', room: 'kit/stream', find: "const joint = '\\n\\n'.repeat(", replace: "const joint = ''.repeat(" },
   {
     fault: 'a signature is streamed bare',
     room: messages,
@@ -1038,12 +1038,6 @@ export const mutants: Mutant[] = [
     room: converse,
     find: "if (before?.kind === 'reasoning' && before.signature && text) stopBlock(state, index, emit)",
     replace: '',
-  },
-  {
-    fault: 'a call that is not whole is closed',
-    room: converse,
-    find: 'if (!isCall(open) || isWhole(open)) closeOpen(state, emit)',
-    replace: 'closeOpen(state, emit)',
   },
   {
     fault: 'the older name of a count is not read',

@@ -207,7 +207,7 @@ describe('the simulator of Converse refuses', () => {
     ['tools in the history alone', nova, { messages: looped.messages }, /toolConfig/],
     ['a call without a result', nova, { ...looped, messages: [user(text), assistant(call), user(text)] }, /no result/],
     ['a result without a call', nova, { ...looped, messages: [user(result)] }, /no call/],
-    ['results beside text', 'us.meta.llama4-maverick-17b-instruct-v1:0', looped, /one turn/],
+    ['results next to text', 'us.meta.llama4-maverick-17b-instruct-v1:0', looped, /one turn/],
     [
       'a forced call',
       'us.meta.llama4-maverick-17b-instruct-v1:0',

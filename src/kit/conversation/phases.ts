@@ -1,4 +1,4 @@
-import type { PartDelta } from '../../canonical/event.ts'
+import type { PartDelta, PartStart } from '../../canonical/event.ts'
 import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
 
 /**
@@ -31,6 +31,16 @@ export function markCarried(phases: Readonly<Record<number, StreamedPhase>>, { p
     if (phase?.texts?.includes(part)) phase.carried = true
   }
 }
+
+/** The part with the phase of its message, if it is a text or a refusal behind one: those carry it to the client. Changes `opened`. */
+export function withStreamedPhase(opened: StreamedPhase | undefined, { part, head }: PartStart): Part {
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
+  opened.texts = [...(opened.texts ?? []), part]
+  return { ...head, phase: opened.phase }
+}
+
+/** The phase of a message that had no text to carry it. */
+export const lostPhase = ({ phase, carried }: StreamedPhase = {}): { phase?: Phase } => (phase && !carried ? { phase } : {})
 
 /** The phases that wait for the texts behind them. Several wait if a client moved them to the front. */
 export type PhasesInFront = { waiting: Phase[]; current: Phase | undefined }

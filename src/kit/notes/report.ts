@@ -4,7 +4,7 @@ import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
 import type { CodecOptions, FieldNames, NoteTable } from '../../protocol.ts'
 import type { Keys } from '../fields/keys.ts'
-import { isObject } from '../json/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
 import { commonNotes } from './shared.ts'
 
@@ -130,6 +130,11 @@ export class Report<Table extends NoteTable> {
       const fields = name === this.#protocol ? undefined : ext[name]?.fields
       if (fields) this.#unknown(fields, this.#placeOf(at), at !== undefined)
     }
+  }
+
+  /** Notes unknown fields of a node, whatever protocol they are of. */
+  unknown(fields: JsonObject, at: Place | undefined): void {
+    this.#unknown(fields, this.#placeOf(at), at !== undefined)
   }
 
   #placeOf(at: Place | undefined): string {

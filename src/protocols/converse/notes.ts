@@ -4,7 +4,7 @@ import { type commonNotes, sharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './content/own.ts'
 
-/** Every note that the codecs of this protocol make, besides `commonNotes`. */
+/** Every note that the codecs of this protocol make, apart from `commonNotes`. */
 export const notes = {
   'message.leading-user': sharedNotes['message.leading-user'],
   'message.separator': {

@@ -385,7 +385,7 @@ export type ConverseStop = {
   additionalModelResponseFields?: unknown
 }
 
-/** What a response says besides its message; also the last event of a stream. */
+/** What a response says apart from its message; also the last event of a stream. */
 export type ConverseMetadata = {
   usage: ConverseWrittenUsage
   metrics: { latencyMs: number }

@@ -2,8 +2,8 @@ import { any, type Check, int, isObject, type JsonObject, list, loose, object, o
 
 /** The rules for streams: the shapes of events, and their order. */
 
-/** The checks of what whole responses have, too. `beside`: further keys of the last event. */
-type Shapes = { usage: Check; metrics: Check; stopReason: Check; citation: Check; errorBody: Check; beside: Record<string, Check> }
+/** The checks of what whole responses have, too. `around`: further keys of the last event. */
+type Shapes = { usage: Check; metrics: Check; stopReason: Check; citation: Check; errorBody: Check; around: Record<string, Check> }
 
 const index = { contentBlockIndex: int(0) }
 const filled = text({ min: 1 })
@@ -30,7 +30,7 @@ const start = union({
 const exceptions = ['internalServerException', 'modelStreamErrorException', 'validationException', 'throttlingException', 'serviceUnavailableException']
 
 /** Checks complete streams. */
-export function createStreamCheck({ usage, metrics, stopReason, citation, errorBody, beside }: Shapes): (events: unknown[]) => string[] {
+export function createStreamCheck({ usage, metrics, stopReason, citation, errorBody, around }: Shapes): (events: unknown[]) => string[] {
   const delta = union({
     text: text(),
     toolUse: object({ input: text() }),
@@ -45,7 +45,7 @@ export function createStreamCheck({ usage, metrics, stopReason, citation, errorB
     contentBlockDelta: object({ ...index, delta }),
     contentBlockStop: object(index),
     messageStop: object({ stopReason }, { additionalModelResponseFields: any }),
-    metadata: object({ usage, metrics }, beside),
+    metadata: object({ usage, metrics }, around),
     ping: object({}),
     error: loose({ message: text() }),
     ...Object.fromEntries(exceptions.map(name => [name, errorBody])),

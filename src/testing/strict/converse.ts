@@ -179,7 +179,7 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
     faults.push('/messages: the last text ends with white space')
 }
 
-/** A document has a name of its own, and a text beside it. */
+/** A document has a name of its own, and a text next to it. */
 function checkDocuments(messages: JsonObject[], faults: string[]): void {
   const names: unknown[] = []
   messages.forEach((entry, index) => {
@@ -231,13 +231,13 @@ const stopReason = one(
   'model_context_window_exceeded',
 )
 /** What is next to the message of a response. */
-const beside = { trace: loose({}), performanceConfig: loose({}), serviceTier: object({ type: filled }) }
+const around = { trace: loose({}), performanceConfig: loose({}), serviceTier: object({ type: filled }) }
 const metrics = object({ latencyMs: count })
 
 const block = union({ text: text(), image: loose({}), toolUse, toolResult, reasoningContent: reasoning(text()), citationsContent })
 const response = object(
   { output: union({ message: object({ role: one('assistant'), content: list(block) }) }), stopReason, usage, metrics },
-  { additionalModelResponseFields: any, ...beside },
+  { additionalModelResponseFields: any, ...around },
 )
 
 export function checkResponse(body: unknown): string[] {
@@ -259,6 +259,6 @@ const errorBody: Check = loose({ message: text({ min: 1 }) })
 
 export const checkError = (body: unknown): string[] => run(either(errorBody), body)
 
-const checkStream = createStreamCheck({ usage, metrics, stopReason, citation, errorBody, beside })
+const checkStream = createStreamCheck({ usage, metrics, stopReason, citation, errorBody, around })
 
 export const strict: Strict = { checkRequest, checkResponse, checkStream, checkError, outcome }

@@ -74,8 +74,8 @@ describe('what another protocol cannot express is noted at its path', () => {
       say({ role: 'user', content: [{ type: 'text', text: '', x: 1 }] }),
       'field.unknown /messages/0/content/0/x',
     ],
-    ['sources beside an empty text', 'responses', say({ role: 'assistant', content: '', annotations: cited }), 'citation.unsupported /messages/0/annotations'],
-    ['sources beside an empty text', 'messages', say({ role: 'assistant', content: '', annotations: cited }), 'citation.foreign /messages/0/annotations'],
+    ['sources of an empty text', 'responses', say({ role: 'assistant', content: '', annotations: cited }), 'citation.unsupported /messages/0/annotations'],
+    ['sources of an empty text', 'messages', say({ role: 'assistant', content: '', annotations: cited }), 'citation.foreign /messages/0/annotations'],
     ['sources beside a blank text', 'messages', say({ role: 'assistant', content: ' ', annotations: cited }), 'citation.foreign /messages/0/annotations'],
     [
       'an unknown key of a thought',

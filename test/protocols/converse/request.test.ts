@@ -208,7 +208,7 @@ describe('from messages', () => {
       [{ messages: [{}, {}, { content: [{ toolResult: { content: [{ text: 'Hi' }] } }, { cachePoint: { type: 'default' } }] }] }],
     ],
     [
-      'a document has a name of allowed characters, and a text beside it',
+      'a document has a name of allowed characters, and a text next to it',
       user(pdf),
       [
         { messages: [{ content: [{ text: '.' }, { document: { format: 'pdf', name: 'a', source: { bytes: 'JVBERi0=' } } }] }] },

@@ -63,7 +63,7 @@ function refusedByClaude(body: Json, model: string): string | undefined {
     const kinds = listOf(content).flatMap(Object.keys)
     return kinds.includes('toolResult') && kinds.some(kind => kind === 'document' || kind === 'video')
   })
-  return mixed ? 'messages: tool_result blocks cannot be beside documents' : claude.refuse(asMessages(body), model)
+  return mixed ? 'messages: tool_result blocks cannot be next to documents' : claude.refuse(asMessages(body), model)
 }
 
 /** The rules of Claude on Mantle and with InvokeModel. */

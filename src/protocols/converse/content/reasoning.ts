@@ -30,16 +30,16 @@ const innerKeys = keysOf<NonNullable<Inside['reasoningText']>>()('text', 'signat
 /** Undefined: it holds neither text nor redacted content. */
 export function decodeReasoningBlock(block: ConverseBlockOf<'reasoningContent'>, at: Place, family: ConverseFamily): ReasoningPart | undefined {
   const { reasoningText, redactedContent } = block.reasoningContent
-  const beside = unknownOf(block, blockKeys)
+  const around = unknownOf(block, blockKeys)
   if (reasoningText) {
     const part = decodeReasoning(reasoningText.text ?? '', reasoningText.signature ?? '', family)
     part.at = at
-    return keepBoth(part, withInner(unknownOf(block.reasoningContent, textKeys), 'reasoningText', unknownOf(reasoningText, innerKeys)), beside)
+    return keepBoth(part, withInner(unknownOf(block.reasoningContent, textKeys), 'reasoningText', unknownOf(reasoningText, innerKeys)), around)
   }
   if (redactedContent == null) return undefined
   const part = decodeRedacted(redactedContent, family)
   part.at = at
-  return keepBoth(part, unknownOf(block.reasoningContent, redactedKeys), beside)
+  return keepBoth(part, unknownOf(block.reasoningContent, redactedKeys), around)
 }
 
 /** Text and signature of a block. An envelope around the signature has the lengths to split joined segments again. */

@@ -106,10 +106,10 @@ function encodeOff(
   noteHidden(spec, report)
   // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
-  const beside = isManual || effort === 'none' || effort === undefined ? {} : { output_config: { effort: knownEffort(effort, report) } }
-  if (!alwaysThinks(model)) return { fields: { thinking: { type: 'disabled' }, ...beside }, maxTokens, thinks: false }
+  const effortFields = isManual || effort === 'none' || effort === undefined ? {} : { output_config: { effort: knownEffort(effort, report) } }
+  if (!alwaysThinks(model)) return { fields: { thinking: { type: 'disabled' }, ...effortFields }, maxTokens, thinks: false }
   report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
-  return { fields: beside, maxTokens, thinks: true }
+  return { fields: effortFields, maxTokens, thinks: true }
 }
 
 /** With a budget of tokens, for models that take no effort. */

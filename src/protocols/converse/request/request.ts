@@ -95,9 +95,9 @@ const nested = ['thinking', 'reasoning_config', 'reasoningConfig', 'reasoning', 
 const moreKeys = keysIn([...fields.keysIn(moreFields), ...nested], {})
 const nestedKeys = new Map<string, Keys>(nested.map(key => [key, keysIn(fields.keysIn(`${moreFields}/${key}`), {})]))
 
-type Beside = { more: JsonObject | undefined; format: JsonObject | undefined; hasClaudeChoice: boolean }
+type Nested = { more: JsonObject | undefined; format: JsonObject | undefined; hasClaudeChoice: boolean }
 
-function unknownIn(body: ConverseRequest, { more, format, hasClaudeChoice }: Beside): JsonObject | undefined {
+function unknownIn(body: ConverseRequest, { more, format, hasClaudeChoice }: Nested): JsonObject | undefined {
   const { toolConfig, outputConfig, additionalModelRequestFields: given } = body
   let unknown = unknownOf(body, known)
   for (const key of groups) if (body[key]) unknown = withInner(unknown, key, unknownOf(body[key], knownInside[key]))

@@ -74,13 +74,13 @@ const tierKeys = keysOf<NonNullable<ConverseResponse['serviceTier']>>()('type')
 
 function unknownOfResponse(body: ConverseResponse): JsonObject | undefined {
   const { output, additionalModelResponseFields: more } = body
-  const beside = unknownBeside(body, unknownOf(body, responseKeys))
-  const fields = withInner(beside, 'output', unknownOf(output, outputKeys))
+  const around = unknownAround(body, unknownOf(body, responseKeys))
+  const fields = withInner(around, 'output', unknownOf(output, outputKeys))
   return more == null || isOnlySequence(more) ? fields : { ...fields, additionalModelResponseFields: more }
 }
 
 /** The unknown keys of what is next to the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
-export function unknownBeside({ metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown }, fields: JsonObject | undefined): JsonObject | undefined {
+export function unknownAround({ metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown }, fields: JsonObject | undefined): JsonObject | undefined {
   const withMetrics = withInner(fields, 'metrics', isObject(metrics) ? unknownOf(metrics, metricsKeys) : undefined)
   return withInner(withMetrics, 'serviceTier', isObject(serviceTier) ? unknownOf(serviceTier, tierKeys) : undefined)
 }
@@ -172,7 +172,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     explained: refusal !== undefined,
   }
   const stop = encodeFinish(ending, options, report)
-  const { output, additionalModelResponseFields, metrics, serviceTier: besideTier, ...own } = ownOf(ext) ?? {}
+  const { output, additionalModelResponseFields, metrics, serviceTier: tierFields, ...own } = ownOf(ext) ?? {}
   const tier = encodeTier(serviceTier ?? usage?.serviceTier, report)
   const wire: ConverseWrittenResponse = {
     ...own,
@@ -181,7 +181,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }),
     usage: encodeUsage(usage, report),
     metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 },
-    serviceTier: tierOf(tier, besideTier),
+    serviceTier: tierOf(tier, tierFields),
   }
   report.settle(wire)
   return { wire: defined(wire), notes: report.notes }
@@ -239,9 +239,9 @@ export function encodeTier(tier: string | undefined, report: ConverseReport): st
   return type
 }
 
-/** `beside`: unknown keys of the object. */
-export function tierOf(type: string | undefined, beside: unknown): ConverseWrittenResponse['serviceTier'] {
-  return type === undefined && !isObject(beside) ? undefined : defined({ ...(isObject(beside) && beside), type: type as string })
+/** `fields`: unknown keys of the object. */
+export function tierOf(type: string | undefined, fields: unknown): ConverseWrittenResponse['serviceTier'] {
+  return type === undefined && !isObject(fields) ? undefined : defined({ ...(isObject(fields) && fields), type: type as string })
 }
 
 /**

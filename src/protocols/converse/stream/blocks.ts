@@ -2,7 +2,7 @@ import type { Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { type Keys, keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
-import { step } from '../../../kit/notes/path.ts'
+import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
 import type { MachineState } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
@@ -35,17 +35,9 @@ export const eventKeys: Partial<Record<EventName, Keys>> = {
   contentBlockStop: ofEvent('contentBlockIndex', 'p'),
 }
 
-/** Notes unknown keys that are not null: once for each path, however many events have it. */
-export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: Keys | undefined }): void {
-  if (!known) return
-  for (const key in wire) {
-    if (known[key] || wire[key] === null) continue
-    const place = path + step(key)
-    if (!state.notes.some(note => note.path === place)) reportOf(state).add('field.unknown', place)
-  }
-}
-
 export const reportOf = ({ notes }: MachineState): ConverseReport => createConverseReport(undefined, notes)
+
+export const noteUnknown = unknownNoter(reportOf)
 
 export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)

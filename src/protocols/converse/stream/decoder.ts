@@ -19,7 +19,7 @@ import type { Reading } from '../content/writing.ts'
 import { decodeError } from '../errors.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { familyOf } from '../request/models.ts'
-import { decodeFinish, decodeTier, modelOf, unknownBeside, unknownFields } from '../response/response.ts'
+import { decodeFinish, decodeTier, modelOf, unknownAround, unknownFields } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
 import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
@@ -474,7 +474,7 @@ function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent)
   else if (latencyMs !== null && typeof latencyMs !== 'number') reportOf(state).once('field.unknown', '/metrics/latencyMs')
   const tier = isObject(serviceTier) && typeof serviceTier['type'] === 'string' ? decodeTier(serviceTier['type']) : undefined
   if (tier !== undefined) emit({ type: 'update', serviceTier: tier })
-  updateBy(unknownBeside(payload, unknownOf(payload, metadataKeys)), emit)
+  updateBy(unknownAround(payload, unknownOf(payload, metadataKeys)), emit)
   if (state.phase === 'finished') end(state, emit)
 }
 

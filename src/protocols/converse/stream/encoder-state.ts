@@ -1,11 +1,10 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncoderEvent } from '../../../canonical/event.ts'
-import type { ExtMap, Part, Place, Role, Signature } from '../../../canonical/message.ts'
+import type { ExtMap, Place, Role } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
 import { noteFinish } from '../../../kit/errors/failed-response.ts'
-import { type JsonObject, type JsonProgress, parseObject } from '../../../kit/json/json.ts'
-import type { SegmentLength } from '../../../kit/signatures/segments.ts'
+import type { Block } from '../../../kit/stream/blocks.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
@@ -19,31 +18,6 @@ import type { ConverseFamily } from '../vocabulary.ts'
 /** What the files of the stream encoder share: its state, and functions of it. */
 
 export type EmitWire = Emit<ConverseEvent>
-
-/** How a part is written. `whole`: at its end, without deltas. `none`: it has no form here, and its deltas are ignored. */
-export type BlockKind = 'text' | 'reasoning' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
-
-export type Block = {
-  key: string
-  kind: BlockKind
-  head: Part
-  /** Undefined: nothing of it is written yet, because it waits for content. */
-  index?: number
-  /** Text, reasoning or input received so far. */
-  text: string
-  /** Of reasoning: kind and length of each segment. */
-  segments: SegmentLength[]
-  /** Of a call: its input begins with `{`, and is written as it comes. */
-  streams: boolean
-  progress: JsonProgress
-  signature?: Signature
-  /** Unknown keys of the delta that brought the signature. */
-  besideSignature?: JsonObject
-  /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
-  ended: boolean
-  /** Of reasoning: the number of reasoning blocks before it. */
-  nth?: number
-}
 
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
@@ -78,17 +52,13 @@ export function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place 
   if (!own) return
   // Citations are written unchanged.
   const { citations: _, ...fields } = own
-  // Under its own name a report passes over them.
-  reportOf(state).ext({ [`${protocolName} `]: { fields } }, at)
+  reportOf(state).unknown(fields, at)
 }
 
 /** How parts are written that are written whole. */
 export const writingOf = (state: EncoderState): Writing => ({ ...responseWriting(reportOf(state), noOptions), family: state.family })
 
 const noOptions: Options = {}
-
-/** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
-export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
 /** Ends the stream with an error, because a client would take these arguments for none. */
 export function failByInput(state: EncoderState, what: string, emit: EmitWire): void {
@@ -105,17 +75,4 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   state.phase = 'done'
   const name = exceptionOf(error.kind)
   emit({ [name]: encodeBareError(error, report, name) })
-}
-
-export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
-
-/** The input is complete, so the block may be closed before the end of the part. */
-export const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
-
-/** The call has ended or has complete input, and the input is an object, empty, or can be wrapped into an object. */
-export function isWhole(block: Block): boolean {
-  if (block.kind === 'freeform') return block.ended
-  if (!block.ended && !isComplete(block)) return false
-  const text = block.text.trim()
-  return !text.startsWith('{') || parseObject(text) !== undefined
 }

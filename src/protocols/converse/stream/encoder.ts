@@ -1,12 +1,13 @@
 import { mergeExt } from '../../../canonical/collect.ts'
 import type { EncoderEvent, PartStart } from '../../../canonical/event.ts'
-import type { Part } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
-import { markCarried } from '../../../kit/conversation/phases.ts'
+import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject } from '../../../kit/json/json.ts'
+import { isDone } from '../../../kit/stream/block-writer.ts'
+import { isCall, isWhole } from '../../../kit/stream/blocks.ts'
 import { isLimit, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { ownOf, protocolName } from '../content/own.ts'
@@ -15,7 +16,7 @@ import { familyOf } from '../request/models.ts'
 import { encodeFinish, encodeTier, noteNames, refusalText, tierOf, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ConverseEvent, ConverseStop } from '../schema.ts'
-import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteOwn, reportOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, fail, failByInput, noteOwn, reportOf } from './encoder-state.ts'
 import { closeOpen, writeBlock } from './open-block.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 
@@ -61,7 +62,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
-        startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
+        startPart(state, `${event.part}`, withStreamedPhase(state.messages[event.message], event), emit)
         return
       case 'part.delta':
         markCarried(state.messages, event)
@@ -70,11 +71,13 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
       case 'part.end':
         endPart(state, `${event.part}`, emit)
         return
-      case 'message.end':
-        notePhase(state, event.message)
+      case 'message.end': {
+        const opened = state.messages[event.message]
+        reportOf(state).rest(lostPhase(opened), opened?.at)
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
+      }
       case 'finish':
         begin(state, emit)
         state.finish = event.finish
@@ -133,20 +136,6 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
   if (ext) state.ext = mergeExt(state.ext, ext)
 }
 
-/** A text with the phase of its message, which it carries to the client. */
-function withPhaseOf({ messages }: EncoderState, { message, part, head }: PartStart): Part {
-  const opened = messages[message]
-  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
-  opened.texts = [...(opened.texts ?? []), part]
-  return { ...head, phase: opened.phase }
-}
-
-/** Notes the phase of a message without a text to carry it. */
-function notePhase(state: EncoderState, message: number): void {
-  const { phase, carried, at } = state.messages[message] ?? {}
-  if (phase && !carried) reportOf(state).rest({ phase }, at)
-}
-
 function noteSpeaker(state: EncoderState, { message, head }: PartStart): void {
   const { role = 'assistant', at } = state.messages[message] ?? {}
   if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
@@ -188,11 +177,10 @@ function close(state: EncoderState, emit: EmitWire): void {
 }
 
 function finishMessage(state: EncoderState, stop: ConverseStop, emit: EmitWire): void {
-  const { additionalModelResponseFields, ...beside } = ownOf(state.ext) ?? {}
+  const { additionalModelResponseFields, output, metrics, serviceTier, ...own } = ownOf(state.ext) ?? {}
   const report = reportOf(state)
   state.phase = 'done'
   emit({ messageStop: { ...stop, ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }) } })
-  const { output, metrics, serviceTier, ...own } = beside
   if (output !== undefined) noteOwn(state, { [protocolName]: { fields: { output } } }, '')
   const tier = tierOf(encodeTier(state.start.serviceTier ?? state.usage?.serviceTier, report), serviceTier)
   const usage = defined(encodeUsage(state.usage, report))

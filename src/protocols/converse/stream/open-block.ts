@@ -1,9 +1,8 @@
-import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta } from '../../../canonical/event.ts'
 import type { Place, Signature } from '../../../canonical/message.ts'
-import { advanceJson, isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { lengthOf } from '../../../kit/signatures/segments.ts'
+import { addInput, addReasoning, addToHead, type Block, takeFields } from '../../../kit/stream/blocks.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { encodeCitation, saysMore } from '../content/citations.ts'
@@ -12,7 +11,7 @@ import { blockOf, ownOf, protocolName, wireOf } from '../content/own.ts'
 import { encodeCarrier, phaseBlock, seal, sealBlob } from '../content/reasoning.ts'
 import { responseCallId } from '../response/response.ts'
 import type { ConverseDelta, ConverseStart, ConverseWrittenBlock } from '../schema.ts'
-import { type Block, type EmitWire, type EncoderState, failByInput, noteOwn, reportOf, writingOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, failByInput, noteOwn, reportOf, writingOf } from './encoder-state.ts'
 
 /** Writes the one open block of a stream: its start, its deltas and its end. */
 
@@ -132,7 +131,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
-      if (delta.ext) block.besideSignature = ownOf(delta.ext) ?? {}
+      if (delta.ext) block.signatureFields = ownOf(delta.ext) ?? {}
       return
     case 'logprobs':
       reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -149,13 +148,6 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
     default:
       delta satisfies never
   }
-}
-
-function addToHead(block: Block, delta: Delta): void {
-  const { head } = block
-  // A copy of what changes: the head belongs to the event that it came with.
-  block.head = head.type === 'media' ? { ...head, source: { ...head.source } } : { ...head }
-  addDelta(block.head, delta)
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
@@ -175,14 +167,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
 }
 
 function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: EmitWire): void {
-  const { segment, of, text } = delta
-  const { segments } = block
-  const before = segments.length
-  while (segments.length <= segment) segments.push({ kind: of, length: 0 })
-  const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
-  const current = segments[segment]
-  if (current) current.length += text.length
-  const added = joint + text
+  const added = addReasoning(block, delta)
   if (!added && !delta.ext) return
   beginReasoning(state, block, emit)
   block.text += added
@@ -194,33 +179,10 @@ function beginReasoning(state: EncoderState, block: Block, emit: EmitWire): void
   beginBlock(state, block, emit)
 }
 
-/** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
 function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
-  const noteTrailing = (rest: string) => {
-    if (rest.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
-  }
-  if (block.progress.whole && block.streams) {
-    noteTrailing(delta.text)
-    return
-  }
-  const end = advanceJson(block.progress, delta.text)
-  const isWholeObject = block.progress.whole && (block.text + delta.text).trimStart().startsWith('{')
-  const text = isWholeObject ? delta.text.slice(0, end) : delta.text
-  if (isWholeObject) noteTrailing(delta.text.slice(end))
-  block.text += text
-  if (!text && !delta.ext) return
-  if (block.streams || !text) writeDelta(block, { toolUse: { input: text } }, emit, delta)
-  else if (block.text.trimStart().startsWith('{')) {
-    block.streams = true
-    writeDelta(block, { toolUse: { input: block.text } }, emit, delta)
-  }
-}
-
-/** Takes the late fields that are written at the end of the block: those of reasoning. */
-function takeFields(block: Block, delta: Extract<Delta, { kind: 'fields' }>): void {
-  if (block.head.type !== 'reasoning') return
-  addToHead(block, delta)
-  if (delta.fields.segments) block.segments = delta.fields.segments.map(lengthOf)
+  const { written, trailing } = addInput(block, delta)
+  if (trailing.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+  if (written !== undefined) writeDelta(block, { toolUse: { input: written } }, emit, delta)
 }
 
 /** Replaces a part without deltas. Its unknown keys are noted when it is written, if it is. */
@@ -289,7 +251,7 @@ function closeReasoning(state: EncoderState, block: Block, emit: EmitWire): void
   }
   if (signature) {
     beginReasoning(state, block, emit)
-    const sealed: JsonObject & { signature: string } = { ...block.besideSignature, signature: seal(signature, id, segments, state.family) }
+    const sealed: JsonObject & { signature: string } = { ...block.signatureFields, signature: seal(signature, id, segments, state.family) }
     writeDelta(block, { reasoningContent: sealed }, emit)
   } else {
     reportOf(state).onceEach('message.envelope', head.at, { itemId: id })

@@ -1,9 +1,8 @@
 import { mergeExt } from '../../../canonical/collect.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncoderEvent } from '../../../canonical/event.ts'
-import type { Part } from '../../../canonical/message.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
-import { markCarried } from '../../../kit/conversation/phases.ts'
+import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { endedEarly, noteFinish } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
@@ -57,7 +56,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
         startMessage(state, event)
         return
       case 'part.start':
-        startPart(state, partLane(state, event), `${event.part}`, withPhaseOf(state, event), emit)
+        startPart(state, partLane(state, event), `${event.part}`, withStreamedPhase(laneOf(state, event.candidate).phases[event.message], event), emit)
         return
       case 'part.delta':
         markCarried(laneOf(state, event.candidate).phases, event)
@@ -66,11 +65,13 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
       case 'part.end':
         endPart(state, laneOf(state, event.candidate), event, emit)
         return
-      case 'message.end':
-        notePhase(state, event)
+      case 'message.end': {
+        const opened = laneOf(state, event.candidate).phases[event.message]
+        reportOf(state).rest(lostPhase(opened), opened?.at)
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
+      }
       case 'finish': {
         const lane = laneOf(state, event.candidate)
         lane.finish = event.finish
@@ -139,20 +140,6 @@ function partLane(state: EncoderState, { candidate, message, head }: EventOf<'pa
   const speaker = lane.voices[message]
   if (speaker && isOtherSpeaker(speaker.role, [head])) reportOf(state).add('message.role', speaker.at, 'role')
   return lane
-}
-
-/** A text with the phase of its message, which it carries to the client. */
-function withPhaseOf(state: EncoderState, { candidate, message, part, head }: EventOf<'part.start'>): Part {
-  const opened = laneOf(state, candidate).phases[message]
-  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
-  opened.texts = [...(opened.texts ?? []), part]
-  return { ...head, phase: opened.phase }
-}
-
-/** Notes the phase of a message without a text to carry it. */
-function notePhase(state: EncoderState, { candidate, message }: EventOf<'message.end'>): void {
-  const { phase, carried, at } = laneOf(state, candidate).phases[message] ?? {}
-  if (phase && !carried) reportOf(state).rest({ phase }, at)
 }
 
 function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {

@@ -3,7 +3,8 @@ import type { Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { below, step } from '../../../kit/notes/path.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
 import type { MachineState } from '../../../protocol.ts'
 import { decodeCitation } from '../content/citations.ts'
 import { protocolName } from '../content/own.ts'
@@ -33,16 +34,6 @@ export const deltaKeys = new Map<unknown, Keys>([
   ['citations_delta', ofDelta('type', 'citation')],
 ])
 
-/** Notes unknown keys that are not null: once for each path, however many events have it. */
-export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: Keys | undefined }): void {
-  if (!known) return
-  for (const key in wire) {
-    if (known[key] || wire[key] === null) continue
-    const place = path + step(key)
-    if (!state.notes.some(note => note.path === place)) reportOf(state).add('field.unknown', place)
-  }
-}
-
 /** The unknown keys of a delta. Undefined: there are none. */
 export function unknownOfDelta(delta: JsonObject): JsonObject | undefined {
   const known = deltaKeys.get(delta['type'])
@@ -50,6 +41,8 @@ export function unknownOfDelta(delta: JsonObject): JsonObject | undefined {
 }
 
 export const reportOf = ({ notes }: MachineState): MessagesReport => createMessagesReport(undefined, notes)
+
+export const noteUnknown = unknownNoter(reportOf)
 
 export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)

@@ -1,11 +1,10 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { CanonicalEvent } from '../../../canonical/event.ts'
-import type { ExtMap, Part, Place, Role, Signature } from '../../../canonical/message.ts'
+import type { ExtMap, Place, Role } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
 import { noteFinish } from '../../../kit/errors/failed-response.ts'
-import { type JsonObject, type JsonProgress, parseObject } from '../../../kit/json/json.ts'
-import type { SegmentLength } from '../../../kit/signatures/segments.ts'
+import type { Block } from '../../../kit/stream/blocks.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { encodeBareError } from '../errors.ts'
@@ -16,31 +15,6 @@ import type { MessagesEvent, MessagesWrittenBlock } from '../schema.ts'
 /** What the files of the stream encoder share: its state, and functions of it. */
 
 export type EmitWire = Emit<MessagesEvent>
-
-/** How a part is written. `whole`: at its end, without deltas. `none`: it has no form here, and its deltas are ignored. */
-export type BlockKind = 'text' | 'thinking' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
-
-export type Block = {
-  key: string
-  kind: BlockKind
-  head: Part
-  /** Undefined: `content_block_start` is not written yet, because it waits for content. */
-  index?: number
-  /** Text, reasoning or input received so far. */
-  text: string
-  /** Of reasoning: kind and length of each segment. */
-  segments: SegmentLength[]
-  /** Of a call: its input begins with `{`, and is written as it comes. */
-  streams: boolean
-  progress: JsonProgress
-  signature?: Signature
-  /** Unknown keys of the delta that brought the signature. */
-  besideSignature?: JsonObject
-  /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
-  ended: boolean
-  /** Of thinking: the number of thinking blocks before it. */
-  thought?: number
-}
 
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
@@ -78,9 +52,6 @@ export type EncoderState = MachineState & {
 
 export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
 
-/** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
-export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
-
 /** Notes an empty signature, unless the response came from this protocol with it. */
 export function noteUnsigned(state: EncoderState): void {
   if (state.unsigned && state.finish?.protocol !== protocolName) reportOf(state).once('reasoning.signature-empty', '/content')
@@ -117,17 +88,4 @@ function noteUsage(state: EncoderState): void {
   const before = new Map<string, unknown>(Object.entries(sentUsage))
   reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => before.get(key) !== count)), '', 'usage.')
   reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
-}
-
-export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
-
-/** The input is complete, so the block may be closed before the end of the part. */
-export const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
-
-/** The call has ended or has complete input, and the input is an object, empty, or can be wrapped into an object. */
-export function isWhole(block: Block): boolean {
-  if (block.kind === 'freeform') return block.ended
-  if (!block.ended && !isComplete(block)) return false
-  const text = block.text.trim()
-  return !text.startsWith('{') || parseObject(text) !== undefined
 }

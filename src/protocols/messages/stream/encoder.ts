@@ -1,11 +1,12 @@
 import { mergeExt } from '../../../canonical/collect.ts'
 import type { EncoderEvent, PartStart } from '../../../canonical/event.ts'
-import type { Part } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
-import { markCarried } from '../../../kit/conversation/phases.ts'
+import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
+import { isDone } from '../../../kit/stream/block-writer.ts'
+import { isCall, isWhole } from '../../../kit/stream/blocks.ts'
 import { isLimit, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { ownOf } from '../content/own.ts'
@@ -13,7 +14,7 @@ import type { MessagesOptions, Options } from '../options.ts'
 import { encodeFinish, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { MessagesEvent, MessagesStop } from '../schema.ts'
-import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, fail, failByInput, noteUnsigned, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 
@@ -62,7 +63,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
-        startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
+        startPart(state, `${event.part}`, withStreamedPhase(state.messages[event.message], event), emit)
         return
       case 'part.delta':
         markCarried(state.messages, event)
@@ -71,11 +72,13 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
       case 'part.end':
         endPart(state, `${event.part}`, emit)
         return
-      case 'message.end':
-        notePhase(state, event.message)
+      case 'message.end': {
+        const opened = state.messages[event.message]
+        reportOf(state).rest(lostPhase(opened), opened?.at)
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
+      }
       case 'finish':
         begin(state, emit)
         state.finish = event.finish
@@ -134,20 +137,6 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked
   if (ext) state.ext = mergeExt(state.ext, ext)
-}
-
-/** A text with the phase of its message, which it carries to the client. */
-function withPhaseOf({ messages }: EncoderState, { message, part, head }: PartStart): Part {
-  const opened = messages[message]
-  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
-  opened.texts = [...(opened.texts ?? []), part]
-  return { ...head, phase: opened.phase }
-}
-
-/** Notes the phase of a message without a text to carry it. */
-function notePhase(state: EncoderState, message: number): void {
-  const { phase, carried, at } = state.messages[message] ?? {}
-  if (phase && !carried) reportOf(state).rest({ phase }, at)
 }
 
 function noteSpeaker(state: EncoderState, { message, head }: PartStart): void {

@@ -1,9 +1,8 @@
-import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta } from '../../../canonical/event.ts'
 import type { Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
-import { lengthOf } from '../../../kit/signatures/segments.ts'
+import { isObject, parseObject } from '../../../kit/json/json.ts'
+import { addInput, addReasoning, addToHead, type Block, takeFields } from '../../../kit/stream/blocks.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { encodeCitation } from '../content/citations.ts'
@@ -14,7 +13,7 @@ import { marked } from '../content/writing.ts'
 import { responseCallId, responseWriting } from '../response/response.ts'
 import type { MessagesDelta, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { isCaller } from '../vocabulary.ts'
-import { type Block, type EmitWire, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
 
 /** Writes the one open block of a stream: its start, its deltas and its end. */
 
@@ -44,7 +43,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     startBlock(state, block, marked(call, head, responseWriting(report)), emit)
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
   } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
-  else if (block.kind === 'text' || block.kind === 'thinking' || block.kind === 'redacted') report.ext(head.ext, head.at)
+  else if (block.kind === 'text' || block.kind === 'reasoning' || block.kind === 'redacted') report.ext(head.ext, head.at)
 }
 
 /** Writes `content_block_start`, once. */
@@ -102,8 +101,8 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       if (kind === 'text') writeCitation(state, block, delta, emit)
       return
     case 'reasoning':
-      if (kind === 'redacted' && delta.text) block.kind = 'thinking'
-      if (block.kind === 'thinking') writeReasoning(state, block, delta, emit)
+      if (kind === 'redacted' && delta.text) block.kind = 'reasoning'
+      if (block.kind === 'reasoning') writeReasoning(state, block, delta, emit)
       return
     case 'input':
       if (kind === 'freeform') {
@@ -113,7 +112,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
-      if (delta.ext) block.besideSignature = ownOf(delta.ext) ?? {}
+      if (delta.ext) block.signatureFields = ownOf(delta.ext) ?? {}
       return
     case 'logprobs':
       reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -153,14 +152,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
 }
 
 function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: EmitWire): void {
-  const { segment, of, text } = delta
-  const { segments } = block
-  const before = segments.length
-  while (segments.length <= segment) segments.push({ kind: of, length: 0 })
-  const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
-  const current = segments[segment]
-  if (current) current.length += text.length
-  const added = joint + text
+  const added = addReasoning(block, delta)
   if (!added && !delta.ext) return
   if (block.index === undefined) startThinking(state, block, emit)
   block.text += added
@@ -168,45 +160,20 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
 }
 
 function startThinking(state: EncoderState, block: Block, emit: EmitWire): void {
-  if (block.index === undefined) block.thought = state.reasoning++
+  if (block.index === undefined) block.nth = state.reasoning++
   startBlock(state, block, wireOf<MessagesWrittenBlockOf<'thinking'>>({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
-/** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
 function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
-  const noteTrailing = (rest: string) => {
-    if (rest.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
-  }
-  if (block.progress.whole && block.streams) {
-    noteTrailing(delta.text)
-    return
-  }
-  const end = advanceJson(block.progress, delta.text)
-  const isObject = block.progress.whole && (block.text + delta.text).trimStart().startsWith('{')
-  const text = isObject ? delta.text.slice(0, end) : delta.text
-  if (isObject) noteTrailing(delta.text.slice(end))
-  block.text += text
-  if (!text && !delta.ext) return
-  if (block.streams || !text) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
-  else if (block.text.trimStart().startsWith('{')) {
-    block.streams = true
-    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit, delta)
-  }
-}
-
-/** Takes the late fields that are written at the end of the block: those of reasoning. */
-function takeFields(block: Block, delta: Extract<Delta, { kind: 'fields' }>): void {
-  if (block.head.type !== 'reasoning') return
-  block.head = { ...block.head }
-  addDelta(block.head, delta)
-  if (delta.fields.segments) block.segments = delta.fields.segments.map(lengthOf)
+  const { written, trailing } = addInput(block, delta)
+  if (trailing.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+  if (written !== undefined) writeDelta(block, { type: 'input_json_delta', partial_json: written }, emit, delta)
 }
 
 /** Replaces a part without deltas. Its unknown keys are noted when it is written, if it is. */
 function takeWhole(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'whole' }>): void {
   const { whole } = delta
-  block.head = { ...block.head }
-  addDelta(block.head, delta)
+  addToHead(block, delta)
   if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(whole.ext, block.head.at)
   if (whole.signature) block.signature = whole.signature
 }
@@ -228,7 +195,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
       if (signature)
         writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit, head.at)
       return
-    case 'thinking':
+    case 'reasoning':
       closeThinking(state, block, emit)
       return
     case 'redacted':
@@ -274,7 +241,7 @@ function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void 
   }
   if (signature) {
     startThinking(state, block, emit)
-    writeDelta(block, { ...block.besideSignature, type: 'signature_delta', signature: sealed(block, signature) }, emit)
+    writeDelta(block, { ...block.signatureFields, type: 'signature_delta', signature: sealed(block, signature) }, emit)
   } else {
     if (head.type === 'reasoning') reportOf(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return

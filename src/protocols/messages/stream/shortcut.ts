@@ -32,7 +32,7 @@ function write({ phase, open: block }: EncoderState, { part, delta }: PartDelta,
       return frame(block.index, ',"delta":{"type":"text_delta","text":', literal)
     case 'reasoning': {
       const segment = block.segments[delta.segment]
-      if (block.kind !== 'thinking' || !segment) return undefined
+      if (block.kind !== 'reasoning' || !segment) return undefined
       segment.length += delta.text.length
       block.text += delta.text
       return frame(block.index, ',"delta":{"type":"thinking_delta","thinking":', literal)
