@@ -1,4 +1,4 @@
-import { refuseStream } from '../kit/json/kind.ts'
+import { refuseStream } from '../kit/json/wrong-input.ts'
 import type { ProtocolFacts } from '../protocol.ts'
 import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'

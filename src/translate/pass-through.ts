@@ -1,5 +1,5 @@
 import { endedEarly } from '../kit/errors/failed-response.ts'
-import { refuseNoChunk } from '../kit/json/kind.ts'
+import { refuseNoChunk } from '../kit/json/wrong-input.ts'
 import type { Protocol, StreamUsage } from '../protocol.ts'
 import { createChunkEncoder, encoded, joined } from '../sse/bytes.ts'
 import { parseData } from '../sse/data.ts'

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { TranslationError } from '../../errors.ts'
 import { isObject } from '../json/json.ts'
-import { bodyFault } from '../json/kind.ts'
+import { bodyFault } from '../json/wrong-input.ts'
 import { pointer } from '../notes/path.ts'
 import { nameFault, similar } from '../text/similar.ts'
 import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
