@@ -69,7 +69,7 @@ export function createStreamReader(
 }
 
 /**
- * A reader for streams that pass unchanged: it learns how they end, and their usage. Deltas that only repeat the form
+ * A reader for streams that pass unchanged: it learns how they end, and their usage. Deltas that only repeat the form are not read.
  */
 export function createStreamWatcher(from: StreamSource, settings: Settings, onFrame?: OnFrame): StreamReader {
   return new StreamReader(
@@ -238,20 +238,30 @@ export class StreamReader {
     const isWhole = this.#isBetweenFrames && isEnd
     this.#isBetweenFrames = isEnd
     const isPlain = this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()
+    const { last } = this.#frames
     // Each finish reason has to be seen.
-    if (isWhole && isPlain && finishesBefore === this.finishes) this.#learnForm(frame)
+    const delta = isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
+    if (isEnd && this.#shortcut) this.#follow(delta, isWhole ? frame : undefined)
     return to
   }
 
-  /** The frame became one event and made no notes: the next one may have the same form. */
-  #learnForm(frame: string): void {
-    const { last } = this.#frames
-    if (!this.#shortcut || !last || !isTextDelta(last)) return
+  /**
+   * What comes between frames of a form may change what they mean to the decoder, so only another delta for the same place leaves the
+   * form as it is. `delta`: the only thing that became of the last frame. `frame`: its text, if one chunk has all of it.
+   */
+  #follow(delta: TextDelta | undefined, frame: string | undefined): void {
+    const isSame = delta !== undefined && this.#form !== undefined && isForSame(delta, this.#form.delta)
+    if (isSame && frame === undefined) return
     if (this.#form) this.#vain = this.#uses === 0 ? this.#vain + 1 : 0
     this.#uses = 0
-    this.#form = this.#vain < patience ? formOf(frame, copied(last), this.#shortcut) : undefined
+    this.#form = delta && frame !== undefined && this.#shortcut && this.#vain < patience ? formOf(frame, copied(delta), this.#shortcut) : undefined
   }
 }
+
+const isForSame = (one: TextDelta, { part, delta }: TextDelta): boolean =>
+  one.part === part && one.delta.kind === delta.kind && segmentOf(one.delta) === segmentOf(delta)
+
+const segmentOf = (delta: TextDelta['delta']): number | undefined => (delta.kind === 'reasoning' ? delta.segment : undefined)
 
 /** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {

@@ -66,6 +66,45 @@ test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":
   },
 )
 
+describe('deltas for a place that was never announced go where they went one by one', () => {
+  const begun = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
+  const partAt = (index: number) => ({
+    type: 'response.content_part.added',
+    output_index: 0,
+    content_index: index,
+    part: { type: 'output_text', text: '', annotations: [] },
+  })
+  const textAt = (index: number, delta: string) => ({ type: 'response.output_text.delta', output_index: 0, content_index: index, delta })
+  const blockAt = (index: number) => ({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } })
+  const deltaAt = (index: number, text: string) => ({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage: {} }
+
+  test.each<[from: ProtocolName, wires: object[]]>([
+    [
+      'responses',
+      [
+        { type: 'response.created', response: begun },
+        { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
+        partAt(1),
+        ...[textAt(0, 'a'), textAt(0, 'b'), partAt(2), textAt(0, 'c'), textAt(0, 'd'), textAt(1, 'e')],
+      ],
+    ],
+    [
+      'messages',
+      [{ type: 'message_start', message }, ...[blockAt(0), deltaAt(7, 'a'), deltaAt(7, 'b'), blockAt(1), deltaAt(7, 'c'), deltaAt(7, 'd'), deltaAt(0, 'e')]],
+    ],
+  ])('%s', (from, wires) => {
+    const text = wires.map(wire => protocols[from].frames.write(wire)).join('')
+    const received = (chunks: Iterable<string>) => {
+      const translator = createStreamTranslator(protocols[from], protocols.converse, {})
+      let out = ''
+      for (const chunk of chunks) out += translator.push(chunk)
+      return out + translator.end()
+    }
+    expect(received([text])).toBe(received(text))
+  })
+})
+
 test('every empty thought begins a segment, however the stream is cut', () => {
   const frameOf = (parts: object[]) => protocols['generate-content'].frames.write({ candidates: [{ index: 0, content: { role: 'model', parts } }] })
   const segment = frameOf([
