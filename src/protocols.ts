@@ -45,6 +45,7 @@ export type {
   StoredMatch,
   StoredResponse,
   StoredResponses,
+  StreamFacts,
   StreamMachine,
   StreamUsage,
   TokenCounting,

@@ -1,7 +1,7 @@
 import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { defined } from '../../kit/fields/defined.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
-import { path } from './content/own.ts'
+import { path } from './own.ts'
 
 /** Request headers of a client that are passed on to the upstream. */
 const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id', 'idempotency-key'] as const

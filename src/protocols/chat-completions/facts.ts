@@ -1,12 +1,10 @@
 import type { ProtocolFacts } from '../../protocol.ts'
-import { path, protocolName } from './content/own.ts'
 import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
 import { type ChatCompletionsOptions, options } from './options.ts'
+import { path, protocolName } from './own.ts'
 import { controlNames } from './request/effort.ts'
 import { fieldNames, olderNames } from './request/field-names.ts'
-import { frames } from './stream/frames.ts'
-import { shortcut } from './stream/shortcut.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<ChatCompletionsOptions> & { readonly name: typeof protocolName } = {
@@ -18,6 +16,4 @@ export const facts: ProtocolFacts<ChatCompletionsOptions> & { readonly name: typ
   olderNames: { ...olderNames, ...controlNames },
   detect,
   decodeError,
-  frames,
-  shortcut,
 }

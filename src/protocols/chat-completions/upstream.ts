@@ -1,17 +1,21 @@
 import type { UpstreamHalf } from '../../protocol.ts'
-import type { protocolName } from './content/own.ts'
 import { facts } from './facts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
+import type { protocolName } from './own.ts'
 import { demands } from './request/demands.ts'
 import { fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ChatWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
+import { frames } from './stream/frames.ts'
+import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
   ...facts,
+  frames,
+  shortcut,
   fitRequest,
   demands,
   encodeRequest,

@@ -1,8 +1,8 @@
 import type { Place } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
 import { below } from '../../kit/notes/path.ts'
-import { protocolName } from './content/own.ts'
 import type { ChatReport } from './notes.ts'
+import { protocolName } from './own.ts'
 
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 

@@ -3,8 +3,8 @@ import { isObject } from '../../kit/json/json.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
 import { unescaped } from '../../kit/text/text.ts'
 import type { Address, ModelInfo } from '../../protocol.ts'
-import { path } from './content/own.ts'
-import { bareId } from './request/models.ts'
+import { bareId } from './models.ts'
+import { path } from './own.ts'
 
 /** The model is one segment, `/` and `:` in it escaped; some clients leave them as they are, so the last step is the operation. */
 const call = /^\/model\/(.+)\/(converse|converse-stream|count-tokens)$/

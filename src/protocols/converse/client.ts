@@ -1,16 +1,18 @@
 import type { ClientHalf } from '../../protocol.ts'
-import type { protocolName } from './content/own.ts'
 import { encodeError } from './errors.ts'
 import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
+import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { ConverseWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
+import { frames } from './stream/frames.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const converse: ClientHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
   ...facts,
+  frames,
   decodeRequest,
   encodeResponse,
   encodeError,

@@ -10,8 +10,8 @@ import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { keep, protocolName, withInner } from './content/own.ts'
 import { type ConverseReport, createConverseReport } from './notes.ts'
+import { keep, protocolName, withInner } from './own.ts'
 import type { ConverseErrorBody, ConverseStreamException } from './schema.ts'
 
 /** Exception and status of each kind, as they are written. The service has no other statuses. */

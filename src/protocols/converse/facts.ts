@@ -1,10 +1,9 @@
 import type { ProtocolFacts } from '../../protocol.ts'
-import { path, protocolName } from './content/own.ts'
 import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
 import { type ConverseOptions, options } from './options.ts'
+import { path, protocolName } from './own.ts'
 import { fieldNames } from './request/field-names.ts'
-import { frames } from './stream/frames.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof protocolName } = {
@@ -15,5 +14,4 @@ export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof pro
   fieldNames,
   detect,
   decodeError,
-  frames,
 }

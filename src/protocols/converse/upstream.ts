@@ -1,16 +1,18 @@
 import type { UpstreamHalf } from '../../protocol.ts'
-import type { protocolName } from './content/own.ts'
 import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
+import type { protocolName } from './own.ts'
 import { demands } from './request/demands.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ConverseWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
+import { frames } from './stream/frames.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
   ...facts,
+  frames,
   demands,
   encodeRequest,
   decodeResponse,

@@ -2,7 +2,7 @@ import { defined } from '../../kit/fields/defined.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { unescaped } from '../../kit/text/text.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
-import { path } from './content/own.ts'
+import { path } from './own.ts'
 
 /** The operation follows the model in the path, after a colon that some clients escape. */
 const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+)(?::|%3[Aa])(\w+)$/

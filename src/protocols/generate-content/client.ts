@@ -1,16 +1,20 @@
 import type { ClientHalf } from '../../protocol.ts'
-import type { protocolName } from './content/own.ts'
 import { encodeError } from './errors.ts'
 import { facts } from './facts.ts'
 import type { GeminiOptions } from './options.ts'
+import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { GeminiWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
+import { frames } from './stream/frames.ts'
+import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const generateContent: ClientHalf<GeminiOptions, GeminiWire> & { readonly name: typeof protocolName } = {
   ...facts,
+  frames,
+  shortcut,
   decodeRequest,
   encodeResponse,
   encodeError,

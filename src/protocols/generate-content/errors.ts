@@ -9,9 +9,9 @@ import { isObject, type JsonObject, merge } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { extOf, ownFields, protocolName, under } from './content/own.ts'
+import { asBeside, splitBeside } from './content/wrapper.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { asBeside, splitBeside } from './request/wrapper.ts'
+import { extOf, ownFields, protocolName, under } from './own.ts'
 import type { GeminiErrorBody, GeminiErrorDetail } from './schema.ts'
 
 /** What this protocol does not have is not implemented. */

@@ -1,11 +1,9 @@
 import type { ProtocolFacts } from '../../protocol.ts'
-import { path, protocolName } from './content/own.ts'
 import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
 import { type GeminiOptions, options } from './options.ts'
+import { path, protocolName } from './own.ts'
 import { fieldNames } from './request/field-names.ts'
-import { frames } from './stream/frames.ts'
-import { shortcut } from './stream/shortcut.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<GeminiOptions> & { readonly name: typeof protocolName } = {
@@ -16,6 +14,4 @@ export const facts: ProtocolFacts<GeminiOptions> & { readonly name: typeof proto
   fieldNames,
   detect,
   decodeError,
-  frames,
-  shortcut,
 }

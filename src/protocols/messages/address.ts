@@ -1,7 +1,7 @@
 import { defined } from '../../kit/fields/defined.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
-import { path } from './content/own.ts'
+import { path } from './own.ts'
 
 const countPath = '/v1/messages/count_tokens'
 const targets = { generate: path, 'count-tokens': countPath, compact: undefined }

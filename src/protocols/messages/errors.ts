@@ -11,8 +11,8 @@ import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { keep, protocolName, withInner } from './content/own.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
+import { keep, protocolName, withInner } from './own.ts'
 import type { MessagesErrorBody } from './schema.ts'
 
 /** Overload has a status of its own in this protocol. */

@@ -1,7 +1,7 @@
 import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
-import { path } from './content/own.ts'
+import { path } from './own.ts'
 import { storedAt } from './response/stored.ts'
 
 /** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */

@@ -11,9 +11,9 @@ import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { fieldsOf, keep, protocolName } from './content/own.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
+import { fieldsOf, keep, protocolName } from './own.ts'
 import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './schema.ts'
 
 /** Values of `code` or `type` that say only whose fault it is: the status may say more. */

@@ -2,7 +2,7 @@ import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
 import { type commonNotes, sharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
-import { protocolName } from './content/own.ts'
+import { protocolName } from './own.ts'
 
 /** Every note that the codecs of this protocol make, besides `commonNotes`. */
 export const notes = {

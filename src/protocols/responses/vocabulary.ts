@@ -1,6 +1,6 @@
 import type { ServerToolKind, ServerToolPart } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
-import { protocolName } from './content/own.ts'
+import { protocolName } from './own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messages } from '../../../src/protocols/messages/index.ts'
-import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/protocols/messages/request/models.ts'
+import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/protocols/messages/models.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 const { address, detect, withModel, wantsStream } = messages

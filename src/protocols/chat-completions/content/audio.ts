@@ -2,8 +2,8 @@ import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { keep, wireOf } from '../own.ts'
 import type { ChatAssistantMessage, ChatAudio } from '../schema.ts'
-import { keep, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()('id', 'data', 'transcript', 'expires_at')

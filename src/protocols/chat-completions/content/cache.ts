@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { keep, ownOf, withInner } from '../own.ts'
 import type { ChatBlock, ChatControlMark, ChatMark } from '../schema.ts'
-import { keep, ownOf, withInner } from './own.ts'
 import type { PartWriting } from './writing.ts'
 
 /** A cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol. */

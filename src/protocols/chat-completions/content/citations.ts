@@ -5,8 +5,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 import type { ChatAnnotation } from '../schema.ts'
-import { protocolName } from './own.ts'
 
 /** Puts the annotations of a response on its text. False: there is no text that they could belong to. */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {

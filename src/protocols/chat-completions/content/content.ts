@@ -7,6 +7,7 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type {
   ChatAudioPart,
   ChatBlock,
@@ -20,7 +21,6 @@ import type {
 } from '../schema.ts'
 import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
-import { keep, protocolName, wireOf } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { Writing } from './writing.ts'
 

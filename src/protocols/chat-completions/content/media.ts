@@ -4,9 +4,9 @@ import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
+import { protocolName, wireOf, withInner } from '../own.ts'
 import type { ChatAudioPart, ChatBlock, ChatBlockOf, ChatFilePart, ChatImagePart } from '../schema.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
-import { protocolName, wireOf, withInner } from './own.ts'
 import type { PartWriting } from './writing.ts'
 
 const knownOfImage = keysOf<ChatImagePart & Marks>()('type', 'image_url', 'prompt_cache_breakpoint', 'cache_control')

@@ -6,9 +6,9 @@ import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type { ChatBlockOf, ChatCarriers, ChatDetail, ChatProxyBlock, ChatProxyItem, ChatThinkingPart } from '../schema.ts'
 import type { Recorded } from './layout.ts'
-import { keep, protocolName, wireOf, withInner } from './own.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 
 /** The value of `format` in the entries of `reasoning_details` that we create. */

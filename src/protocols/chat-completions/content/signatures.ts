@@ -2,8 +2,8 @@ import type { Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
+import { protocolName } from '../own.ts'
 import type { ChatSignatureFields } from '../schema.ts'
-import { protocolName } from './own.ts'
 
 /** Only under this key a signature is in a list. */
 const listKey = 'thought_signatures'

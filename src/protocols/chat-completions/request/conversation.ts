@@ -8,12 +8,12 @@ import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
 import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
 import { isDirect } from '../content/calls.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
-import { keep, wireOf } from '../content/own.ts'
 import type { Reading } from '../content/reading.ts'
 import { putBack } from '../content/stored-signatures.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
+import { keep, wireOf } from '../own.ts'
 import type { ChatBlock, ChatMessage, ChatWrittenMessage } from '../schema.ts'
 
 type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>

@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
+import { protocolName } from '../own.ts'
 import type { ChatChosen, ChatToolChoice } from '../schema.ts'
 
 const words = new Map<unknown, ToolChoice>([

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { keep, protocolName, wireOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type { ChatLogprobs, ChatToken } from '../schema.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */

@@ -2,8 +2,8 @@ import type { Usage } from '../../../canonical/response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { keep, wireOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
+import { keep, wireOf } from '../own.ts'
 import type { ChatWrittenUsage } from '../schema.ts'
 
 /** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */

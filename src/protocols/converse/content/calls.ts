@@ -4,9 +4,9 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
+import { blockOf, keepBoth, protocolName } from '../own.ts'
 import type { ConverseBlockOf, ConverseInside, ConverseWrittenBlock } from '../schema.ts'
 import { isServerType, systemTools } from '../vocabulary.ts'
-import { blockOf, keepBoth, protocolName } from './own.ts'
 import type { Reading, Writing } from './writing.ts'
 
 /** Calls of the client's own tools and of tools that the provider ran, and their results. */

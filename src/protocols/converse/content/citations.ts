@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ConverseReport } from '../notes.ts'
+import { blockOf, ownOf, protocolName, withInner } from '../own.ts'
 import type { ConverseCitation, ConverseWrittenBlock, ConverseWrittenCitation, ConverseWrittenPlace } from '../schema.ts'
-import { blockOf, ownOf, protocolName, withInner } from './own.ts'
 
 const spans = [
   ['documentChar', 'char'],

@@ -11,12 +11,12 @@ import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
+import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import { type ConverseBlock, type ConverseBlockOf, type ConverseInside, type ConverseWrittenBlock, isBlockOf } from '../schema.ts'
 import { markBefore } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited, unknownOfCitation, unknownOfEnabled } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import { carrier, carrierOf, decodeReasoningBlock, encodeReasoning, phaseBlock } from './reasoning.ts'
 import type { Reading, Writing } from './writing.ts'
 

@@ -5,11 +5,11 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import type { ConverseBlockOf, ConverseInside, ConverseSource, ConverseWrittenBlock, ConverseWrittenDocument, ConverseWrittenSource } from '../schema.ts'
 import { formats } from '../vocabulary.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { documentName } from './document-names.ts'
-import { blockOf, keepBoth, ownUnder, protocolName, withInner } from './own.ts'
 import type { Writing } from './writing.ts'
 
 /** Images, documents, video and audio. */

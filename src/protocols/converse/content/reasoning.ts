@@ -7,10 +7,10 @@ import { toBase64 } from '../../../kit/media/base64.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
-import { familyOf, isOtherModel } from '../request/models.ts'
+import { familyOf, isOtherModel } from '../models.ts'
+import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import { type ConverseBlock, type ConverseBlockOf, type ConverseWrittenBlock, isBlockOf } from '../schema.ts'
 import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
-import { blockOf, keepBoth, ownUnder, protocolName, withInner } from './own.ts'
 import type { Writing } from './writing.ts'
 
 /** Blocks of reasoning, and carriers: such blocks that only hold the signature of another part. */

@@ -2,11 +2,11 @@ import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonic
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
+import { familyOf } from '../models.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseOptions, Options } from '../options.ts'
-import { familyOf } from '../request/models.ts'
+import { protocolName } from '../own.ts'
 import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
-import { protocolName } from './own.ts'
 
 /** The context for reading a block. */
 export type Reading = {

@@ -2,8 +2,8 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
+import { familyOf } from '../models.ts'
 import type { Options } from '../options.ts'
-import { familyOf } from './models.ts'
 
 const longest = 64
 

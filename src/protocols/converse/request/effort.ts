@@ -6,9 +6,9 @@ import { encodeEffort, nearestEffort, noteOff } from '../../../kit/fields/effort
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { alwaysThinks, claudeVersion, isClaudeFrom } from '../models.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
-import { alwaysThinks, claudeVersion, isClaudeFrom } from './models.ts'
 
 /** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
 const budgets = new Map([

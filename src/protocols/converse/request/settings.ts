@@ -9,11 +9,11 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { closeObjects } from '../../../kit/tools/schema-subset.ts'
 import type { EncodingContext } from '../../../protocol.ts'
-import { protocolName, withInner } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { isClaudeFrom, refusesSchemas } from '../models.ts'
+import { protocolName, withInner } from '../own.ts'
 import type { ConverseBody, ConverseTextFormat, ConverseWrittenBlock, ConverseWrittenFormat } from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
-import { isClaudeFrom, refusesSchemas } from './models.ts'
 
 type Inner = NonNullable<NonNullable<ConverseTextFormat['structure']>['jsonSchema']>
 

@@ -3,11 +3,11 @@ import type { ToolChoice } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { claudeVersion, isClaudeFrom } from '../models.ts'
+import { protocolName } from '../own.ts'
 import type { ConverseToolChoice, ConverseWrittenToolChoice } from '../schema.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
-import { claudeVersion, isClaudeFrom } from './models.ts'
 
 export function decodeToolChoice(wire: ConverseToolChoice): ToolChoice {
   const [key, ...others] = Object.keys(wire).filter(name => wire[name] != null)

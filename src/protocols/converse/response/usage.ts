@@ -3,8 +3,8 @@ import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
-import { keep, ownOf, wireOf } from '../content/own.ts'
 import type { ConverseReport } from '../notes.ts'
+import { keep, ownOf, wireOf } from '../own.ts'
 import type { ConverseWrittenUsage } from '../schema.ts'
 
 /** Names of the counts; the second one is an older name, which servers still send along with the same number. */

@@ -4,8 +4,8 @@ import { type Keys, keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
 import type { MachineState } from '../../../protocol.ts'
-import { protocolName } from '../content/own.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 import type { ConverseBlock } from '../schema.ts'
 
 /** What the files of the stream decoder share: the events, and blocks that are complete only at their end. */

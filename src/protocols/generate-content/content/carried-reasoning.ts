@@ -5,8 +5,8 @@ import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
+import { protocolName } from '../own.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
-import { protocolName } from './own.ts'
 
 /**
  * Some clients drop reasoning but keep the signatures of calls. For them the signature of a call carries the reasoning before it, as a list

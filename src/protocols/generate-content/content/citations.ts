@@ -3,8 +3,8 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { isOffset } from '../../../kit/text/text.ts'
+import { protocolName } from '../own.ts'
 import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } from '../schema.ts'
-import { protocolName } from './own.ts'
 
 /**
  * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or

@@ -9,12 +9,12 @@ import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
+import { extOf, ownFields, protocolName } from '../own.ts'
 import { type GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, restoreReasoning } from './carried-reasoning.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { extOf, ownFields, protocolName } from './own.ts'
 import {
   decodeHidden,
   decodeSignature,

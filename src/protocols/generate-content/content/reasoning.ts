@@ -4,9 +4,9 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import { extOf, ownFields, protocolName } from '../own.ts'
 import type { GeminiPart, GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
 import { carriedBy } from './carried-reasoning.ts'
-import { extOf, ownFields, protocolName } from './own.ts'
 import type { Writing } from './writing.ts'
 
 /** Reasoning, and the signatures of parts of any kind. */

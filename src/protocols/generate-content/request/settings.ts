@@ -2,12 +2,12 @@ import { isNeutral } from '../../../canonical/neutral.ts'
 import type { OutputFormat } from '../../../canonical/request.ts'
 import { present } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { under } from '../content/own.ts'
+import { decodeSchema } from '../content/json-schema.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GeminiReport } from '../notes.ts'
+import { under } from '../own.ts'
 import type { GeminiGenerationConfig, GeminiWrittenConfig } from '../schema.ts'
 import { modality, tierWords } from '../vocabulary.ts'
-import { decodeSchema } from './json-schema.ts'
 
 // ---- the format of a response
 

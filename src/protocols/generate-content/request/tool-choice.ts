@@ -4,11 +4,11 @@ import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { ownObject, protocolName } from '../content/own.ts'
+import { asDeclared } from '../content/tools.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { ownObject, protocolName } from '../own.ts'
 import type { GeminiCalling, GeminiToolConfig, GeminiWrittenToolConfig } from '../schema.ts'
 import { nearestServerTool } from '../vocabulary.ts'
-import { asDeclared } from './tools.ts'
 
 const knownConfig = keysOf<GeminiToolConfig>()('functionCallingConfig')
 const knownCalling = keysOf<NonNullable<GeminiToolConfig['functionCallingConfig']>>()('mode', 'allowedFunctionNames')

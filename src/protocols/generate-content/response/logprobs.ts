@@ -4,7 +4,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { leastLogprob } from '../../../kit/response/logprobs.ts'
-import { extOf, ownFields } from '../content/own.ts'
+import { extOf, ownFields } from '../own.ts'
 import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
 
 /** `logprobsResult` of a candidate: the tokens of its response, and the alternatives to each. */

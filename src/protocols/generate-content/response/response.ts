@@ -20,13 +20,13 @@ import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts
 import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
 import { decodeGrounding, encodeGrounding, type Found, type TextAtPart } from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
-import { extOf, ownFields, ownObject, protocolName, withLeft } from '../content/own.ts'
+import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../content/wrapper.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { extOf, ownFields, ownObject, protocolName, withLeft } from '../own.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
-import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../request/wrapper.ts'
 import {
   type GeminiCandidate,
   type GeminiErrorBody,

@@ -3,9 +3,9 @@ import { type CacheMark, settleMarks } from '../../../kit/fields/cache-marks.ts'
 import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { MessagesReport } from '../notes.ts'
+import { keep, withInner } from '../own.ts'
 import type { MessagesMark, MessagesWrittenBlock, MessagesWrittenMessage, MessagesWrittenTool } from '../schema.ts'
 import { isTtl, ttlWords } from '../vocabulary.ts'
-import { keep, withInner } from './own.ts'
 
 type CacheTime = { ttl?: CacheTtl }
 

@@ -5,10 +5,10 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
 import type { MessagesReport } from '../notes.ts'
+import { keep, ownOf, ownUnder, wireOf, withInner } from '../own.ts'
 import type { MessagesBlockOf, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { isCaller } from '../vocabulary.ts'
 import { keepMarked } from './cache.ts'
-import { keep, ownOf, ownUnder, wireOf, withInner } from './own.ts'
 import { contentOf, marked, type Writing } from './writing.ts'
 
 /** Calls of the client's own tools, and their results. */

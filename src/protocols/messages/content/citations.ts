@@ -5,8 +5,8 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 import type { MessagesCitation, MessagesRawBlock, MessagesWrittenBlockOf } from '../schema.ts'
-import { protocolName } from './own.ts'
 
 export function decodeCitation(wire: MessagesRawBlock): Citation {
   const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})

@@ -4,10 +4,10 @@ import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { keepMarked } from './cache.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
-import { ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import { marked, type Writing } from './writing.ts'
 
 /** Images and documents. A document may contain blocks: the caller passes the function that reads or writes them. */

@@ -8,10 +8,10 @@ import { below } from '../../../kit/notes/path.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
+import { isOtherFamily } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
-import { isOtherFamily } from '../request/models.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
-import { keep, protocolName, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 /** Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another part. */

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
+import { ownUnder, protocolName } from '../own.ts'
 import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
 import { encodeMark, type Mark } from './cache.ts'
-import { ownUnder, protocolName } from './own.ts'
 
 /** Blocks that may only hold a signature, each with the path of its part. */
 export type Carriers = Map<JsonObject, Place | undefined>

@@ -2,12 +2,12 @@ import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../..
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
-import { protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
+import { protocolName } from '../own.ts'
 import type { MessagesWrittenThinking } from '../schema.ts'
-import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 
 /** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
 const budgets = new Map([

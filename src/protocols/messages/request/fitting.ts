@@ -1,9 +1,9 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { alwaysThinks, takesMidSystem } from '../models.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import { budgetOf, effortOf } from './effort.ts'
-import { alwaysThinks, takesMidSystem } from './models.ts'
 
 type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 

@@ -7,14 +7,14 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { encodeMark } from '../content/cache.ts'
-import { ownUnder, protocolName } from '../content/own.ts'
+import { enforceable } from '../content/enforceable.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { takesNoSampling, takesOneSampling } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from '../options.ts'
+import { ownUnder, protocolName } from '../own.ts'
 import type { MessagesBody, MessagesFormat, MessagesWrittenBlock } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
-import { enforceable } from './enforceable.ts'
-import { takesNoSampling, takesOneSampling } from './models.ts'
 
 const known = keysOf<{ type: string; schema: JsonObject }>()('type', 'schema')
 

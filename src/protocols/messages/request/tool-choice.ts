@@ -5,10 +5,10 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { TranslationContext } from '../../../protocol.ts'
-import { protocolName } from '../content/own.ts'
+import { isForeign, isHosted, nearestOf } from '../content/tools.ts'
 import { malformed, type RequestWriting } from '../content/writing.ts'
+import { protocolName } from '../own.ts'
 import type { MessagesToolChoice, MessagesWrittenToolChoice } from '../schema.ts'
-import { isForeign, isHosted, nearestOf } from './tools.ts'
 
 export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
   switch (wire.type) {

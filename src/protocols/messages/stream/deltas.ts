@@ -7,9 +7,9 @@ import { below } from '../../../kit/notes/path.ts'
 import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
 import type { MachineState } from '../../../protocol.ts'
 import { decodeCitation } from '../content/citations.ts'
-import { protocolName } from '../content/own.ts'
 import { decodeReasoning, signedBy } from '../content/reasoning.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 import type { MessagesRawBlock } from '../schema.ts'
 
 /** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */

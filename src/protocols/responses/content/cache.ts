@@ -2,8 +2,8 @@ import type { CacheTtl, Message, Part } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { fieldsOf } from '../own.ts'
 import type { ResponsesMark } from '../schema.ts'
-import { fieldsOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const ttls = new Map<unknown, CacheTtl>([

@@ -4,7 +4,7 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { ResponsesReport } from '../notes.ts'
-import { encodeClientCall, encodeClientResult } from '../request/client-tools.ts'
+import { fieldsOf, protocolName, wireOf } from '../own.ts'
 import type {
   ResponsesClientCall,
   ResponsesContent,
@@ -15,10 +15,10 @@ import type {
   ResponsesWrittenContent,
   ResponsesWrittenItem,
 } from '../schema.ts'
+import { encodeClientCall, encodeClientResult } from './client-tools.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { itemOf, statusOf, withHead } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
-import { fieldsOf, protocolName, wireOf } from './own.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** The schema does not check it. */

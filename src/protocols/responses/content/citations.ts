@@ -7,8 +7,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { fieldsOf, keep, protocolName } from '../own.ts'
 import type { ResponsesAnnotation, ResponsesToken } from '../schema.ts'
-import { fieldsOf, keep, protocolName } from './own.ts'
 
 /** The known keys of an annotation, by its type. */
 const modelled = new Map<unknown, ReadonlySet<string>>([

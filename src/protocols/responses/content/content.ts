@@ -4,6 +4,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type {
   ResponsesContent,
   ResponsesContentOf,
@@ -18,7 +19,6 @@ import type {
 import { decodeMark, encodeMark } from './cache.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
-import { keep, protocolName, wireOf } from './own.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 const inputKeys = keysOf<ResponsesInputText>()('type', 'text', 'prompt_cache_breakpoint')

@@ -1,7 +1,7 @@
 import type { Message, Place } from '../../../canonical/message.ts'
 import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { fieldsOf, keep } from './own.ts'
+import { fieldsOf, keep } from '../own.ts'
 import type { Writing } from './writing.ts'
 
 /** The type of an item. Messages and references may leave it out. */

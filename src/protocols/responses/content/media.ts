@@ -8,9 +8,9 @@ import { toBase64 } from '../../../kit/media/base64.ts'
 import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
 import type { ResponsesContentOf, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesItemOf, ResponsesMedia } from '../schema.ts'
 import { decodeMark, encodeMark } from './cache.ts'
-import { fieldsOf, keep, protocolName, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const details = new Map<unknown, NonNullable<MediaPart['detail']>>([

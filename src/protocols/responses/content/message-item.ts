@@ -6,11 +6,11 @@ import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { protocolName, wireOf } from '../own.ts'
 import type { ResponsesContent, ResponsesContentOf, ResponsesItemOf, ResponsesMessage, ResponsesWrittenContent } from '../schema.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { statusOf, withHead } from './item-head.ts'
 import { encodeMedia } from './media.ts'
-import { protocolName, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])

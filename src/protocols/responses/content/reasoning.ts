@@ -6,9 +6,9 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { protocolName, wireOf } from '../own.ts'
 import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
 import { itemOf, withHead } from './item-head.ts'
-import { protocolName, wireOf } from './own.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** Owner of a signature in an item of its own: the part after or before the item, or the nth reasoning of the turn, from 0 (`r0`). */

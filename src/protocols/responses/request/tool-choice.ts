@@ -8,11 +8,11 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { protocolName } from '../content/own.ts'
+import { nearestOf } from '../content/tools.ts'
 import type { Writing } from '../content/writing.ts'
+import { protocolName } from '../own.ts'
 import type { ResponsesChosen, ResponsesNamed, ResponsesWrittenChoice } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
-import { nearestOf } from './tools.ts'
 
 /** `fields`: unknown keys are added to it. */
 export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {

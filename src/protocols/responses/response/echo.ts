@@ -2,9 +2,9 @@ import type { ExtMap } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject, only } from '../../../kit/json/json.ts'
-import { fieldsOf, protocolName } from '../content/own.ts'
 import { startWriting } from '../content/writing.ts'
 import type { Options } from '../options.ts'
+import { fieldsOf, protocolName } from '../own.ts'
 import { encodeBody } from '../request/request.ts'
 
 /** The documented defaults of fields that the request left out. */

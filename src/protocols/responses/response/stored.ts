@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { unescaped } from '../../../kit/text/text.ts'
 import type { StoredResponse, StoredResponses } from '../../../protocol.ts'
 import { typeOf } from '../content/item-head.ts'
-import { protocolName } from '../content/own.ts'
+import { protocolName } from '../own.ts'
 
 /** Path segments in the place of an id that are operations. */
 const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])

@@ -2,9 +2,9 @@ import type { Usage } from '../../../canonical/response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
-import { fieldsOf, keep } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { ResponsesOptions } from '../options.ts'
+import { fieldsOf, keep } from '../own.ts'
 import type { ResponsesUsage, ResponsesWrittenUsage } from '../schema.ts'
 
 /** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */

@@ -4,8 +4,8 @@ import type { Message, Part, Place, Signature } from '../../../canonical/message
 import { TranslationError } from '../../../errors.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import type { MachineState } from '../../../protocol.ts'
-import { protocolName } from '../content/own.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 
 /** A part that has begun. `value`: its content so far. */
 export type OpenPart = {

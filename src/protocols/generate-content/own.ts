@@ -1,7 +1,7 @@
-import type { ExtMap } from '../../../canonical/message.ts'
-import { present } from '../../../kit/fields/defined.ts'
-import { createOwn } from '../../../kit/fields/own.ts'
-import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { present } from '../../kit/fields/defined.ts'
+import { createOwn } from '../../kit/fields/own.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'

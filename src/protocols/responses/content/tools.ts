@@ -9,9 +9,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
-import { keep, protocolName, wireOf } from '../content/own.ts'
-import type { Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type {
   ResponsesCustomTool,
   ResponsesFunctionTool,
@@ -23,6 +22,7 @@ import type {
 } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
+import type { Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds tools. A namespace is replaced by its tools. */
 export function decodeTools(wire: readonly ResponsesTool[], at: Place, report?: ResponsesReport): Tool[] {

@@ -1,6 +1,6 @@
-import type { ExtMap } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
-import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { type JsonObject, merge } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'responses'

@@ -1,7 +1,7 @@
-import type { ExtMap } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
-import { createOwn } from '../../../kit/fields/own.ts'
-import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { createOwn } from '../../kit/fields/own.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
@@ -9,7 +9,7 @@ export const protocolName = 'chat-completions'
 /** The path of its main endpoint. */
 export const path = '/v1/chat/completions'
 
-export { withInner } from '../../../kit/fields/own.ts'
+export { withInner } from '../../kit/fields/own.ts'
 export const { keep, ownOf } = createOwn(protocolName)
 
 /** A wire object: the unknown keys, overridden by the known ones. */

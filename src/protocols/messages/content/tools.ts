@@ -9,15 +9,15 @@ import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { decodeMark, encodeMark, keepMarked, type Mark } from '../content/cache.ts'
-import { ownUnder, protocolName, wireOf } from '../content/own.ts'
-import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { ownUnder, protocolName, wireOf } from '../own.ts'
 import { type MessagesMcpServer, MessagesTool, type MessagesWrittenBlock, type MessagesWrittenTool } from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
+import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
 import { decodeToolset, encodeMcp, serverOf } from './mcp.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
 export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {

@@ -1,7 +1,7 @@
-import type { ExtMap } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
-import { createOwn } from '../../../kit/fields/own.ts'
-import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { createOwn } from '../../kit/fields/own.ts'
+import { type JsonObject, merge } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'converse'
@@ -9,7 +9,7 @@ export const protocolName = 'converse'
 /** The path of its main endpoint. */
 export const path = '/model/{modelId}/converse'
 
-export { withInner } from '../../../kit/fields/own.ts'
+export { withInner } from '../../kit/fields/own.ts'
 export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 
 /** A wire object: the unknown keys, overridden by the known ones. */

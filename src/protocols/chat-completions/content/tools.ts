@@ -8,11 +8,11 @@ import { asRead, type Written } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
-import { controlMark, type Marks, readMark, takeMark } from '../content/cache.ts'
-import { keep, protocolName, wireOf, withInner } from '../content/own.ts'
-import type { Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
+import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type { ChatControlMark, ChatCustomTool, ChatFunction, ChatRequest, ChatSearchOptions, ChatTool, ChatWrittenTool } from '../schema.ts'
+import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
+import type { Writing } from './writing.ts'
 
 /** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {

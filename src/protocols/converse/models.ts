@@ -1,5 +1,5 @@
-import type { ConverseOptions } from '../options.ts'
-import type { ConverseFamily } from '../vocabulary.ts'
+import type { ConverseOptions } from './options.ts'
+import type { ConverseFamily } from './vocabulary.ts'
 
 /** What a model takes, judged by its id. */
 

@@ -9,11 +9,11 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { extOf, ownFields, protocolName } from '../content/own.ts'
-import type { Reading, RequestWriting } from '../content/writing.ts'
+import { extOf, ownFields, protocolName } from '../own.ts'
 import type { GeminiDeclaration, GeminiTool, GeminiWrittenDeclaration, GeminiWrittenTool, GeminiWrittenToolConfig } from '../schema.ts'
 import { nearestServerTool, serverTools } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
+import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 

@@ -1,7 +1,7 @@
-import type { ExtMap } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
-import { createOwn } from '../../../kit/fields/own.ts'
-import { merge } from '../../../kit/json/json.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { createOwn } from '../../kit/fields/own.ts'
+import { merge } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'messages'
@@ -9,7 +9,7 @@ export const protocolName = 'messages'
 /** The path of its main endpoint. */
 export const path = '/v1/messages'
 
-export { withInner } from '../../../kit/fields/own.ts'
+export { withInner } from '../../kit/fields/own.ts'
 export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 
 /** A wire object: the unknown keys, overridden by the known ones. */

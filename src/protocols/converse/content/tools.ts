@@ -9,12 +9,12 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { canCache, encodePoint, type Mark, markBefore } from '../content/cache.ts'
-import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../content/own.ts'
-import type { Reading, RequestWriting } from '../content/writing.ts'
+import { refusesSchemas } from '../models.ts'
+import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import type { ConverseTool, ConverseToolSpec, ConverseWrittenTool } from '../schema.ts'
 import { nearestServerTool, systemTools } from '../vocabulary.ts'
-import { refusesSchemas } from './models.ts'
+import { canCache, encodePoint, type Mark, markBefore } from './cache.ts'
+import type { Reading, RequestWriting } from './writing.ts'
 
 const entryKeys = keysOf<ConverseTool>()('toolSpec')
 const specKeys = keysOf<ConverseToolSpec>()('name', 'description', 'inputSchema', 'strict')

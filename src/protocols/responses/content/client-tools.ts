@@ -5,10 +5,10 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, parseJson, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatName } from '../../../kit/tools/tool-names.ts'
-import { itemOf, withHead } from '../content/item-head.ts'
-import { protocolName } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
+import { protocolName } from '../own.ts'
 import type { ResponsesClientCall, ResponsesClientResult } from '../schema.ts'
+import { itemOf, withHead } from './item-head.ts'
 import { decodeAddedTools } from './tools.ts'
 
 const text = { type: 'string' }
