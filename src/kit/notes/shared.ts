@@ -147,6 +147,12 @@ export const sharedNotes = {
   },
 } as const satisfies NoteTable
 
+type SharedNotes = typeof sharedNotes
+
+/** The shared notes with these codes. */
+export const sharedOf = <Code extends keyof SharedNotes>(...codes: readonly Code[]): Pick<SharedNotes, Code> =>
+  Object.fromEntries(codes.map(code => [code, sharedNotes[code]] as const)) as Pick<SharedNotes, Code>
+
 /** By code: what the reader of a note can do. Apart from the notes, because only the catalog needs it. */
 export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes, string> = {
   'candidates.first-only': 'Request one candidate.',
