@@ -85,10 +85,16 @@ export function createDetails(
   let waiting: { id: string; time: number; detail: RecordDetail }[] = []
   let size = 0
   let writing: Promise<void> | undefined
-  const timers = [setInterval(() => void flush(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  const timers = [setInterval(() => void writeWaiting(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
   for (const timer of timers) timer.unref?.()
 
-  function flush(): Promise<void> {
+  async function flush(): Promise<void> {
+    // It may have begun before the last details came.
+    await writing
+    await writeWaiting()
+  }
+
+  function writeWaiting(): Promise<void> {
     writing ??= write()
       .catch(() => {})
       .finally(() => {
@@ -98,9 +104,9 @@ export function createDetails(
   }
 
   async function write(): Promise<void> {
-    while (waiting.length > 0) {
+    for (let left = waiting.length; left > 0; left -= batchSize) {
       const db = await database.ready()
-      const batch = waiting.slice(0, batchSize)
+      const batch = waiting.slice(0, Math.min(left, batchSize))
       await db
         .insertInto('details')
         .values(batch.map(({ id, time, detail }) => ({ id, time, detail: JSON.stringify(detail) })))

@@ -17,8 +17,20 @@ export function costOf(model: string | undefined, usage: Usage | undefined, pric
   return (input + usage.output * price.output) / 1_000_000
 }
 
-/** Undefined: it is unknown. */
+const mostKnown = 1000
+const known = new WeakMap<Prices, Map<string, Price | undefined>>()
+
+/** Undefined: it is unknown. Each model is looked up once: there are some hundred patterns, and every request has a price. */
 export function priceOf(model: string, prices: Prices): Price | undefined {
+  const found = known.get(prices) ?? new Map<string, Price | undefined>()
+  if (!found.has(model)) {
+    if (found.size >= mostKnown) found.clear()
+    known.set(prices, found.set(model, longestMatch(model, prices)))
+  }
+  return found.get(model)
+}
+
+function longestMatch(model: string, prices: Prices): Price | undefined {
   if (Object.hasOwn(prices, model)) return prices[model]
   const matching = Object.keys(prices).filter(pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)))
   const [longest] = matching.sort((a, b) => b.length - a.length)

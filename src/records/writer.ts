@@ -8,7 +8,7 @@ import { minutesKeptMs } from './queries.ts'
 export type Writer = {
   /** Never waits and never throws. */
   add(record: UsageRecord): void
-  /** Resolves when everything that was added is written, or given up. */
+  /** Resolves when everything that was added before is written, or given up. */
   flush(): Promise<void>
   close(): Promise<void>
   /** Records that could not be written, because the database was away for too long. */
@@ -42,19 +42,26 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
   let isFailing = false
   let writing: Promise<void> | undefined
 
-  const timers = [setInterval(() => void flush(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  const timers = [setInterval(() => void writeWaiting(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
   for (const timer of timers) timer.unref?.()
 
-  function flush(): Promise<void> {
-    writing ??= writeAll().finally(() => {
+  async function flush(): Promise<void> {
+    // It may have begun before the last records came.
+    await writing
+    await writeWaiting()
+  }
+
+  function writeWaiting(): Promise<void> {
+    writing ??= writeBatches().finally(() => {
       writing = undefined
     })
     return writing
   }
 
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchSize)
+  /** Those that wait now. Of the next ones there are few yet, and a batch of few takes nearly as long. */
+  async function writeBatches(): Promise<void> {
+    for (let left = waiting.length; left > 0; left -= batchSize) {
+      const batch = waiting.slice(0, Math.min(left, batchSize))
       try {
         await write(batch)
         waiting = waiting.slice(batch.length)
@@ -106,7 +113,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     add(record) {
       if (waiting.length < mostWaiting) waiting.push(rowOf(record, prices()))
       else drop({}, 'records are dropped: the database is away for too long')
-      if (waiting.length >= batchSize && !isFailing) void flush()
+      if (waiting.length >= batchSize && !isFailing) void writeWaiting()
     },
     flush,
     async close() {

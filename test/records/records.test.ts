@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/records/database.ts'
 import { type Location, openRecords, type RecordsOptions } from '../../src/records/index.ts'
 import { costOf } from '../../src/records/prices.ts'
 import { findRecords, sumUsage } from '../../src/records/queries.ts'
+import { createWriter } from '../../src/records/writer.ts'
 import { postgresPrograms, startPostgres } from './postgres.ts'
 
 const request = { method: 'POST', path: '/', headers: {}, raw: undefined }
@@ -91,6 +92,30 @@ describe.each(places)('records in %s', (_, place) => {
     await records.close()
     const database = await openDatabase(location)
     expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 1, input: 100, output: 50 }])
+    await database.close()
+  })
+
+  test('that come while others are written wait for the next batch', async () => {
+    const database = await openDatabase(await place())
+    const sizes: number[] = []
+    const writer = createWriter(
+      {
+        ...database,
+        insertions(rows) {
+          sizes.push(rows.length)
+          writer.add(recordOf(100 + sizes.length))
+          return database.insertions(rows)
+        },
+      },
+      { prices: () => ({}), warn() {} },
+    )
+    for (let number = 0; number < 10; number++) writer.add(recordOf(number))
+    await writer.flush()
+    expect(sizes).toEqual([10])
+    expect(writer.waiting()).toBe(1)
+    await writer.flush()
+    expect(sizes).toEqual([10, 1])
+    await writer.close()
     await database.close()
   })
 
