@@ -327,6 +327,17 @@ describe('operations', () => {
     expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500')
   })
 
+  test('counts that are none are left out of the metrics, and sums go on from scrape to scrape', async () => {
+    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
+    const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, status: 200, totalMs: 1, attempts: 1, notes: 0, channel: 'up' }
+    const line = async () => /wireglot_tokens_total\{.*type="input"\} (.*)/.exec((await metrics.text()).body)?.[1]
+    for (const input of [2, -3, Number.NaN, Infinity, 3]) metrics.count({ ...record, modelServed: 'm', usage: { input } })
+    expect(await line()).toBe('5')
+    expect(await line()).toBe('5')
+    metrics.count({ ...record, modelServed: 'm', usage: { input: 4 } })
+    expect(await line()).toBe('9')
+  })
+
   test.each(['json', 'pretty'] as const)('the access log has one line per request as %s', async log => {
     const seen = await upstream(sendJson(200, responses.messages))
     const config = { keys: [{ name: 'alice', key: 'client-key-0123456789' }], channels: [channelOf(seen.url)] }
