@@ -97,7 +97,7 @@ export const operationsTable = (rows: readonly GatewayRow[], machine: string, lo
 
 Written by \`npm run bench -- --operations\` on ${machine}. Load of the machine before the run: ${load}.
 
-Messages clients before a chat-completions upstream, 16 requests at once. The access log goes to /dev/null as JSON; the records go to an embedded database. The best of all rounds counts.
+Messages clients before a chat-completions upstream, 16 requests at once. The access log goes to /dev/null as JSON; the records go to an embedded database. All processes were started five times: the best rates, and the medians of the ratios.
 
 ${throughputTable(rows)}`
 
