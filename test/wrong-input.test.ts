@@ -52,6 +52,41 @@ describe.each(functionsOfBodies)('%s', (_, act) => {
   })
 })
 
+describe('a body that is no plain JSON', () => {
+  const names = ['chat-completions', 'responses', 'messages', 'generate-content', 'converse'] as const
+  const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+  const bodies: Record<(typeof names)[number], object> = {
+    'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
+    responses: { model: 'm', input: 'Hello' },
+    messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] },
+    'generate-content': { contents },
+    converse: { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
+  }
+
+  test.each(names.flatMap(from => names.map(to => [from, to] as const)))('%s to %s: never ends the stack', (from, to) => {
+    const round: Record<string, unknown> = { ...bodies[from] }
+    round['odd'] = [{ self: round }]
+    let deep: Record<string, unknown> = { ...bodies[from] }
+    const top = deep
+    for (let depth = 0; depth < 20_000; depth++) deep = deep['odd'] = {}
+    for (const body of [round, top])
+      try {
+        call('translateRequest', body, { from, to, model: 'm' })
+      } catch (error) {
+        const [path, message] = body === round ? ['/odd/0/self', 'this contains itself'] : ['', 'it is nested too deeply']
+        expect(error).toMatchObject({ name: 'TranslationError', code: 'malformed', path, message: expect.stringContaining(message) })
+      }
+  })
+
+  test('is named with its place', () => {
+    const round: Record<string, unknown> = { contents }
+    round['odd'] = { self: round }
+    expect(() => call('translateRequest', round, { from: 'generate-content', to: 'messages', model: 'm' })).toThrow(
+      expect.objectContaining({ code: 'malformed', path: '/odd/self', message: expect.stringContaining('this contains itself') }),
+    )
+  })
+})
+
 describe('a body with a fault', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
   test.each<[string, unknown, string]>([

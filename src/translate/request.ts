@@ -2,6 +2,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { withoutWire } from '../kit/fields/source.ts'
+import { readBody } from '../kit/json/wrong-input.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
 import type { ClientHalf, Protocol, ProtocolFacts, TranslationContext, UpstreamHalf } from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
@@ -27,19 +28,22 @@ type Translated = { body: unknown; notes: Note[]; context: TranslationContext }
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(body: unknown, from: Protocol, to: Protocol, known: Iterable<ProtocolFacts>, settings: Given): Translated {
-  if (from !== to) return translateForeign(body, from, to, known, settings)
+  return from === to ? readBody(from.name, body, () => translateOwn(body, from, settings)) : translateForeign(body, from, to, known, settings)
+}
+
+function translateOwn(body: unknown, from: Protocol, settings: Given): Translated {
   const { strict, model, isPlain = false, fitsVendor = false } = settings
   const reading = optionsFor(from, settings)
   const resolvedOf = (wire: unknown) =>
     resolves(settings) ? resolveReferences(from.decodeRequest(wire, reading).value, settings, { issuer: from.name, fieldNames: from.fieldNames }).resolved : 0
   // A resolver that knows an id says by that that the provider does not know it.
   const holdsForeign = !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)
-  if (holdsForeign || resolvedOf(body) > 0) return rewritten(body, from, to, settings, holdsForeign)
+  if (holdsForeign || resolvedOf(body) > 0) return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)
-  const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, optionsFor(to, settings), { caller: from, body }) : { body: named, notes: [] }
-  refuseIfStrict(met.notes, strict, to.name)
-  return { ...met, context: { from: from.name, to: to.name } }
+  const met = fitsVendor ? fitRequest({ body: named, notes: [] }, from, reading, { caller: from, body }) : { body: named, notes: [] }
+  refuseIfStrict(met.notes, strict, from.name)
+  return { ...met, context: { from: from.name, to: from.name } }
 }
 
 /**
@@ -48,7 +52,7 @@ export function translateRequest(body: unknown, from: Protocol, to: Protocol, kn
  */
 export function translateForeign(body: unknown, from: ClientHalf, to: UpstreamHalf, known: Iterable<ProtocolFacts>, settings: Given): Translated {
   refuseForeign(body, from, known)
-  return rewritten(body, from, to, settings, false)
+  return readBody(from.name, body, () => rewritten(body, from, to, settings, false))
 }
 
 /** `anew`: nothing of the body may be written as it is. */

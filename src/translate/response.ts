@@ -5,6 +5,7 @@ import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { isObject } from '../kit/json/json.ts'
+import { readBody } from '../kit/json/wrong-input.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
@@ -36,7 +37,7 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, se
 /** The same between different protocols. */
 export function translateForeign(body: unknown, from: UpstreamHalf, to: ClientHalf, settings: Settings): TranslatedResponse & Outcome {
   const { strict, model, renewId, context } = settings
-  const { value, notes, fieldNames } = from.decodeResponse(body, optionsFor(from, settings))
+  const { value, notes, fieldNames } = readBody(from.name, body, () => from.decodeResponse(body, optionsFor(from, settings)))
   const { request } = context ?? {}
   const { id, ...nameless } = restoreResponse(failUnusable(value), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))

@@ -1,3 +1,5 @@
+import { TranslationError } from '../../errors.ts'
+import { pointer } from '../notes/path.ts'
 import { isObject } from './json.ts'
 
 /** The class of a value, such as `String` or `Response`. */
@@ -34,4 +36,41 @@ export function refuseStream(value: unknown): never {
 /** @throws TypeError for a value that is neither text nor bytes */
 export function refuseNoChunk(value: unknown): void {
   if (typeof value !== 'string' && !ArrayBuffer.isView(value)) throw new TypeError(`chunk: expected text or bytes, ${but(value)}`)
+}
+
+/**
+ * What `read` makes of a body.
+ * @throws TranslationError `malformed` for a body that contains itself, or is nested so deeply that reading it ends the stack
+ */
+export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof RangeError && error.message.includes('call stack'))) throw error
+    const path = placeOfCircle(body)
+    const message = path ? 'expected plain JSON, but this contains itself' : 'expected plain JSON, but it is nested too deeply'
+    throw new TranslationError({ code: 'malformed', protocol, path: pointer(path ?? []) }, message)
+  }
+}
+
+const mostVisited = 100_000
+const mostDeep = 1000
+
+/** Where a value contains one that it is inside of. Undefined: nowhere, as far as it was searched. */
+function placeOfCircle(value: unknown): string[] | undefined {
+  const around: unknown[] = []
+  const path: string[] = []
+  const open = [{ value, depth: 0, key: '' }]
+  let visited = 0
+  for (let next = open.pop(); next && visited < mostVisited; next = open.pop(), visited++) {
+    around.length = next.depth
+    path.length = next.depth
+    path.push(next.key)
+    if (around.includes(next.value)) return path.slice(1)
+    around.push(next.value)
+    if (next.depth === mostDeep) continue
+    for (const [key, inner] of Object.entries(next.value as object))
+      if (typeof inner === 'object' && inner !== null) open.push({ value: inner, depth: next.depth + 1, key })
+  }
+  return undefined
 }
