@@ -15,7 +15,10 @@ const now = 1_750_000_000
 /** Between equal protocols, what there is to do is another model name. */
 const named = from === to ? { model: 'other-model' } : {}
 
-function translated(chunks: readonly string[]): string {
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+/** Chunks are bytes, as they come from the network. */
+function translated(chunks: readonly Uint8Array[]): string {
   const translator = createStreamTranslator({ from, to, now })
   let out = ''
   for (const chunk of chunks) out += translator.push(chunk)
@@ -35,8 +38,9 @@ async function streams(): Promise<Task[]> {
   for (const kind of ['text', 'agent'] as const) {
     const { frames, events } = streamOf(protocols[from], kind)
     const json = frames.flatMap(frame => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
-    const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) => frames.slice(i * 8, i * 8 + 8).join(''))
-    for (const chunks of [frames, eights]) refuse(await wrongInStream(translated(chunks), to, kind))
+    const ones = frames.map(bytesOf)
+    const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) => bytesOf(frames.slice(i * 8, i * 8 + 8).join('')))
+    for (const chunks of [ones, eights]) refuse(await wrongInStream(translated(chunks), to, kind))
     const floor = `${kind} stream: parse + stringify`
     tasks.push(
       { name: floor, units: events, work: () => again(json) },
@@ -46,10 +50,10 @@ async function streams(): Promise<Task[]> {
         floor,
         work: () => {
           const parser = createFrameParser(() => {})
-          for (const frame of frames) parser.push(frame)
+          for (const chunk of ones) parser.push(chunk)
         },
       },
-      { name: `${kind} stream, 1 event a chunk`, units: events, floor, work: () => translated(frames) },
+      { name: `${kind} stream, 1 event a chunk`, units: events, floor, work: () => translated(ones) },
       { name: `${kind} stream, 8 events a chunk`, units: events, floor, work: () => translated(eights) },
     )
   }

@@ -108,8 +108,6 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   const last = fragments[slots.length] ?? ''
   if (!isAt(text, place, last) || behind - begin <= 2) return undefined
   const literal = text.slice(begin, behind)
-  // Half of a surrogate pair is written in another way than it was read.
-  if (!literal.isWellFormed()) return undefined
   takeLiteral(form, literal)
   return place + last.length
 }

@@ -94,6 +94,8 @@ export class StreamReader {
   /** Set: the stream is only watched. */
   readonly #onFrame: OnFrame | undefined
   #isBetweenFrames = true
+  /** Chunks come as text, which may have half of a surrogate pair: it is written in another way than it was read. */
+  #isText = false
   /** The form of the frame before; of a stream that is only watched, also for bytes. */
   #form: Form | undefined
   #byteForm: ByteForm | undefined
@@ -116,7 +118,9 @@ export class StreamReader {
   push(given: Uint8Array | string): number {
     refuseNoChunk(given)
     const chunk = this.#decode ? this.#decode(given) : given
-    return this.#onFrame && typeof chunk !== 'string' ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
+    if (typeof chunk !== 'string') return this.#onFrame ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
+    this.#isText = true
+    return this.#read(chunk)
   }
 
   /** Set when the stream is one JSON list. */
@@ -215,6 +219,7 @@ export class StreamReader {
     if (!form || !this.#isBetweenFrames || this.seen.ended) return undefined
     const to = matchForm(form, text, from)
     if (to === undefined || to - from > this.#maxEventLength) return undefined
+    if (this.#isText && !form.literal.isWellFormed()) return undefined
     if (!this.#shortcut?.read(this.#frames.state, form.delta)) return undefined
     this.#uses++
     this.#frames.count++
