@@ -15,7 +15,7 @@ const usageWords: Record<Appends, string> = {
 export function addAddress(program: Command): void {
   program
     .command('address')
-    .description('what is wrong with a base address, and the right one for each usage')
+    .description('report what is wrong with a base URL, and the right one for each use')
     .argument('<url>', "the address in the client's settings")
     .addOption(new Option('--client <name>', 'the client program that uses it').choices(clientNames))
     .addOption(new Option('--protocol <protocol>', 'what the client speaks').choices(protocolNames))
@@ -42,7 +42,7 @@ function usageOf({ client, protocol, appends }: CommandOptions): AddressUsage | 
 }
 
 function tableOf({ given, root, address, faults, usages }: AddressCheck): string {
-  const lines = [given, ...faults.map(({ severe, message }) => `  ${severe ? 'wrong' : 'mind'}: ${message}`)]
+  const lines = [given, ...faults.map(({ severe, message }) => `  ${severe ? 'wrong' : 'warning'}: ${message}`)]
   if (faults.length === 0) lines.push('  nothing is wrong with it')
   if (root === undefined || address === undefined) return `${lines.join('\n')}\n`
   const [only, ...others] = usages

@@ -61,7 +61,7 @@ program
 
 program
   .command('translate')
-  .description('standard input in one protocol → standard output in another; notes go to standard error, one JSON a line')
+  .description('translate standard input into another protocol; notes go to standard error, one JSON object per line')
   .addOption(new Option('--kind <kind>', 'what the input is').choices(['request', 'response', 'stream', 'error']).makeOptionMandatory())
   .requiredOption('--from <protocol>', `protocol of the input: ${protocolNames.join(', ')}`, toProtocol)
   .requiredOption('--to <protocol>', `protocol of the output: ${protocolNames.join(', ')}`, toProtocol)
@@ -78,7 +78,7 @@ program
 
 program
   .command('collect')
-  .description('a stream on standard input → the complete response')
+  .description('turn a stream on standard input into the complete response')
   .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
@@ -89,7 +89,7 @@ program
 
 program
   .command('explode')
-  .description('a complete response on standard input → the same response as a stream')
+  .description('turn a complete response on standard input into a stream')
   .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {

@@ -117,7 +117,7 @@ function acceptSockets(server: Server, current: () => ConnectGateway): void {
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is taken (EADDRINUSE): give another --port, or 0 for any that is free`) : error),
+      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is in use (EADDRINUSE): choose another --port, or 0 for any free one`) : error),
     )
     server.listen(port, host, resolve)
   })
@@ -266,7 +266,7 @@ function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: 
   const handler = gateway(isObject(config) ? { proxy: 'env', ...config } : config, { ...hooks, logger })
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
-  throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)
+  throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", set "auth": "none" in the configuration, or listen on 127.0.0.1`)
 }
 
 /** Example commands for all protocols, which work as printed. */

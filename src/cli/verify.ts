@@ -8,11 +8,11 @@ type CommandOptions = { base: string; keyEnv?: string }
 export function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('ask a gateway or a provider all that clients ask, and say of each point what to change')
+    .description('send a gateway or a provider what clients send, and report what to change')
     .requiredOption('--base <url>', 'its address')
-    .requiredOption('--model <id>', 'a model of it')
+    .requiredOption('--model <id>', 'the model to test with')
     .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
-    .addOption(new Option('--protocol <protocol>', 'this one alone').choices(protocolNames))
+    .addOption(new Option('--protocol <protocol>', 'test only this protocol').choices(protocolNames))
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a point failed.')
     .action(async ({ base, model, keyEnv, protocol, json }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
@@ -34,7 +34,7 @@ export function summaryOf(points: readonly { result: string }[]): string {
 export function addModels(program: Command): void {
   program
     .command('models')
-    .description('the models that a gateway or a provider lists')
+    .description('list the models of a gateway or a provider')
     .requiredOption('--base <url>', 'its address')
     .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
     .addHelpText('after', '\nExample: wireglot models --base https://gateway.example --key-env GATEWAY_KEY')

@@ -7,7 +7,7 @@ export const claudeCode: Client = {
   title: 'Claude Code',
   usages: [usage],
   remarks: [
-    'The small model of background tasks is set, too: without it Claude Code asks for one that the gateway may not have.',
+    'The small model for background tasks is set too. Without it, Claude Code requests a model that the gateway may not have.',
     'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
   ],
   // `claude -p` prints the last block of a response, and nothing if that is not a text.

@@ -66,7 +66,7 @@ export function hookFailed(name: string, cause: unknown): Refusal {
 }
 
 export function unknownModel(model: string): Refusal {
-  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
+  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists the models`, { param: 'model' })
 }
 
 /** `retryAfterMs`: until the channel takes requests again. */

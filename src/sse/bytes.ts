@@ -38,7 +38,7 @@ export function textOf(bytes: Uint8Array): string {
   return text === undefined ? lenient.decode(bytes) : withoutMark(text)
 }
 
-/** In bytes. `transcode` takes a microsecond to begin: fifteen times as long as `toString` for a usual frame, but a third for a large body. */
+/** In bytes. `transcode` takes a microsecond to begin: fifteen times as long as `toString` for a typical frame, but a third for a large body. */
 const short = 1000
 
 /** Decodes UTF-8, with its byte order mark, by a Buffer: five to ten times as fast as TextDecoder. Undefined: no Buffer, or invalid bytes. */

@@ -180,7 +180,7 @@ export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
 export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
     const once = attempt(() => back(there(structuredClone(body))))
-    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'there and back is another body')
+    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'converted there and back, it is another body')
   })
 }
 
@@ -205,7 +205,7 @@ export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversi
     if (!after || [before, after].some(({ body }) => isError(body)) || choosesAmongNone(before.body, after.body, change)) return
     const isNoted = [before, after].some(({ notes = [] }) => covers([...notes], change.path))
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
-      throw new Error(`lost in silence: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
+      throw new Error(`lost silently: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
   })
 }
 

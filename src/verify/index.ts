@@ -87,7 +87,7 @@ export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch 
   return listed({ ask: createSender(send, timeoutMs, key), service, key })
 }
 
-const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
+const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'warn', skipped: '-   ' }
 
 /**
  * One point as lines of text. Control characters of the service are escaped, since a terminal would interpret them.

@@ -327,7 +327,7 @@ describe('operations', () => {
     expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500')
   })
 
-  test('counts that are none are left out of the metrics, and sums go on from scrape to scrape', async () => {
+  test('counts that are none are left out of the metrics, and sums continue from scrape to scrape', async () => {
     const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
     const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, status: 200, totalMs: 1, attempts: 1, notes: 0, channel: 'up' }
     const line = async () => /wireglot_tokens_total\{.*type="input"\} (.*)/.exec((await metrics.text()).body)?.[1]

@@ -54,7 +54,7 @@ describe('a wire value against its schema', () => {
     ['in the body', '{"content":"a","__proto__":{"polluted":true}}', 'malformed /__proto__'],
     ['in a part', '{"content":[{"type":"text","text":"a","__proto__":[]}]}', 'malformed /content/0/__proto__'],
     ['in a part of an unknown kind', '{"content":[{"type":"novelty","__proto__":1}]}', 'malformed /content/0/__proto__'],
-  ])('a key that would be lost in silence is refused: %s', (_, text, expected) => expect(faultOf(JSON.parse(text))).toBe(expected))
+  ])('a key that would be lost silently is refused: %s', (_, text, expected) => expect(faultOf(JSON.parse(text))).toBe(expected))
 
   test('where anything may stand, such a key is a key', () => {
     const wire: unknown = JSON.parse('{"content":"a","x":{"__proto__":{"polluted":true}}}')

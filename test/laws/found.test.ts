@@ -221,7 +221,7 @@ describe('what a note says is so', () => {
   ])('$what', row => expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined())
 })
 
-describe('nothing is lost in silence', () => {
+describe('nothing is lost silently', () => {
   test.each<Row>([
     {
       what: 'an image whose bytes are written with percent signs, which other wires write as base64',

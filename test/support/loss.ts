@@ -8,7 +8,7 @@ import { wordsOf } from '../../src/testing/typical.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, sent } from './cross.ts'
 
 /**
- * What is lost in silence when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.
+ * What is lost silently when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.
  * If no note names the leaf, before or after, then the other body changes too, and on the way back the new value turns up
  * where it was not before. So nothing has to be known of where a wire puts things, how it groups them, or how it spells
  * its words: only whether it says them.

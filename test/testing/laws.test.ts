@@ -72,7 +72,7 @@ describe('nothing is lost without a note', () => {
         const { model: _, modelVersion: __, ...rest } = converted as Record<string, unknown>
         return { body: rest, notes }
       }
-      fails(testing.noSilentLossLaw(testing.responseOf(pair.from), forgetful), /lost in silence: \/model/)
+      fails(testing.noSilentLossLaw(testing.responseOf(pair.from), forgetful), /lost silently: \/model/)
     },
   )
 })
@@ -153,7 +153,7 @@ describe('a fault is found by its law:', () => {
       const { temperature: _, ...rest } = body as { temperature?: unknown }
       return { body: rest, notes: [] }
     }
-    fails(testing.noSilentLossLaw(testing.requestOf(from), lossy), /lost in silence: \/temperature/)
+    fails(testing.noSilentLossLaw(testing.requestOf(from), lossy), /lost silently: \/temperature/)
     const noted = (body: unknown) => ({ ...lossy(body), notes: [{ kind: 'dropped' as const, path: '/temperature', code: 'x', reason: 'no place' }] })
     fc.assert(testing.noSilentLossLaw(testing.requestOf(from), noted), runs(500))
     fc.assert(

@@ -74,7 +74,7 @@ export function createAdmission({ config, hooks, limits, inFlight }: Pick<Servic
     if (config.auth === 'none') return {}
     if (localOnly) {
       if (local) return {}
-      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
+      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"')
     }
     for (const shown of credentials) {
       const identity = keys.find(shown)

@@ -84,7 +84,7 @@ export const sharedNotes = {
   'reasoning.unsigned': { kind: 'dropped', meaning: 'The target accepts no reasoning without a signature or an encrypted form.' },
   'refusal.as-text': { kind: 'approximated', meaning: 'A refusal is written as text.' },
   'refusal.synthesized': { kind: 'synthesized', meaning: 'A refusal requires a text; the explanation or an empty text is written.' },
-  'response.created': { kind: 'synthesized', meaning: 'The target requires a creation time; `now` is written.' },
+  'response.created': { kind: 'synthesized', meaning: 'The target requires a creation time; `now` is written, or 0 without it.' },
   'response.id': { kind: 'synthesized', meaning: 'The target requires a response id, and the source has none.' },
   'response.model': { kind: 'synthesized', meaning: 'The target requires a model name, and the source has none.' },
   'schema.keywords': { kind: 'approximated', meaning: 'The server refuses some keywords of this schema; they move into the description and are not enforced.' },
