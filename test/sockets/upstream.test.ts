@@ -253,8 +253,8 @@ test('closes the connection to the provider when the client leaves', async () =>
 })
 
 test.each([
-  ['the first event', [], { firstByteMs: 50 }],
-  ['the next event', begun, { idleMs: 50 }],
+  ['the first event', [], { firstByteMs: 200 }],
+  ['the next event', begun, { idleMs: 200 }],
 ])('closes the connection when %s comes too late', async (_, list, timeouts) => {
   const records: UsageRecord[] = []
   const up = await provider([sendAll(list)])
@@ -262,7 +262,8 @@ test.each([
   await ask(...asking('responses', { stream: true }))
     .then(response => response.text())
     .catch(() => '')
-  await until(() => up.closed === 1 && records.length === 1)
+  // On a busy machine the time may be over before the server has seen the connection.
+  await until(() => up.closed === up.sockets.length && records.length === 1)
   expect(records[0]).toMatchObject({ failure: 'upstream_timeout' })
 })
 
