@@ -374,7 +374,7 @@ describe('the protocol folders', () => {
   }
 
   test.each(folders.flatMap(name => ['', 'request/', 'content/', 'response/', 'stream/'].map(room => `${name}/${room}`)))(
-    '%s has no circle, and no more levels of imports than one can keep in mind',
+    '%s has no cycle, and no more levels of imports than one can keep in mind',
     folder => {
       const needs = needsIn(`protocols/${folder}`)
       for (const child of needs.keys()) expect(levelOf(child, needs), child).toBeLessThanOrEqual(mostLevels)

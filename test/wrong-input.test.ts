@@ -63,7 +63,7 @@ describe('a body that is no plain JSON', () => {
     converse: { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
   }
 
-  test.each(names.flatMap(from => names.map(to => [from, to] as const)))('%s to %s: never ends the stack', (from, to) => {
+  test.each(names.flatMap(from => names.map(to => [from, to] as const)))('%s to %s: never overflows the stack', (from, to) => {
     const round: Record<string, unknown> = { ...bodies[from] }
     round['odd'] = [{ self: round }]
     let deep: Record<string, unknown> = { ...bodies[from] }

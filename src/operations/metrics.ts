@@ -93,7 +93,7 @@ function createTally(config: CounterConfiguration<string>): Tally {
   })
   return {
     add(values, count) {
-      // Upstreams count what they like, and a counter takes no other numbers.
+      // An upstream may report any number; prom-client throws for one that is negative or infinite.
       if (!(count >= 0 && count < Infinity)) return
       const name = values.join('\n')
       const sum = sums.get(name)

@@ -17,14 +17,14 @@ export function costOf(model: string | undefined, usage: Usage | undefined, pric
   return (input + usage.output * price.output) / 1_000_000
 }
 
-const mostKnown = 1000
+const mostModels = 1000
 const known = new WeakMap<Prices, Map<string, Price | undefined>>()
 
 /** Undefined: it is unknown. Each model is looked up once: there are some hundred patterns, and every request has a price. */
 export function priceOf(model: string, prices: Prices): Price | undefined {
   const found = known.get(prices) ?? new Map<string, Price | undefined>()
   if (!found.has(model)) {
-    if (found.size >= mostKnown) found.clear()
+    if (found.size >= mostModels) found.clear()
     known.set(prices, found.set(model, longestMatch(model, prices)))
   }
   return found.get(model)

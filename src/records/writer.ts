@@ -58,7 +58,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     return writing
   }
 
-  /** Those that wait now. Of the next ones there are few yet, and a batch of few takes nearly as long. */
+  /** Writes the records that are waiting now. Few more have come meanwhile, and a small batch takes nearly as long as a large one. */
   async function writeBatches(): Promise<void> {
     for (let left = waiting.length; left > 0; left -= batchSize) {
       const batch = waiting.slice(0, Math.min(left, batchSize))

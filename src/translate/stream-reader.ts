@@ -246,13 +246,13 @@ export class StreamReader {
     const { last } = this.#frames
     // Each finish reason has to be seen.
     const delta = isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
-    if (isEnd && this.#shortcut) this.#follow(delta, isWhole ? frame : undefined)
+    if (isEnd) this.#follow(delta, isWhole ? frame : undefined)
     return to
   }
 
   /**
-   * What comes between frames of a form may change what they mean to the decoder, so only another delta for the same place leaves the
-   * form as it is. `delta`: the only thing that became of the last frame. `frame`: its text, if one chunk has all of it.
+   * Keeps, learns or forgets the form after a frame that was parsed. Such a frame may change what the next ones mean to the decoder, so
+   * only a delta for the same place keeps it. `delta`: the only event of the frame. `frame`: its text, if it is in one chunk.
    */
   #follow(delta: TextDelta | undefined, frame: string | undefined): void {
     const isSame = delta !== undefined && this.#form !== undefined && isForSame(delta, this.#form.delta)

@@ -105,6 +105,19 @@ describe('deltas for a place that was never announced go where they went one by 
   })
 })
 
+test('half of a surrogate pair in a chunk of text is written alike, however the stream is cut', () => {
+  const chunks = ['a', 'b', '\ud83d', 'c'].map(content => `data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`)
+  const received = (texts: Iterable<string>) => {
+    const translator = createStreamTranslator(protocols['chat-completions'], protocols.messages, {})
+    let out = ''
+    for (const text of texts) out += translator.push(text)
+    return out + translator.end()
+  }
+  const whole = received([chunks.join('')])
+  expect(whole).toBe(received(chunks.join('').split(/(?=[{}])/)))
+  expect(whole.isWellFormed()).toBe(true)
+})
+
 test('every empty thought begins a segment, however the stream is cut', () => {
   const frameOf = (parts: object[]) => protocols['generate-content'].frames.write({ candidates: [{ index: 0, content: { role: 'model', parts } }] })
   const segment = frameOf([

@@ -40,24 +40,24 @@ export function refuseNoChunk(value: unknown): void {
 
 /**
  * What `read` makes of a body.
- * @throws TranslationError `malformed` for a body that contains itself, or is nested so deeply that reading it ends the stack
+ * @throws TranslationError `malformed` for a body that contains itself, or is nested so deeply that reading it overflows the stack
  */
 export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (!(error instanceof RangeError && error.message.includes('call stack'))) throw error
-    const path = placeOfCircle(body)
+    const path = placeOfCycle(body)
     const message = path ? 'expected plain JSON, but this contains itself' : 'expected plain JSON, but it is nested too deeply'
     throw new TranslationError({ code: 'malformed', protocol, path: pointer(path ?? []) }, message)
   }
 }
 
 const mostVisited = 100_000
-const mostDeep = 1000
+const deepest = 1000
 
 /** Where a value contains one that it is inside of. Undefined: nowhere, as far as it was searched. */
-function placeOfCircle(value: unknown): string[] | undefined {
+function placeOfCycle(value: unknown): string[] | undefined {
   const around: unknown[] = []
   const path: string[] = []
   const open = [{ value, depth: 0, key: '' }]
@@ -68,7 +68,7 @@ function placeOfCircle(value: unknown): string[] | undefined {
     path.push(next.key)
     if (around.includes(next.value)) return path.slice(1)
     around.push(next.value)
-    if (next.depth === mostDeep) continue
+    if (next.depth === deepest) continue
     for (const [key, inner] of Object.entries(next.value as object))
       if (typeof inner === 'object' && inner !== null) open.push({ value: inner, depth: next.depth + 1, key })
   }
