@@ -7,6 +7,8 @@ export function escapeLineSeparators(json: string): string {
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
+export const isLineSeparator = (code: number) => code === 0x2028 || code === 0x2029
+
 const escapes = { 168: '\\u2028', 169: '\\u2029' } as const
 
 /** The same for UTF-8, of whole frames. */

@@ -1,7 +1,7 @@
 import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
-import { colon, comma, endOfLiteral, nextToken, quote, startScan, word } from '../kit/json/scan.ts'
+import { backslash, colon, comma, endOfLiteral, nextToken, quote, startScan, word } from '../kit/json/scan.ts'
 import type { Shortcut } from '../protocol.ts'
-import { escapeLineSeparators } from '../sse/line-separators.ts'
+import { escapeLineSeparators, isLineSeparator } from '../sse/line-separators.ts'
 
 /**
  * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
@@ -91,25 +91,43 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   const { fragments, slots } = form
   let begin = at
   let behind = at
+  let isPlain = false
   let place = at
   for (let i = 0; i < slots.length; i++) {
     const fragment = fragments[i] ?? ''
     if (!isAt(text, place, fragment)) return undefined
     place += fragment.length
     // When the delta is not a string, the decoder has to take the frame.
-    const end = slots[i] === 'text' || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
+    const isText = slots[i] === 'text'
+    const plain = isText ? endOfPlain(text, place) : -1
+    const end = plain >= 0 ? plain : isText || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
     if (end < 0) return undefined
-    if (slots[i] === 'text') {
+    if (isText) {
       begin = place
       behind = end
+      isPlain = plain >= 0
     }
     place = end
   }
   const last = fragments[slots.length] ?? ''
   if (!isAt(text, place, last) || behind - begin <= 2) return undefined
   const literal = text.slice(begin, behind)
-  takeLiteral(form, literal)
+  if (isPlain) {
+    form.delta.delta.text = literal.slice(1, -1)
+    form.literal = literal
+  } else takeLiteral(form, literal)
   return place + last.length
+}
+
+/** The end of the literal that begins here, if its text is the same in all JSON. Negative: it is not, or there is no literal. */
+function endOfPlain(text: string, from: number): number {
+  if (text.charCodeAt(from) !== quote) return -1
+  for (let at = from + 1; ; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at + 1
+    // Also where the text is over.
+    if (!(code >= 0x20) || code === backslash || isLineSeparator(code)) return -1
+  }
 }
 
 /**
@@ -131,7 +149,7 @@ function endOfNumber(text: string, at: number): number {
 const isDigit = (char: number) => char >= 0x30 && char <= 0x39
 
 /** Puts the text of the next frame, as JSON, into the form. */
-export function takeLiteral(form: Form, literal: string): void {
+function takeLiteral(form: Form, literal: string): void {
   const { delta } = form.delta
   const isEscaped = literal.includes('\\')
   delta.text = isEscaped ? (JSON.parse(literal) as string) : literal.slice(1, -1)

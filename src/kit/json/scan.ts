@@ -17,8 +17,7 @@ export const openList = 0x5b
 export const closeList = 0x5d
 export const openObject = 0x7b
 export const closeObject = 0x7d
-
-const backslash = 0x5c
+export const backslash = 0x5c
 
 export function startScan(): JsonScan {
   return { token: word, start: 0, separator: none, pending: none, depth: 0, inString: false, escaped: false }
