@@ -19,28 +19,35 @@ export function settleFinal(streamed: Part, final: Part): Settled {
 }
 
 /** What content deltas do not carry. Undefined: nothing. */
-function lateFields(streamed: Part, deltas: readonly Delta[], { at, ext, signature: _, ...final }: Part): Delta | undefined {
-  const { ext: known, ...added } = deltas.reduce((part, delta) => {
-    addDelta(part, delta)
-    return part
-  }, copyOf(streamed))
-  const before = new Map<string, unknown>(Object.entries(added))
-  const fields: Record<string, unknown> = Object.fromEntries(
-    Object.entries(final).filter(([key, value]) => value !== undefined && !same(before.get(key), value)),
-  )
-  for (const key of before.keys()) if (!(key in final) && !kept.has(key)) fields[key] = undefined
-  const unknown = newFields(ext, known)
+function lateFields(streamed: Part, deltas: readonly Delta[], final: Part): Delta | undefined {
+  const known: Record<string, unknown> = { ...completed(streamed, deltas) }
+  const fields: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(final)) if (value !== undefined && !apart.has(key) && !same(known[key], value)) fields[key] = value
+  for (const key of Object.keys(known)) if (!(key in final) && !kept.has(key)) fields[key] = undefined
+  const { at, ext } = final
+  const unknown = ext && newFields(ext, streamed.ext)
   const isMoved = at !== undefined && at !== '' && !same(at, streamed.at)
   if (Object.keys(fields).length === 0 && !unknown && !isMoved) return undefined
   const place = at || streamed.at
   return { kind: 'fields', fields, ...(place !== undefined && { at: place }), ...(unknown && { ext: unknown }) }
 }
 
+/** The streamed part with what these deltas add. */
+function completed(streamed: Part, deltas: readonly Delta[]): Part {
+  if (deltas.length === 0) return streamed
+  const part = copyOf(streamed)
+  for (const delta of deltas) addDelta(part, delta)
+  return part
+}
+
+/** What has rules of its own. */
+const apart: ReadonlySet<string> = new Set(['at', 'ext', 'signature'])
+
 /** What stays where the final part lacks it. */
-const kept: ReadonlySet<string> = new Set(['at', 'signature', 'citations', 'logprobs'])
+const kept: ReadonlySet<string> = new Set([...apart, 'citations', 'logprobs'])
 
 /** The unknown fields that are not known yet, or had another value. */
-function newFields(ext: ExtMap = {}, known: ExtMap = {}): ExtMap | undefined {
+function newFields(ext: ExtMap, known: ExtMap = {}): ExtMap | undefined {
   const found: ExtMap = {}
   for (const [protocol, { fields = {} }] of Object.entries(ext)) {
     const before = new Map<string, unknown>(Object.entries(known[protocol]?.fields ?? {}))
