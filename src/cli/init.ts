@@ -4,8 +4,6 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
-import { findConfig } from './config-file.ts'
-import { vendorsIn } from './environment.ts'
 
 type Choices = { vendors: readonly Vendor[]; needsKeys: boolean }
 
@@ -17,6 +15,8 @@ export function addInit(program: Command): void {
     .option('--yes', 'ask nothing')
     .addHelpText('after', '\nExample: OPENAI_API_KEY=… wireglot init')
     .action(async ({ yes }: { yes?: true }) => {
+      const { findConfig } = await import('./config-file.ts')
+      const { vendorsIn } = await import('./environment.ts')
       const there = await findConfig(process.cwd())
       if (there !== undefined) throw new Error(`${there} exists already`)
       const found = { vendors: vendorsIn(process.env), needsKeys: false }

@@ -17,9 +17,11 @@ import { addInit } from './init.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { addKeys } from './keys.ts'
 import { readOption } from './options.ts'
-import { type ServeOptions, serve } from './serve.ts'
+import type { ServeOptions } from './serve.ts'
 import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
+
+// What only one command needs is loaded by that command: a gateway takes most of the time of a start.
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 
@@ -56,6 +58,7 @@ program
     '\nExample: OPENAI_API_KEY=… wireglot serve\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY',
   )
   .action(async (options: ServeOptions) => {
+    const { serve } = await import('./serve.ts')
     await serve(options)
   })
 

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
-import { listModels, pointText, verify } from '../verify/index.ts'
 
 type CommandOptions = { base: string; keyEnv?: string }
 
@@ -17,6 +16,7 @@ export function addVerify(program: Command): void {
     .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a point failed.')
     .action(async ({ base, model, keyEnv, protocol, json }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
       const key = keyOf(keyEnv)
+      const { pointText, verify } = await import('../verify/index.ts')
       const onPoint = json ? {} : { onPoint: (point: Parameters<typeof pointText>[0]) => void process.stdout.write(`${pointText(point)}\n`) }
       const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onPoint })
       process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.points)}\n`)
@@ -40,6 +40,7 @@ export function addModels(program: Command): void {
     .addHelpText('after', '\nExample: wireglot models --base https://gateway.example --key-env GATEWAY_KEY')
     .action(async ({ base, keyEnv }: CommandOptions) => {
       const key = keyOf(keyEnv)
+      const { listModels } = await import('../verify/index.ts')
       for (const id of await listModels({ base, ...(key !== undefined && { key }) })) process.stdout.write(`${id}\n`)
     })
 }

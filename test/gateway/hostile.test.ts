@@ -17,6 +17,15 @@ const responses = (protocol: Covered, name = 'lookup') =>
 
 const served = (config: GatewayConfig) => listen(mounted(config))
 
+/** A million values, a string of ten megabytes, and huge numbers. */
+const bombs = [
+  JSON.stringify(Array.from({ length: 1_000_000 }, (_, i) => i % 10)),
+  JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, 0]))),
+  JSON.stringify('x'.repeat(10_000_000)),
+  '1e999999',
+  `-${'9'.repeat(100_000)}`,
+]
+
 /** Sockets that begin to send something, and continue byte by byte. */
 function dribble(port: number, count: number, start: string): void {
   const slow = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
@@ -50,13 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test('may send a body of a million values, a string of ten megabytes and huge numbers: each gets a response', async () => {
       const seen = await upstream(sendJson(200, responses('messages')))
       const ask = await start(one(seen.url, 'messages'))
-      for (const bomb of [
-        JSON.stringify(Array.from({ length: 1_000_000 }, (_, i) => i % 10)),
-        JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, 0]))),
-        JSON.stringify('x'.repeat(10_000_000)),
-        '1e999999',
-        `-${'9'.repeat(100_000)}`,
-      ]) {
+      for (const bomb of bombs) {
         const [path, { body }] = asking(client)
         const response = await ask(path, post(`${String(body).slice(0, -1)},"x_odd":${bomb}}`))
         expect([200, 400]).toContain(response.status)

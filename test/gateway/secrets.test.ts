@@ -110,20 +110,26 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('keeps prompts and responses out of logs, records and errors: %s from %s', async (client, served) => {
     const seen: Upstream[] = []
-    for (const [, script] of endings)
-      for (const stream of [false, true]) {
-        const up = await upstream(script(served, stream))
-        seen.push(up)
-        const { auth: _auth, ...config } = one(up.url, served)
-        const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-        const received = (headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
-        await (await ask(...received({ authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
-        await (await ask(...received({ authorization: 'Bearer planted-wrong-key' }))).text()
-        await (await ask(pathOf(client, { stream }), post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
-        for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...received({ [name]: 'planted-wrong-key' }))).text()
-        const [path, init] = received({})
-        await (await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)).text()
+    const received = (stream: boolean, headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
+    const keyed = async (script: Script) => {
+      const up = await upstream(script)
+      seen.push(up)
+      const { auth: _auth, ...config } = one(up.url, served)
+      return start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+    }
+    for (const stream of [false, true]) {
+      for (const [, script] of endings) {
+        const ask = await keyed(script(served, stream))
+        await (await ask(...received(stream, { authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
       }
+      const ask = await keyed(sendJson(200, {}))
+      await (await ask(...received(stream, { authorization: 'Bearer planted-wrong-key' }))).text()
+      await (await ask(pathOf(client, { stream }), post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
+      for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...received(stream, { [name]: 'planted-wrong-key' }))).text()
+      const [path, init] = received(stream, {})
+      await (await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)).text()
+      expect(seen.pop()?.calls).toEqual([])
+    }
     await wait(20)
     // The upstream did hear it.
     expect(seen.every(({ calls }) => calls.length === 1 && calls[0]?.text.includes(prompt))).toBe(true)
