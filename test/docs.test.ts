@@ -13,6 +13,7 @@ import { type ClientName, clientConfig } from '../src/clients.ts'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { explodeResponse } from '../src/index.ts'
+import { externalPackages } from './support/external-packages.ts'
 import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
@@ -85,7 +86,6 @@ beforeAll(async () => {
     format: 'esm',
     platform: 'node',
     target: 'es2023',
-    packages: 'external',
     logLevel: 'error',
   } as const
   for (const [name, { code }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), code)
@@ -93,7 +93,7 @@ beforeAll(async () => {
   const entryPoints = [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')]
   await build({
     ...bundle,
-    plugins: [bundleForBuild],
+    plugins: [bundleForBuild, externalPackages],
     entryPoints,
     alias,
     splitting: true,

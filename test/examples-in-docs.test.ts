@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { externalPackages } from './support/external-packages.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -74,7 +75,7 @@ beforeAll(async () => {
     format: 'esm',
     platform: 'node',
     target: 'es2023',
-    packages: 'external',
+    plugins: [externalPackages],
     outExtension: { '.js': '.mjs' },
     outdir: folder,
     logLevel: 'error',

@@ -4,15 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
+import { externalPackages } from '../support/external-packages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Packages are not bundled, except those that the build bundles, too: to load zod as a package takes as long as all else. */
-const external: esbuild.Plugin = {
-  name: 'external packages',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => (kind === 'entry-point' || /^(zod|@noble)\//.test(path) ? undefined : { path, external: true })),
-}
 
 let built: Promise<string> | undefined
 
@@ -29,7 +23,7 @@ async function build(): Promise<string> {
     splitting: true,
     platform: 'node',
     format: 'esm',
-    plugins: [external],
+    plugins: [externalPackages],
     logLevel: 'error',
   })
   return join(folder, 'main.mjs')
