@@ -116,6 +116,19 @@ describe('what the service sends', () => {
     })
   })
 
+  test.each([
+    ['each encoded for itself', ['EqQBQQ==', 'Qg==']],
+    ['encoded once, and cut', ['EqQB', 'QUI=']],
+  ])('reasoning that nobody may read is one blob, though it comes in chunks that are %s', async (_, chunks) => {
+    const read = (blobs: string[]) => {
+      const redacted = blobs.map(redactedContent => delta(0, { reasoningContent: { redactedContent } }))
+      return collected([start, ...redacted, stop(0), delta(1, { text: 'a' }), stop(1), { messageStop: { stopReason: 'end_turn' } }, metadata])
+    }
+    const { body } = await read(chunks)
+    expect(body).toMatchObject({ content: [{ type: 'redacted_thinking' }, { type: 'text', text: 'a' }] })
+    expect(body).toEqual((await read(['EqQBQUI='])).body)
+  })
+
   test('text after a signature is reasoning of its own', async () => {
     const thought = (text: string, signature: string) => [delta(0, { reasoningContent: { text } }), delta(0, { reasoningContent: { signature } })]
     const events = [start, ...thought('T', 'EqQB'), ...thought('U', 'EqQC'), stop(0), delta(1, { text: 'a' }), stop(1)]
