@@ -23,7 +23,8 @@ const alias = [
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
   setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts', 'test/tools/after-each.ts'],
-  testTimeout: 120_000,
+  // Some long tests work for two minutes on a slow machine.
+  testTimeout: isLong ? 600_000 : 120_000,
 }
 /** Tests that start servers. */
 const servers = ['test/gateway/**', 'test/e2e/**', 'test/console/**', 'test/examples/**', 'test/docs.test.ts']
