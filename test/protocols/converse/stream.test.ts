@@ -119,7 +119,7 @@ describe('what the service sends', () => {
   test.each([
     ['each encoded for itself', ['EqQBQQ==', 'Qg==']],
     ['encoded once, and cut', ['EqQB', 'QUI=']],
-  ])('reasoning that nobody may read is one blob, though it comes in chunks that are %s', async (_, chunks) => {
+  ])('redacted reasoning is one blob, though it comes in chunks that are %s', async (_, chunks) => {
     const read = (blobs: string[]) => {
       const redacted = blobs.map(redactedContent => delta(0, { reasoningContent: { redactedContent } }))
       return collected([start, ...redacted, stop(0), delta(1, { text: 'a' }), stop(1), { messageStop: { stopReason: 'end_turn' } }, metadata])
