@@ -21,7 +21,7 @@ import type { ServeOptions } from './serve.ts'
 import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
 
-// What only one command needs is loaded by that command: a gateway takes most of the time of a start.
+// A subcommand loads what only it needs: loading the gateway takes longer than all else of a start.
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 

@@ -112,14 +112,11 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   const last = fragments[slots.length] ?? ''
   if (!isAt(text, place, last) || behind - begin <= 2) return undefined
   const literal = text.slice(begin, behind)
-  if (isPlain) {
-    form.delta.delta.text = literal.slice(1, -1)
-    form.literal = literal
-  } else takeLiteral(form, literal)
+  takeLiteral(form, literal, isPlain)
   return place + last.length
 }
 
-/** The end of the literal that begins here, if its text is the same in all JSON. Negative: it is not, or there is no literal. */
+/** The end of the literal that begins here, if it has no escapes and needs none. Negative: it has or needs some, or there is no literal. */
 function endOfPlain(text: string, from: number): number {
   if (text.charCodeAt(from) !== quote) return -1
   for (let at = from + 1; ; at++) {
@@ -148,10 +145,10 @@ function endOfNumber(text: string, at: number): number {
 
 const isDigit = (char: number) => char >= 0x30 && char <= 0x39
 
-/** Puts the text of the next frame, as JSON, into the form. */
-function takeLiteral(form: Form, literal: string): void {
+/** Puts the text of the next frame, as JSON, into the form. `isPlain`: see `endOfPlain`. */
+function takeLiteral(form: Form, literal: string, isPlain: boolean): void {
   const { delta } = form.delta
-  const isEscaped = literal.includes('\\')
+  const isEscaped = !isPlain && literal.includes('\\')
   delta.text = isEscaped ? (JSON.parse(literal) as string) : literal.slice(1, -1)
-  form.literal = escapeLineSeparators(isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal)
+  form.literal = isPlain ? literal : escapeLineSeparators(isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal)
 }

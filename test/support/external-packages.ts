@@ -1,8 +1,8 @@
 import type { Plugin } from 'esbuild'
 
 /**
- * Packages are not bundled, except those that the build of wireglot bundles, too. To load all languages of zod takes a program as long as all
- * else.
+ * Packages are not bundled, except those that the build of wireglot bundles, too. Loading zod as a package brings all its languages, which
+ * takes as long as everything else in such a program.
  */
 export const externalPackages: Plugin = {
   name: 'external packages',
