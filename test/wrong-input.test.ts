@@ -78,6 +78,16 @@ describe('a body that is no plain JSON', () => {
       }
   })
 
+  const examined = [...names.map(name => [name, name] as const), ['generate-content', 'messages'] as const]
+  test.each(examined)('%s to %s: is refused long before the stack overflows', (from, to) => {
+    let deep: Record<string, unknown> = { ...bodies[from] }
+    const body = deep
+    for (let depth = 0; depth < 1100; depth++) deep = deep['odd'] = {}
+    expect(() => call('translateRequest', body, { from, to, model: 'm' })).toThrow(
+      expect.objectContaining({ code: 'malformed', path: '', message: expect.stringContaining('it is nested too deeply') }),
+    )
+  })
+
   test('is named with its place', () => {
     const round: Record<string, unknown> = { contents }
     round['odd'] = { self: round }

@@ -53,7 +53,17 @@ export function parseJson(text: string): unknown {
 }
 
 /** In levels. Recursive functions such as `JSON.stringify` overflow the stack at a few thousand. */
-const deepest = 1_000
+export const deepest = 1_000
+
+/** For a recursive function that reads a body. @throws TooDeepError below the deepest level, long before the stack overflows */
+export function refuseBelow(depth: number): void {
+  if (depth > deepest) throw new TooDeepError(`deeper than ${deepest} levels`)
+}
+
+/** A body is nested too deeply. */
+export class TooDeepError extends RangeError {
+  override readonly name = 'TooDeepError'
+}
 
 /** The object of a JSON text. Undefined: not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import { TranslationError } from '../../errors.ts'
 import { pointer } from '../notes/path.ts'
-import { isObject } from './json.ts'
+import { deepest, isObject, TooDeepError } from './json.ts'
 
 /** The class of a value, such as `String` or `Response`. */
 const nameOf = (value: unknown) => (value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1))
@@ -40,13 +40,13 @@ export function refuseNoChunk(value: unknown): void {
 
 /**
  * What `read` makes of a body.
- * @throws TranslationError `malformed` for a body that contains itself, or is nested so deeply that reading it overflows the stack
+ * @throws TranslationError `malformed` for a body that contains itself, or is nested too deeply to be read
  */
 export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof RangeError && error.message.includes('call stack'))) throw error
+    if (!(error instanceof TooDeepError || (error instanceof RangeError && error.message.includes('call stack')))) throw error
     const path = placeOfCycle(body)
     const message = path ? 'expected plain JSON, but this contains itself' : 'expected plain JSON, but it is nested too deeply'
     throw new TranslationError({ code: 'malformed', protocol, path: pointer(path ?? []) }, message)
@@ -54,7 +54,6 @@ export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
 }
 
 const mostVisited = 100_000
-const deepest = 1000
 
 /** Where a value contains one that it is inside of. Undefined: nowhere, as far as it was searched. */
 function placeOfCycle(value: unknown): string[] | undefined {

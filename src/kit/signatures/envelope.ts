@@ -1,6 +1,6 @@
 import type { ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../fields/defined.ts'
-import { isObject } from '../json/json.ts'
+import { isObject, refuseBelow } from '../json/json.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../media/base64.ts'
 
 /** Must never change: clients store envelopes in their histories. */
@@ -56,12 +56,13 @@ export function unwrapSignature(given: string): Envelope | undefined {
   }
 }
 
-/** Does any string in the value look like an envelope? Slow: visits every string. */
-export function holdsEnvelope(value: unknown): boolean {
+/** Does any string in the value look like an envelope? Slow: visits every string. @throws TooDeepError */
+export function holdsEnvelope(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
-  if (Array.isArray(value)) return value.some(holdsEnvelope)
+  refuseBelow(depth)
+  if (Array.isArray(value)) return value.some(item => holdsEnvelope(item, depth + 1))
   if (!isObject(value)) return false
-  for (const key in value) if (holdsEnvelope(value[key])) return true
+  for (const key in value) if (holdsEnvelope(value[key], depth + 1)) return true
   return false
 }
 

@@ -1,5 +1,5 @@
 import type { Place } from '../../../canonical/message.ts'
-import { type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import { type JsonObject, refuseBelow, setOwn } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { FieldNames } from '../../../protocol.ts'
@@ -41,23 +41,25 @@ const ownNames = new Set(['args', 'partMetadata', 'labels', 'parametersJsonSchem
 /** The keys directly below these are the caller's own, but their values have fields again. */
 const ownKeys = new Set(['properties', 'defs', '$defs'])
 
+/** @throws TooDeepError */
 export function inCamelCase(wire: unknown): Spelling {
   const snake: string[] = []
-  return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
+  return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }, 0), snake }
 }
 
 type Walk = { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }
 
 /** Copies only objects in which a field is renamed, and those around them: most bodies have none. */
-function respelled(value: unknown, at: Place, walk: Walk): unknown {
+function respelled(value: unknown, at: Place, walk: Walk, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  return Array.isArray(value) ? respelledList(value, at, walk) : respelledObject(value as JsonObject, at, walk)
+  refuseBelow(depth)
+  return Array.isArray(value) ? respelledList(value, at, walk, depth) : respelledObject(value as JsonObject, at, walk, depth)
 }
 
-function respelledList(value: unknown[], at: Place, walk: Walk): unknown[] {
+function respelledList(value: unknown[], at: Place, walk: Walk, depth: number): unknown[] {
   let list: unknown[] | undefined
   for (let i = 0; i < value.length; i++) {
-    const inner: unknown = respelled(value[i], below(at, i), walk)
+    const inner: unknown = respelled(value[i], below(at, i), walk, depth + 1)
     if (inner === value[i]) continue
     list ??= [...value]
     list[i] = inner
@@ -65,7 +67,7 @@ function respelledList(value: unknown[], at: Place, walk: Walk): unknown[] {
   return list ?? value
 }
 
-function respelledObject(from: JsonObject, at: Place, walk: Walk): JsonObject {
+function respelledObject(from: JsonObject, at: Place, walk: Walk, depth: number): JsonObject {
   let written: JsonObject | undefined
   for (const key in from) {
     const known = walk.hasOwnKeys ? undefined : camel.get(key)
@@ -73,7 +75,7 @@ function respelledObject(from: JsonObject, at: Place, walk: Walk): JsonObject {
     const field = known !== undefined && !Object.hasOwn(from, known) ? known : key
     if (field !== key) walk.snake.push(pointerOf(below(at, field)))
     const before = from[key]
-    const inner = typeof before === 'object' && before !== null ? respelledField(field, before, at, walk) : before
+    const inner = typeof before === 'object' && before !== null ? respelledField(field, before, at, walk, depth + 1) : before
     if (!written && (field !== key || inner !== before)) written = upTo(from, key)
     if (written) setOwn(written, field, inner)
   }
@@ -81,13 +83,13 @@ function respelledObject(from: JsonObject, at: Place, walk: Walk): JsonObject {
 }
 
 /** The value of a field, unless it is the caller's own. */
-function respelledField(field: string, value: object, at: Place, walk: Walk): unknown {
+function respelledField(field: string, value: object, at: Place, walk: Walk, depth: number): unknown {
   const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
   // `response` of a result is the caller's own; `response` of a declaration is a schema.
   if (!walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))) return value
   const hasOwnKeys = !walk.hasOwnKeys && ownKeys.has(field)
   const isAlike = inDeclaration === walk.inDeclaration && hasOwnKeys === walk.hasOwnKeys
-  return respelled(value, below(at, field), isAlike ? walk : { snake: walk.snake, inDeclaration, hasOwnKeys })
+  return respelled(value, below(at, field), isAlike ? walk : { snake: walk.snake, inDeclaration, hasOwnKeys }, depth)
 }
 
 /** A copy of the fields before this one. */
