@@ -14,6 +14,7 @@ import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { explodeResponse } from '../src/index.ts'
 import { externalPackages } from './support/external-packages.ts'
+import { sampled } from './support/sampled.ts'
 import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
@@ -119,7 +120,7 @@ afterAll(async () => {
 })
 
 describe('code in the README and the docs', () => {
-  test.concurrent.each(programs)('%s runs', async name => {
+  test.concurrent.each(sampled(programs))('%s runs', async name => {
     const env = { ...process.env, PORT: '0' }
     const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
     // A server ends on a signal.
@@ -135,7 +136,7 @@ describe('code in the README and the docs', () => {
     expect(() => createGateway(value as GatewayConfig)).not.toThrow()
   })
 
-  test.each(of('sh'))('%s runs', async (name, { code }) => {
+  test.each(sampled(of('sh')))('%s runs', async (name, { code }) => {
     const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
     const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
     const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))

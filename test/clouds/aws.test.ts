@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, post, requests, responses } from '../gateway/support.ts'
+import { hosts, hostsOf, post, requests, responses } from '../gateway/support.ts'
 import { json, type Keys, listening, refusalOfSignature, server, withoutAws } from './support.ts'
 
 const fixed: Keys = { accessKeyId: 'AKIAFIXED0000000TEST', secretAccessKey: 'fixed/secret+access/key+of+the+test+0001' }
@@ -49,7 +49,7 @@ async function container(lifeMs: number) {
   return endpoint
 }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('signs with fixed keys, and sends no other key', async () => {
     const upstream = await bedrock({ keys: [fixed] })
     const send = await start(configFor(upstream.url, fixed))

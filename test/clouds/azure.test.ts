@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, post, requests, responses } from '../gateway/support.ts'
+import { hosts, hostsOf, post, requests, responses } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
 const tokenOf = (nth: number) => `eyJ0eXAi.token-of-the-test-${nth}.${'x'.repeat(60)}`
@@ -45,7 +45,7 @@ const configFor = (baseUrl: string, channel: object = {}): GatewayConfig => ({
 const ask = post(requests['chat-completions'])
 const path = '/v1/chat/completions'
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('gets a token of a managed identity for the scope of Azure OpenAI', async () => {
     const tokens = await identity()
     const upstream = await azure(authorization => authorization.startsWith('Bearer eyJ0eXAi.token'))

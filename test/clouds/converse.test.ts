@@ -7,7 +7,7 @@ import { settle } from '../../src/gateway/options.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { vendors } from '../../src/vendors/index.ts'
 import { protocolFor } from '../../src/vendors/settings.ts'
-import { hosts, post, requests } from '../gateway/support.ts'
+import { hostsOf, post, requests } from '../gateway/support.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { json, type Keys, type Received, refusalOfSignature, server, withoutAws } from './support.ts'
 
@@ -67,7 +67,7 @@ const respond = ({ path }: Received, response: ServerResponse) => {
 
 const bodies: Record<ProtocolName, Record<string, unknown>> = { ...requests, converse: { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] } }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(protocolNames)('sends requests of %s with a Bedrock API key to the paths of their model', async client => {
     const upstream = await server(respond)
     const send = await start(configFor(upstream.url, { apiKey: 'bedrock-api-key-0123456789' }))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { settle } from '../../src/gateway/options.ts'
-import { hosts, paths, post, requests, responses, streams } from '../gateway/support.ts'
+import { hosts, hostsOf, paths, post, requests, responses, streams } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
 const tokenOf = (nth: number) => `ya29.token-of-the-test-${nth}-${'x'.repeat(60)}`
@@ -58,7 +58,7 @@ const claude = (url: string): GatewayConfig => ({
 const ask = post(requests['generate-content'])
 const model = 'claude-sonnet-4-5@20250929'
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('gets a token from the metadata server once for concurrent calls', async () => {
     const tokens = await metadata()
     const upstream = await vertex(1)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { invokeModel } from '../../src/clouds/invoke-model.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
-import { hosts, post, requests, responses, streams } from '../gateway/support.ts'
+import { hostsOf, post, requests, responses, streams } from '../gateway/support.ts'
 import { eventFrame, exceptionFrame, frameOf } from '../support/vendors/base/frames.ts'
 import { json, type Received, server } from './support.ts'
 
@@ -32,7 +32,7 @@ const request: Record<string, unknown> = { ...requests.messages, model }
 
 const claude = (handle: (received: Received, response: ServerResponse) => unknown) => server(handle)
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('sends a whole request to the path of its model, with its version in the body', async () => {
     const upstream = await claude((_received, response) => json(response, 200, responses.messages, { 'x-amzn-requestid': 'aws-1' }))
     const send = await start(configFor(upstream.url))

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { placeOf, sign } from '../../src/clouds/aws.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
+import { runs } from '../support/runs.ts'
 import vectors from './sigv4-vectors.json' with { type: 'json' }
 import { sha256 } from './support.ts'
 
@@ -63,7 +64,7 @@ test('signs any path and body like the signer of AWS', async () => {
       const theirs = await signer.sign(request, { signingDate: new Date(time) })
       expect(ours.headers['authorization']).toBe(theirs.headers['authorization'])
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })
 

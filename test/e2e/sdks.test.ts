@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { clientOf, type Question } from '../support/clients/index.ts'
+import { sampled } from '../support/sampled.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } }, additionalProperties: false } }
@@ -15,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-describe.each(pairs)('the official client of $caller, streaming: $stream, to an upstream of $upstream', ({ caller, upstream, stream }) => {
+describe.each(sampled(pairs))('the official client of $caller, streaming: $stream, to an upstream of $upstream', ({ caller, upstream, stream }) => {
   const client = clientOf(caller)
   const question = (scenario: string, more: Partial<Question> = {}): Question => ({
     model: modelBehind(upstream),

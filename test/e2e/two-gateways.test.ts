@@ -5,6 +5,7 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { listenedGateway } from '../gateway/listening.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { sampled } from '../support/sampled.ts'
 import { type Script, startUpstream, type Upstream, wireOf } from '../support/upstreams/index.ts'
 
 /** Official clients before a gateway whose channels are another gateway, before upstreams that want back what they signed. */
@@ -56,7 +57,7 @@ const chains = protocolNames.flatMap(client =>
   protocolNames.flatMap(between => proven.flatMap(upstream => [true, false].map(stream => ({ client, between, upstream, stream })))),
 )
 
-describe.each(chains)(
+describe.each(sampled(chains, 7))(
   'the official client of $client, over $between, to an upstream of $upstream, streaming: $stream',
   ({ client, between, upstream, stream }) => {
     test('returns the signatures of the upstream in every step of a tool loop', async () => {

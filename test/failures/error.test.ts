@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { translateError, translateResponse } from '../../src/api.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, hosts, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
+import { asking, hostsOf, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
 import { type Covered, covered } from '../support/covered.ts'
 import { valueAt } from '../support/cross.ts'
 import { begun, chunk, done, frame, others, pairs, report, responsesResponse, responsesStream, shown, textBlock, textEvents } from './support.ts'
@@ -220,7 +220,7 @@ test.each<[string, unknown]>([
     }
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   /** A client of one protocol with an upstream of the other that sends these scripts, one after another. */
   const connect = async (from: Covered, to: Covered, ...scripts: Parameters<typeof upstream>) => {
     const { url } = await upstream(...scripts)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { type Covered, covered } from '../support/covered.ts'
+import { sampled } from '../support/sampled.ts'
 import { begun, chunk, done, ended, frame, messageItem, others, report, responsesResponse, responsesStream, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'
@@ -31,7 +32,7 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
     const bytes = new TextEncoder().encode(plain(from))
     const whole = report([bytes], { from, to }).text
     expect(whole).toContain(words)
-    for (let at = 1; at < bytes.length; at++) {
+    for (const at of sampled([...bytes.keys()], 7)) {
       const translator = createStreamTranslator({ from, to, now: 1_760_000_000 })
       const text = translator.push(bytes.subarray(0, at)) + translator.push(bytes.subarray(at)) + translator.end()
       if (text !== whole) expect.fail(`split after ${at} of ${bytes.length} bytes`)

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { asking, hosts, listen, mounted, type Protocol, paths, post, requests } from './support.ts'
+import { asking, hosts, hostsOf, listen, mounted, type Protocol, paths, post, requests } from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -16,7 +16,7 @@ const config: GatewayConfig = {
 
 const chat = (model: string, headers: Record<string, string>) => post({ ...requests['chat-completions'], model }, headers)
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each<[string, Record<string, string>]>([
     ['bearer', { authorization: 'Bearer key-of-bob' }],
     ['bearer in lower case', { authorization: 'bearer key-of-bob' }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, type Protocol, pathOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, one, type Protocol, pathOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const parameters = { type: 'object', properties: {} }
 const tools: Record<Protocol, object[]> = {
@@ -10,7 +10,7 @@ const tools: Record<Protocol, object[]> = {
 }
 const foreign: Protocol[] = ['chat-completions', 'responses', 'generate-content']
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   async function received(client: Protocol, more: object, { channel = {}, model = {}, config = {} } = {}) {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', config, model, channel))

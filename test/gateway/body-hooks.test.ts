@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type GatewayConfig, type Hooks, refuse } from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { type CanonicalRequest, collectStream, normalizeResponse, textOf } from '../../src/index.ts'
-import { hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
+import { hostsOf, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
 
 const protocols: Protocol[] = ['chat-completions', 'responses', 'messages', 'generate-content']
 
@@ -12,7 +12,7 @@ const redacted = ({ messages, ...request }: CanonicalRequest): CanonicalRequest 
   messages: messages.map(message => ({ ...message, parts: message.parts.map(part => (part.type === 'text' ? { ...part, text: 'redacted' } : part)) })),
 })
 
-describe.each(hosts)('hooks on bodies through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('hooks on bodies through %s', (_, start) => {
   test.each(pairs)('onRequest replaces the canonical request: %s client, %s upstream', async (client, served) => {
     const { url, calls: seen } = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(url, served), { onRequest: ({ canonical }) => ({ canonical: redacted(canonical) }) })

@@ -1,10 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import {
+  asking,
+  hosts,
+  hostsOf,
+  one,
+  type Protocol,
+  pairs,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(protocols)('a body that is nested too deeply is refused, and never read: %s', async protocol => {
     const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol))

@@ -4,7 +4,7 @@ import {
   asking,
   failureIn,
   half,
-  hosts,
+  hostsOf,
   listen,
   mounted,
   one,
@@ -29,7 +29,7 @@ const refusals: Record<Protocol, string> = {
 
 const toGoogle = pairs.filter(([client]) => client === 'generate-content')
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs)('breaks the connection behind the error frame where clients need it to retry: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream([...half(served), 20], { cut: true }))
     const ask = await start(one(url, served))

@@ -6,7 +6,7 @@ import {
   dataOf,
   failures,
   half,
-  hosts,
+  hostsOf,
   isStreaming,
   one,
   type Protocol,
@@ -26,7 +26,7 @@ const protocols = Object.keys(paths) as Protocol[]
 
 const textIn = (body: unknown, protocol: Protocol) => textOf(normalizeResponse(body, { protocol }))
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs)('a response for %s from %s has the same content', async (client, served) => {
     const text = JSON.stringify(responses[served], null, 1)
     const seen = await upstream(sendJson(200, text))

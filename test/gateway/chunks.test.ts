@@ -5,6 +5,7 @@ import { membersOf } from '../../src/gateway/body/outline.ts'
 import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
+import { runs } from '../support/runs.ts'
 import { asking, listen, mounted, one, type Protocol, pairs, requests, responses, sendJson, upstream } from './support.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -24,7 +25,7 @@ test('parsed in chunks of any size, an object is the same as parsed at once', ()
       const bytes = bytesOf(text)
       same(parseInChunks(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
     }),
-    { numRuns: 1000 },
+    runs(1000),
   )
 })
 
@@ -53,7 +54,7 @@ test('what JSON.parse refuses is refused', () => {
           attempt(() => JSON.parse(damaged) as unknown),
         )
     }),
-    { numRuns: 2000 },
+    runs(2000),
   )
 })
 
@@ -62,7 +63,7 @@ test('written in chunks, an object is what JSON.stringify makes of it, whatever 
     fc.property(objects, fc.nat(300), (object, expected) => {
       expect(textOf(serializeInChunks(object as JsonObject, expected))).toBe(JSON.stringify(object))
     }),
-    { numRuns: 1000 },
+    runs(1000),
   )
 })
 

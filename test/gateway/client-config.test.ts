@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { clientNames } from '../../src/clients.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { hosts } from './support.ts'
+import { hostsOf } from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -15,7 +15,7 @@ const config: GatewayConfig = {
 
 const alice = { authorization: 'Bearer client-secret-a' }
 
-describe.each(hosts)('GET /client-config through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, start) => {
   test("lists every client, with the models of the key's group only, the called address, and no key", async () => {
     const ask = await start(config)
     const response = await ask('/client-config', { headers: alice })

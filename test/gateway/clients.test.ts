@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { all, hello, others, responded } from './responded.ts'
-import { dataOf, hosts, one, paths, post, responses, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
+import { dataOf, hostsOf, one, paths, post, responses, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
 
 /** What known client programs rely on, one sentence a test. Requests have the shape that these programs send. */
 
@@ -75,7 +75,7 @@ const lark = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' }
 
 const text = (upstream: Upstream | undefined, call = 0) => JSON.stringify(upstream?.calls[call]?.json)
 
-describe.each(hosts)('through %s, Claude Code', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, Claude Code', (_, start) => {
   test('prints the last block, so that only the text of a response is the last', async () => {
     const parts = [{ text: 'Hello' }, { text: '', thoughtSignature: 'c2VhbGVk' }]
     const frames = parts.map((part, at) => {
@@ -225,7 +225,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, Codex', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, Codex', (_, start) => {
   test('stores no responses, caches by key, requests encrypted reasoning and sends metadata without a type', async () => {
     for (const up of await responded(start, 'responses', codex.body, codex.headers)) {
       expect(text(up)).toContain('You are a coding agent.')
@@ -340,7 +340,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, Gemini CLI', (_, start) => {
   const path = '/v1beta/models/sim-model:streamGenerateContent?alt=sse'
   const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
   type Reported = { candidates: { content: { parts: { thought?: boolean; functionCall?: { id: string } }[] } }[] }
@@ -363,7 +363,7 @@ describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, the AI SDK', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the AI SDK', (_, start) => {
   test.each([
     ['5', 'ai/5.0.277 ai-sdk/provider-utils/3.0.27 runtime/node.js/v20.20.2', 0],
     ['5, its provider alone', 'ai-sdk/openai/2.0.131 ai-sdk/provider-utils/3.0.27', 0],
@@ -397,7 +397,7 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the AI SDK over generate-content', (_, start) => {
   const path = '/v1beta/models/m:streamGenerateContent?alt=sse'
   type Chunk = { text?: string; thought?: boolean; functionCall?: object; thoughtSignature?: string }
   type Reported = { candidates: { content: { parts: Chunk[] } }[] }
@@ -433,7 +433,7 @@ describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) 
   })
 })
 
-describe.each(hosts)('through %s, over generate-content', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, over generate-content', (_, start) => {
   test.each([
     ['the AI SDK', 'ai/6.0.326 ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
     ['the AI SDK 6, its provider alone', 'ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
@@ -466,7 +466,7 @@ const sealedItems = (response: unknown) =>
     return kept.encrypted_content ? [kept] : []
   })
 
-describe.each(hosts)('through %s, a client that forgets unsigned reasoning', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, a client that forgets unsigned reasoning', (_, start) => {
   const calling = {
     ...(responses['chat-completions'] as object),
     choices: [
@@ -524,7 +524,7 @@ describe.each(hosts)('through %s, a client that forgets unsigned reasoning', (_,
   })
 })
 
-describe.each(hosts)('through %s, opencode', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, opencode', (_, start) => {
   test('asks for a title beside the first turn', async () => {
     const title = { ...claude.body, tools: undefined, thinking: { type: 'enabled', budget_tokens: 4095 }, max_tokens: 12287, output_config: undefined }
     for (const served of all) {

@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { byWebStream, zstdByLibrary } from '../../src/gateway/body/decompress.ts'
-import { hosts, one, paths, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, one, paths, requests, responses, sendJson, upstream } from './support.ts'
 
 type Compress = (text: string) => Uint8Array<ArrayBuffer>
 const { zstdCompressSync = asZstd } = zlib as { zstdCompressSync?: Compress }
@@ -47,7 +47,7 @@ const compressed = (encoding: string, body: Uint8Array<ArrayBuffer> | string): R
   body,
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   async function received(init: RequestInit, bodyLimitBytes = 100_000) {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', { defaults: { bodyLimitBytes, retries: 0 } }))

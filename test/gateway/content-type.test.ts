@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, type Protocol, pathOf, post, requests, responses, streams, upstream } from './support.ts'
+import { hostsOf, one, type Protocol, pathOf, post, requests, responses, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(requests) as Protocol[]
 
@@ -8,7 +8,7 @@ const received = (client: Protocol, stream: boolean) =>
 
 const all = protocols.flatMap(client => protocols.map(served => [client, served] as const))
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(all)('streams events that come as application/json: %s from %s', async (client, served) => {
     const { url } = await upstream(async response => {
       response.writeHead(200, { 'content-type': 'application/json' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, paths, responses, sendJson, upstream } from './support.ts'
+import { asking, hostsOf, one, paths, responses, sendJson, upstream } from './support.ts'
 
 const origin = 'https://app.example.com'
 const config = (url: string, origins: string[]) => one(url, 'messages', { cors: { origins } })
@@ -9,7 +9,7 @@ const preflight = (from: string): RequestInit => ({
   headers: { origin: from, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization, content-type' },
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('responds to a preflight request of an allowed origin without a key', async () => {
     const { url } = await upstream()
     const ask = await start({ ...config(url, [origin]), auth: undefined, keys: [{ name: 'k', key: 'secret-of-a-client' }] })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { estimateTokens } from '../../src/gateway/endpoints/estimate.ts'
-import { hosts, one, post, sendJson, upstream } from './support.ts'
+import { hostsOf, one, post, sendJson, upstream } from './support.ts'
 
 const body = { model: 'nick', messages: [{ role: 'user', content: 'Hi' }] }
 
@@ -30,7 +30,7 @@ const counting = {
 } as const
 const names = Object.keys(counting) as (keyof typeof counting)[]
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('an upstream of the same protocol counts, under its own name of the model', async () => {
     const seen = await upstream(sendJson(200, { input_tokens: 7 }))
     const ask = await start(one(seen.url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { credentialsOf, isKeyHeader, isKeyParameter } from '../../src/gateway/admission/credential.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, responses, sendJson, upstream } from './support.ts'
+import { asking, hostsOf, one, type Protocol, pairs, paths, post, responses, sendJson, upstream } from './support.ts'
 
 /** A protocol whose clients show keys in a header of their own and in the query. */
 const address = { ...protocols.responses.address, keyPlaces: { headers: ['x-own-key'], query: ['own'] } }
@@ -33,7 +33,7 @@ test.each(protocolNames)('%s lists the headers of its keys in lower case, and no
   for (const parameter of query) expect(isKeyParameter(parameter)).toBe(true)
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs)('keeps a key in the query out of upstream calls, logs and errors: %s from %s', async (client, served) => {
     const seen = await upstream(sendJson(200, responses[served]))
     const { auth: _auth, ...config } = one(seen.url, served)

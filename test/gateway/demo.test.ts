@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
-import { asking, dataOf, hosts, type Protocol, pathOf, paths, post, requests, saying, sent } from './support.ts'
+import { asking, dataOf, hostsOf, type Protocol, pathOf, paths, post, requests, saying, sent } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 const parameters = {
@@ -53,7 +53,7 @@ const limited: Record<Protocol, object> = {
 
 const say = (protocol: Protocol, text: string) => ({ model: 'demo', ...saying(protocol, text) })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe.each(protocols)('in %s', protocol => {
     const whole = async (body: Record<string, unknown>) => {
       const ask = await start()
@@ -185,7 +185,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, the demo model behind a store', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the demo model behind a store', (_, start) => {
   const config = {
     auth: 'none' as const,
     store: { memory: true as const },
@@ -204,7 +204,7 @@ describe.each(hosts)('through %s, the demo model behind a store', (_, start) => 
   })
 })
 
-test.each(hosts)('speaks the protocols that its channel lists: %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('speaks the protocols that its channel lists: %s', async (_, start) => {
   const send = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] })
   const [path, init] = asking('chat-completions', { ...requests['chat-completions'], logit_bias: { '1': 2 } })
   const response = await send(path, init)

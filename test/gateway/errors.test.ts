@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { protocols as wires } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, requests, responses, sendJson, until, upstream } from './support.ts'
+import { asking, hostsOf, listen, one, type Protocol, pairs, pathOf, paths, post, requests, responses, sendJson, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -24,7 +24,7 @@ type Row = [what: string, status: number, request: [path: string, init: RequestI
 
 const retryInfo = (retryDelay: string) => ({ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe.each(protocols)('%s', protocol => {
     const path = pathOf(protocol, { model: 'demo' })
     const inBody = protocol !== 'generate-content'

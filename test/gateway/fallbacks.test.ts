@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig, type UsageRecord } from '../../src/gateway/gateway.ts'
-import { asking, hosts, post, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
+import { asking, hostsOf, post, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
 
 const bad = (status: number) => sendJson(status, { error: { message: `Failure ${status}` } })
 
@@ -19,7 +19,7 @@ const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {
   ...more,
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([401, 402, 403, 404, 429, 500, 529])('another model responds when all channels failed with %i', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, responses['chat-completions']))]
     const records: UsageRecord[] = []

@@ -8,7 +8,7 @@ import {
   asking,
   failures,
   half,
-  hosts,
+  hostsOf,
   isStreaming,
   listen,
   mounted,
@@ -43,7 +43,7 @@ const known: GatewayConfig = {
 /** The members of a list, as frames. */
 const asFrames = (members: unknown) => (members as unknown[]).map(member => `data: ${JSON.stringify(member)}\n\n`).join('')
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe('a key', () => {
     test.each<[string, string, Record<string, string>]>([
       ['in the header of this wire', '', { 'x-goog-api-key': 'planted-key' }],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
 import { forwardedHeaders, keptHeaders } from '../../src/gateway/headers.ts'
-import { asking, hosts, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import { asking, hostsOf, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([
     ['chat-completions', { 'openai-organization': 'org', 'openai-project': 'proj', 'idempotency-key': 'once', 'x-client-request-id': 'mine' }],
     ['responses', { 'openai-beta': 'b', 'session-id': 's', originator: 'cli', 'x-codex-beta-features': 'f', 'x-openai-internal-codex-responses-lite': 'true' }],

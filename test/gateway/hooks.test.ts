@@ -5,7 +5,7 @@ import type { TransportCall } from '../../src/transports/transport.ts'
 import {
   asking,
   half,
-  hosts,
+  hostsOf,
   one,
   type Protocol,
   pairs,
@@ -21,7 +21,7 @@ import {
   wait,
 } from './support.ts'
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([false, true])('a record has the facts and costs of an exchange, stream: %s', async stream => {
     const records: UsageRecord[] = []
     const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))

@@ -6,9 +6,10 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { isGrave } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Covered, covered } from '../support/covered.ts'
+import { sampled } from '../support/sampled.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { listenedGateway } from './listening.ts'
-import { after, asking, hosts, listen, mounted, one, pairs, pathOf, post, requests, sendJson, upstream, wait } from './support.ts'
+import { after, asking, hostsOf, listen, mounted, one, pairs, pathOf, post, requests, sendJson, upstream, wait } from './support.ts'
 
 /** What clients try who mean no good. */
 
@@ -39,8 +40,8 @@ function dribble(port: number, count: number, start: string): void {
   })
 }
 
-describe.each(hosts)('through %s', (_, start) => {
-  describe.each(covered)('a client of %s', client => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
+  describe.each(sampled(covered))('a client of %s', client => {
     const strict = strictOf(client)
     const refused = async (response: Response, status: number) => {
       expect(response.status).toBe(status)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { createInFlight } from '../../src/gateway/in-flight.ts'
-import { asking, hosts, one, type Protocol, post, responses, sendJson, sent, streams, until, upstream, wait } from './support.ts'
+import { asking, hostsOf, one, type Protocol, post, responses, sendJson, sent, streams, until, upstream, wait } from './support.ts'
 
 /** An upstream that responds to each call when `open` is called, with a stream on request. `most`: the most calls at the same time. */
 async function gated(protocol: Protocol, status = 200) {
@@ -36,7 +36,7 @@ const keyed = (url: string, more: Partial<GatewayConfig> = {}): GatewayConfig =>
 
 const withKey = (key: string, more: Record<string, unknown> = {}) => asking('messages', more, { 'x-api-key': key })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a key has at most so many requests in progress, and the others wait', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url))

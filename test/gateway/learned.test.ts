@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { refusedField } from '../../src/gateway/upstream/learned.ts'
-import { hosts, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const chat = 'chat-completions'
 const refused = (field: string) =>
   sendJson(400, { error: { message: `property '${field}' is unsupported`, type: 'invalid_request_error', param: field, code: null } })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   const channel = (url: string, more = {}) => ({
     auth: 'none' as const,
     channels: [{ name: 'up', protocols: [chat] as [typeof chat], baseUrl: url, apiKey: 'key-0123456789', ...more }],

@@ -4,11 +4,11 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { listenedFetchGateway } from './listening.ts'
-import { hosts, listen, mounted, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
+import { hostsOf, listen, mounted, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
 
-describe.each(hosts)('through %s, a client that leaves', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, start) => {
   test.each(['messages', 'chat-completions'] as const)('before the upstream has responded stops it: %s', async served => {
     const seen = await upstream(() => {})
     const ask = await start(one(seen.url, served))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
-import { hosts, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hosts, hostsOf, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })
 const path = paths['chat-completions']
@@ -19,7 +19,7 @@ const teams = (url: string) => ({
   groups: { team: { requestsPerMinute: 3 } },
 })
 
-describe.each(hosts)('through %s, in memory', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
   test('a key has a limit of its own', async () => {
     const ask = await start(config(await upstream(good)))
     expect([(await ask(path, chat('slow-key'))).status, (await ask(path, chat('slow-key'))).status]).toEqual([200, 200])

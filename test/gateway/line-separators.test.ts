@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, explodeResponse } from '../../src/index.ts'
 import { escapeLineSeparatorBytes, escapeLineSeparators } from '../../src/sse/line-separators.ts'
 import { type Covered, covered } from '../support/covered.ts'
-import { hosts, one, pathOf, post, requests, responses, sendStream, sent, upstream } from './support.ts'
+import { hostsOf, one, pathOf, post, requests, responses, sendStream, sent, upstream } from './support.ts'
 
 const text = 'a\u2028b\u2029c\u2027 é 中 \u{1f600}'
 const raw = /[\u2028\u2029]/
@@ -39,7 +39,7 @@ describe.each(covered)('from %s', from => {
   })
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(covered)('a stream of %s passes with the separators that its clients can read', async protocol => {
     const stream = streamOf(protocol, text)
     const seen = await upstream(sendStream([stream.slice(0, stream.length / 2), stream.slice(stream.length / 2)]))

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { hosts, one, sendJson, upstream, wait } from './support.ts'
+import { hostsOf, one, sendJson, upstream, wait } from './support.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 const listing = (...ids: string[]) => sendJson(200, { object: 'list', data: ids.map(id => ({ id, object: 'model' })) })
 
-test.each(hosts)('an upstream whose listing fails for a while has the models that it had: through %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('an upstream whose listing fails for a while has the models that it had: through %s', async (_, start) => {
   const seen = await upstream(listing('a', 'b'), sendJson(503, {}), response => response.destroy(), listing('c'))
   const ask = await start(one(seen.url, 'chat-completions', {}, { id: '*' }))
   const ids = async () => ((await (await ask('/v1/models')).json()) as { data: { id: string }[] }).data.map(({ id }) => id)
@@ -20,7 +20,7 @@ test.each(hosts)('an upstream whose listing fails for a while has the models tha
   expect(seen.calls.length).toBe(4)
 })
 
-test.each(hosts)('reports an error when no model can be listed because the upstream failed: through %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('reports an error when no model can be listed because the upstream failed: through %s', async (_, start) => {
   const seen = await upstream(response => response.destroy(), sendJson(401, {}), listing())
   const ask = await start(one(seen.url, 'chat-completions', {}, { id: '*' }))
   const statuses: number[] = []
@@ -36,13 +36,13 @@ test.each(hosts)('reports an error when no model can be listed because the upstr
   expect(messages[1]).toBe('no models can be listed; channel up: the upstream refused its listing with status 401')
 })
 
-test.each(hosts)('lists nothing when the upstream has no listing: through %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('lists nothing when the upstream has no listing: through %s', async (_, start) => {
   const seen = await upstream(sendJson(404, {}))
   const ask = await start(one(seen.url, 'chat-completions', {}, { id: '*' }))
   expect(await (await ask('/v1/models')).json()).toMatchObject({ object: 'list', data: [] })
 })
 
-test.each(hosts)('lists the other models when one upstream fails: through %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('lists the other models when one upstream fails: through %s', async (_, start) => {
   const seen = await upstream(sendJson(503, {}))
   const config = one(seen.url, 'chat-completions', {}, { id: '*' })
   const ask = await start({ ...config, models: [...(config.models ?? []), { id: 'fixed', channels: [{ name: 'up' }] }] })

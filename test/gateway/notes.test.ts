@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, UsageRecord } from '../../src/gateway/gateway.ts'
 import { gatewayNotes } from '../../src/kit/notes/gateway.ts'
-import { asking, hosts, one, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
+import { asking, hostsOf, one, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
 
 const down = sendJson(503, { error: { message: 'down' } })
 
@@ -31,7 +31,7 @@ const noteOf = (code: keyof typeof gatewayNotes, path = '') => {
   return { kind, path, code, reason, target: 'gateway' }
 }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([false, true])('reports that another channel serves the request (stream: %s)', async stream => {
     const good = stream ? sendStream(streams.messages) : sendJson(200, responses.messages)
     const seen = [await upstream(down), await upstream(good), await upstream()]

@@ -9,7 +9,7 @@ import {
   dataOf,
   failures,
   half,
-  hosts,
+  hostsOf,
   listen,
   mounted,
   one,
@@ -64,7 +64,7 @@ const passedOn: [what: string, protocol: Protocol, change: object, usage: object
   ],
 ]
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs)('records the token counts of responses that ended early or failed: %s from %s', async (client, served) => {
     for (const frames of endings[served])
       for (const stream of [true, false]) {

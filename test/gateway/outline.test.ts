@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { membersOf, outlineOf, renamed, withMembers } from '../../src/gateway/body/outline.ts'
 import { attempt } from '../../src/testing/bodies.ts'
+import { runs } from '../support/runs.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -91,7 +92,7 @@ describe('of any object', () => {
         // What a text may not hold, a wrong escape or a line end, is not looked for.
         else if (!/[\\\t\n]/.test(damaged)) expect(outline).toBeUndefined()
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 })

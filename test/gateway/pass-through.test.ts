@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import connect from 'connect'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks, type UsageRecord } from '../../src/gateway/gateway.ts'
-import { hosts, listen, mounted, post, sendJson, sendStream, until, upstream } from './support.ts'
+import { hostsOf, listen, mounted, post, sendJson, sendStream, until, upstream } from './support.ts'
 
 const embeddings = {
   object: 'list',
@@ -44,7 +44,7 @@ async function bytesUpstream(respond: Parameters<typeof upstream>[0]) {
   return { url, got }
 }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a JSON request passes with the name of the model replaced, and its response unchanged', async () => {
     const text = JSON.stringify(embeddings, null, 1)
     const seen = await upstream(sendJson(200, text, { 'x-ratelimit-remaining-requests': '9', 'set-cookie': 'a=b' }))

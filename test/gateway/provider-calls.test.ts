@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
-import { hosts, one, type Protocol, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, one, type Protocol, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 /** Calls that only a provider of responses can handle: to stop a response in progress, and to compact a conversation. */
 
 const path = paths.responses
 const background = { ...responses.responses, id: 'resp_1', status: 'queued', output: [], background: true }
 
-describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/{id}/cancel', (_, start) => {
   test.each([[{}], [{ store: { memory: true as const } }]])('goes to the channel whose provider generates the response: %o', async more => {
     const seen = await upstream(sendJson(200, background), sendJson(200, { ...background, status: 'cancelled' }))
     const ask = await start(one(seen.url, 'responses', more))
@@ -47,7 +47,7 @@ describe.each(hosts)('through %s, POST /v1/responses/{id}/cancel', (_, start) =>
   })
 })
 
-describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/compact', (_, start) => {
   const compacted =
     '{ "id":"cmp_1", "object":"response.compaction", "output":[{"type":"compaction","id":"c_1","encrypted_content":"c2VhbGVk"}], "big":12345678901234567890 }'
 
@@ -120,7 +120,7 @@ describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, an upstream that handles such a call', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, an upstream that handles such a call', (_, start) => {
   const calls: [protocol: Protocol, path: string, method: string][] = [
     ['messages', '/v1/messages/count_tokens', 'POST'],
     ['responses', '/v1/responses/input_tokens', 'POST'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isClaimed, matchPath } from '../../src/gateway/route.ts'
-import { hosts, post, requests } from './support.ts'
+import { hostsOf, post, requests } from './support.ts'
 
 test.each([
   ['POST', '/v1/chat/completions'],
@@ -61,7 +61,7 @@ test.each([
   expect(isClaimed(matchPath(path), 'GET', where)).toBe(claimed)
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(['/chat/completions', '/v1/v1/responses'])('%s is not reported as a missing model', async path => {
     const ask = await start()
     expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ error: { type: 'invalid_request_error', code: 'unknown_url' } })

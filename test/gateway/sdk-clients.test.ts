@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { all, hello, others, responded } from './responded.ts'
-import { asking, dataOf, failures, half, hosts, one, paths, post, requests, sendJson, streams, type Upstream, upstream } from './support.ts'
+import { asking, dataOf, failures, half, hostsOf, one, paths, post, requests, sendJson, streams, type Upstream, upstream } from './support.ts'
 
 /** What the SDKs rely on, one sentence a test; their own programs run in test/e2e. */
 
@@ -9,7 +9,7 @@ const schema = { type: 'object', properties: { q: { type: 'string' } }, required
 const call = { id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{"q":"one"}' } }
 const lookup = { type: 'function', function: { name: 'lookup', description: 'Looks up.', parameters: schema, strict: true } }
 
-describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the SDKs of chat-completions', (_, start) => {
   test('ask for JSON by a strict schema, and run tools in a loop', async () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'result', strict: true, schema } }
     for (const up of await responded(start, 'chat-completions', { ...requests['chat-completions'], response_format })) expect(text(up)).toMatch(/json_?schema/i)
@@ -49,7 +49,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the SDKs of responses', (_, start) => {
   test('send the items of a response back, with their ids', async () => {
     for (const served of others.responses) {
       const up = await hello(served)
@@ -102,7 +102,7 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, the SDKs of messages', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, the SDKs of messages', (_, start) => {
   test('show an API key as bearer, with a newer version and betas in the header alone', async () => {
     const up = await hello('messages')
     const { auth: _auth, ...config } = one(up.url, 'messages')
@@ -168,7 +168,7 @@ describe.each(hosts)('through %s, the SDKs of messages', (_, start) => {
 type Counted = { usage: { output_tokens: number } }
 const usageChunk = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}\n\n`
 
-describe.each(hosts)('through %s, any client', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, any client', (_, start) => {
   test('may look whether somebody is there', async () => {
     const ask = await start(one('http://127.0.0.1:9', 'messages'))
     const head = await ask('/', { method: 'HEAD' })

@@ -9,7 +9,7 @@ import {
   asking,
   failures,
   half,
-  hosts,
+  hostsOf,
   one,
   type Protocol,
   pairs,
@@ -68,7 +68,7 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
   ],
 ]
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(covered)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
     const words = 'as the user wrote'
     for (const script of [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, hostsOf, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from './support.ts'
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   async function sent(
     served: Protocol,
     { model = {}, channel = {}, client = served, ...more }: { model?: object; channel?: object; client?: Protocol; [field: string]: unknown },

@@ -3,7 +3,7 @@ import { type ReadBody, readJson } from '../../src/gateway/body/body.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { conversationKey, scoreOf } from '../../src/gateway/upstream/sticky.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { hosts, type Protocol, paths, post, responses, sendJson, type Upstream, upstream } from './support.ts'
+import { hostsOf, type Protocol, paths, post, responses, sendJson, type Upstream, upstream } from './support.ts'
 
 const names = ['a', 'b', 'c']
 
@@ -18,7 +18,7 @@ const user = (text: string) => ({ role: 'user', content: text })
 const assistant = { role: 'assistant', content: 'Hello' }
 const turns = (text: string) => [[user(text)], [user(text), assistant, user('more')], [user(text), assistant, user('more'), assistant, user('and more')]]
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   /** How many calls each of three upstreams gets. */
   async function counts(
     requests: (RequestInit | [body: object, headers: Record<string, string>])[],

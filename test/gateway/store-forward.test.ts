@@ -6,7 +6,7 @@ import {
   failureIn,
   failures,
   half,
-  hosts,
+  hostsOf,
   one,
   paths,
   post,
@@ -48,7 +48,7 @@ function three(urls: { chat: string; first: string; second?: string }, more: Par
 
 const result = (id: string, more: object = {}) => ({ ...responses.responses, id, store: true, ...more })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe.each([{}, memory])('a channel that stores responses itself, the gateway: %o', more => {
     test('gets requests that refer to them as they are, and its words come back', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))

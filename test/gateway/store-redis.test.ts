@@ -2,7 +2,7 @@ import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
-import { hosts, one, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, one, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const path = '/v1/responses'
 const good = sendJson(200, responses.messages)
@@ -16,7 +16,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   })
   afterAll(() => redis.stop())
 
-  describe.each(hosts)('through %s', (name, start) => {
+  describe.each(hostsOf(import.meta.url))('through %s', (name, start) => {
     const shared = (url: string, more: object = {}) => one(url, 'messages', { store: { redis: redis.url(name === 'fetch' ? 2 : 1), ...more } })
 
     test('several processes share the same responses', async () => {
@@ -50,7 +50,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   })
 })
 
-describe.each(hosts)('while Redis cannot be reached, through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('while Redis cannot be reached, through %s', (_, start) => {
   test('responses still arrive, none is called unknown, and the log reports it without the password', async () => {
     const logged: unknown[] = []
     const log = (details: object, message: string) => logged.push(details, message)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Hooks } from '../../src/gateway/gateway.ts'
-import { dataOf, hosts, one, paths, post, responses, sendJson, sendStream, upstream } from './support.ts'
+import { dataOf, hostsOf, one, paths, post, responses, sendJson, sendStream, upstream } from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -36,7 +36,7 @@ const streamed = [
   { type: 'message_stop' },
 ].map(event)
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   const signed = { store: { memory: true, signatures: true } } as const
 
   test.each<[boolean, string, Hooks]>([

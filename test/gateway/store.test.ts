@@ -1,7 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, Identity, Store } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
-import { type Ask, dataOf, hosts, one, type Protocol, post, requests, responses, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import {
+  type Ask,
+  dataOf,
+  hosts,
+  hostsOf,
+  one,
+  type Protocol,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  type Upstream,
+  upstream,
+} from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -24,7 +39,7 @@ function received({ calls }: Upstream): string[] {
   return messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : content.map(({ text, type }) => text ?? type).join(' ')}`)
 }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe.each(stateless)('without a store, before %s', served => {
     test.each<[string, object, string]>([
       ['previous_response_id', { previous_response_id: 'resp_1' }, 'previous_response_id'],

@@ -4,7 +4,7 @@ import type { CanonicalEvent, Usage } from '../../src/index.ts'
 import {
   failures,
   half,
-  hosts,
+  hostsOf,
   one,
   type Protocol,
   pairs,
@@ -33,7 +33,7 @@ const upperCase: Hooks['onStream'] = async function* (events) {
   }
 }
 
-describe.each(hosts)('onStream through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
   test.each(pairs)('replaces events, %s client, %s upstream', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served), { onStream: upperCase })

@@ -3,7 +3,7 @@ import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { createTextPassThrough } from '../../src/translate/pass-through.ts'
 import { covered } from '../support/covered.ts'
-import { asking as askingFor, dataOf, hosts, one, paths, post, requests, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
+import { asking as askingFor, dataOf, hostsOf, one, paths, post, requests, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const extra = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: counts })}\n\n`
@@ -11,7 +11,7 @@ const frames = [...streams['chat-completions'].slice(0, -1), extra, ...streams['
 const path = paths['chat-completions']
 const asking = (more: object = {}) => post({ ...requests['chat-completions'], stream: true, ...more })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a streamed chat request asks for counts, and a client that did not ask does not see them', async () => {
     const records: UsageRecord[] = []
     const seen = await upstream(sendStream(frames))

@@ -7,7 +7,7 @@ import {
   failureIn,
   failures,
   half,
-  hosts,
+  hostsOf,
   isStreaming,
   one,
   type Protocol,
@@ -31,7 +31,7 @@ const streaming = (protocol: Protocol) => asking(protocol, { stream: true })
 /** Google's Python SDK takes a comment for a response, so its clients get empty frames. */
 const pingsIn = (text: string, client: Protocol) => text.match(client === 'generate-content' ? /(?<=^|\r\n\r\n)\r\n\r\n/g : /ping/g) ?? []
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([
     ['nothing', []],
     [
@@ -303,7 +303,7 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s, between equal protocols', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, between equal protocols', (_, start) => {
   test.each(['messages', 'responses'] as const)('a response of %s does not forward a response that begins inside another one', async protocol => {
     const [first, second] = [streams[protocol], streams[protocol].map(frame => frame.replaceAll('msg_1', 'msg_2').replaceAll('resp_1', 'resp_2'))]
     const seen = await upstream(sendStream([...half(protocol), second.join('')]))

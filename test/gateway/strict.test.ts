@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { UsageRecord } from '../../src/gateway/hooks.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { covered } from '../support/covered.ts'
-import { asking, hosts, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, hostsOf, one, type Protocol, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** A response with a field that no other protocol has. */
 const odd = { ...responses.messages, odd_field: { planted: true } }
@@ -12,7 +12,7 @@ const strict = { defaults: { strict: true } }
 
 const others = (protocol: Protocol) => covered.filter(name => name !== protocol)
 
-describe.each(hosts)('through %s, strict', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s, strict', (_, start) => {
   test.each<[client: Protocol, served: Protocol]>([
     ...others('messages').map((client): [Protocol, Protocol] => [client, 'messages']),
     ['messages', 'responses'],
@@ -95,7 +95,7 @@ describe.each(hosts)('through %s, strict', (_, start) => {
   })
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a signature of another provider is removed however its characters are escaped', async () => {
     const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
     const history = [

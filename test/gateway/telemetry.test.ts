@@ -2,7 +2,7 @@ import { type context, metrics, propagation, SpanKind, SpanStatusCode, trace } f
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { asking, failures, half, hosts, one, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import { asking, failures, half, hostsOf, one, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream } from './support.ts'
 
 const spans = new InMemorySpanExporter()
 const measured = new InMemoryMetricExporter(AggregationTemporality.DELTA)
@@ -35,7 +35,7 @@ beforeEach(async () => {
   measured.reset()
 })
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([false, true])('an exchange is one span in the words of the conventions, stream: %s', async stream => {
     const { url, calls } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))

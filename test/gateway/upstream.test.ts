@@ -4,7 +4,7 @@ import { urlOf } from '../../src/address/paths.ts'
 import { translateRequest, translateResponse } from '../../src/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, hostsOf, one, type Protocol, pairs, paths, post, requests, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 test.each([
   ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
@@ -19,7 +19,7 @@ test.each([
 
 const chat = (model: string, more: object = {}, headers: Record<string, string> = {}) => post({ ...requests['chat-completions'], model, ...more }, headers)
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('an upstream whose paths have no version is called without one, also for its listing', async () => {
     const listed = { object: 'list', data: [{ id: 'some', object: 'model', created: 1, owned_by: 'a' }] }
     const seen = await upstream(sendJson(200, responses['chat-completions']), sendJson(200, listed))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, post, requests, responses, sendJson, upstream } from './support.ts'
+import { hostsOf, post, requests, responses, sendJson, upstream } from './support.ts'
 
 const weather = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
-describe.each(hosts)('through %s', (_, start) => {
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a channel of a vendor writes requests as the vendor requires, and sends the key as it reads it', async () => {
     const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'deepseek', baseUrl: seen.url, protocols: ['chat-completions'], apiKey: 'key-0123456789' }] })

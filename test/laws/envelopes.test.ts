@@ -8,6 +8,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
 import { runs } from '../support/runs.ts'
+import { sampled } from '../support/sampled.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
@@ -19,7 +20,7 @@ const signature = fc.oneof(
 
 const proving = pairs.filter(({ to }) => !thinkerOf(to.name).unproven)
 
-describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
+describe.each(sampled(proving).map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
   'a signature of $upstream in a conversation of a client of $client',
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)

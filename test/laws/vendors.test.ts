@@ -8,6 +8,7 @@ import { leaves } from '../../src/testing/json.ts'
 import { type Vendor, type VendorName, vendors } from '../../src/vendors/index.ts'
 import { covers } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
+import { sampled } from '../support/sampled.ts'
 import { simulators } from '../support/vendors/index.ts'
 
 const names = Object.keys(vendors) as VendorName[]
@@ -43,7 +44,7 @@ const attempt = (wire: unknown, settings: Parameters<typeof translateRequest>[1]
 
 const modelOf = (vendor: VendorName) => fc.constantFrom(...simulators[vendor].models)
 
-describe.each(served)('a client of $protocol with $vendor', ({ vendor, protocol }) => {
+describe.each(sampled(served))('a client of $protocol with $vendor', ({ vendor, protocol }) => {
   const requests = fc.tuple(wiresOf(protocols[protocol]).request, modelOf(vendor))
 
   test('loses nothing that no note leads to', () => {
@@ -80,7 +81,7 @@ describe.each(served)('a client of $protocol with $vendor', ({ vendor, protocol 
   })
 })
 
-describe.each(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).filter(from => from !== one.protocol).map(from => ({ ...one, from }))))(
+describe.each(sampled(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).filter(from => from !== one.protocol).map(from => ({ ...one, from })))))(
   '$from → $protocol for $vendor',
   ({ vendor, protocol, from }) => {
     test('loses no text that goes to other servers, unless a further note says so', () => {

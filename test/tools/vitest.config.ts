@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { bundleForTests } from './console-bundle.ts'
 
-/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a fiftieth of the cases. */
+/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of the random cases and a third of the large tables. */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
 
 const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url))
@@ -20,23 +20,16 @@ const alias = [
   { find: /^wireglot\/protocols\/([\w-]+)$/, replacement: source('protocols/$1/index') },
 ]
 
+const sources = { plugins: [bundleForTests], resolve: { alias } }
+
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
   setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts', 'test/tools/after-each.ts'],
   // Some long tests work for two minutes on a slow machine.
   testTimeout: isLong ? 600_000 : 120_000,
 }
-/** Tests that start servers. */
-const servers = ['test/gateway/**', 'test/e2e/**', 'test/console/**', 'test/examples/**', 'test/docs.test.ts']
-/** Tests that replace timers or modules, count objects in memory, or need an environment of their own. */
-const isolated = [
-  ...['body-hooks', 'breaker', 'endless', 'generate-content', 'listing', 'memory', 'retry', 'runtimes', 'serve'].map(name => `test/gateway/${name}.test.ts`),
-  'test/console/**',
-  'test/examples/**',
-  'test/docs.test.ts',
-]
-
-const testsIn = (places: readonly string[]) => places.map(place => place.replace(/\*\*$/, '**/*.test.ts'))
+/** Tests that replace modules, count objects in memory, or count what the process listens to. */
+const isolated = ['memory', 'runtimes', 'serve'].map(name => `test/gateway/${name}.test.ts`)
 
 export default defineConfig({
   test: {
@@ -44,9 +37,8 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       // The tests of one worker share their modules: to load these for each file took half of the whole time.
-      { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...servers] } },
-      { test: { ...shared, name: 'gateway', isolate: false, include: testsIn(servers), exclude: [...shared.exclude, ...isolated] } },
-      { plugins: [bundleForTests], resolve: { alias }, test: { ...shared, name: 'isolated', include: testsIn(isolated) } },
+      { ...sources, test: { ...shared, name: 'shared', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
+      { ...sources, test: { ...shared, name: 'isolated', include: isolated } },
     ],
   },
 })

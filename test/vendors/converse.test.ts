@@ -5,6 +5,7 @@ import { after } from '../gateway/support.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { likeAgents } from '../support/matrix/likeness.ts'
 import { play, type Seen, simulated, textFor, ways } from '../support/matrix/play.ts'
+import { sampled } from '../support/sampled.ts'
 import { errorFrame, eventFrame, exceptionFrame, readFrames } from '../support/vendors/base/frames.ts'
 import type { Endpoint, Json } from '../support/vendors/base/turn.ts'
 import { bedrock } from '../support/vendors/bedrock.ts'
@@ -20,14 +21,14 @@ const isRefusedThere = (model: string, protocol: ProtocolName) => model.startsWi
 const bedrockWays = ways.filter(({ vendor }) => vendor === 'bedrock')
 
 describe('agents work through three turns', () => {
-  test.each(bedrockWays.map(way => ({ ...way, name: way.model })))('with $name of Bedrock by the API that serves it', async way => {
+  test.each(sampled(bedrockWays, 7).map(way => ({ ...way, name: way.model })))('with $name of Bedrock by the API that serves it', async way => {
     const faults: string[] = []
     for (const agent of likeAgents.filter(({ protocol }) => !isRefusedThere(way.model, protocol)))
       for (const fault of await play(agent, way)) faults.push(`${agent.name}: ${fault}`)
     expect(faults).toEqual([])
   })
 
-  test.each(bedrockWays.map(way => ({ ...way, name: way.model })))('with $name of Bedrock by Converse', async way => {
+  test.each(sampled(bedrockWays, 7).map(way => ({ ...way, name: way.model })))('with $name of Bedrock by Converse', async way => {
     const faults: string[] = []
     for (const agent of likeAgents.filter(({ protocol }) => !isRefusedThere(way.model, protocol)))
       for (const fault of await play(agent, { ...way, only: 'converse' })) faults.push(`${agent.name}: ${fault}`)

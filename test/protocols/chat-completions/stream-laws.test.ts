@@ -6,6 +6,7 @@ import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
 import { isObject } from '../../../src/kit/json/json.ts'
+import { runs } from '../../support/runs.ts'
 import { decodeStream, encodeStream } from './run.ts'
 
 const text = fc.constantFrom('', 'a', 'b c', '\n', '🙂', '{"q":', '"x"}', '{}', '1', ' ')
@@ -85,7 +86,7 @@ describe('the decoder', () => {
         expect(checkGrammar(events)).toEqual([])
         expect(faults(encodeStream(events).frames)).toEqual([])
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })
@@ -224,7 +225,7 @@ describe('the encoder', () => {
         expect(again.text).toBe(meant.text)
         expect(again.calls).toEqual(meant.calls)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -240,7 +241,7 @@ describe('the encoder', () => {
         const asLength = encodeStream(cut, { truncated: 'length' }).frames
         expect(faults(asLength)).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })

@@ -7,6 +7,7 @@ import { collectStream, createStreamTranslator } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/kit/json/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { withPointers } from '../../support/pointers.ts'
+import { runs } from '../../support/runs.ts'
 import { decode, encode, faultsOf } from './support.ts'
 
 const created = { type: 'response.created', response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'in_progress', output: [] } }
@@ -395,7 +396,7 @@ test('any JSON is read, or refused as malformed; what was given obeys the gramma
       streamDecoder.end(state, given => out.push(given))
       expect(checkGrammar(out)).toEqual([])
     }),
-    { numRuns: 500 },
+    runs(500),
   )
 })
 

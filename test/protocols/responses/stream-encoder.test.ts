@@ -11,6 +11,7 @@ import { isObject } from '../../../src/kit/json/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
+import { runs } from '../../support/runs.ts'
 import { accumulate, decode, encode, faultsOf, lastResponse, typesOf } from './support.ts'
 
 const start: CanonicalEvent = { type: 'start', id: 'x1', model: 'm-1', createdAt: 7 }
@@ -457,7 +458,7 @@ describe('any stream that obeys the grammar', () => {
         const { out } = encode(events, { sequential })
         expect(faultsOf(out)).toEqual([])
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -466,7 +467,7 @@ describe('any stream that obeys the grammar', () => {
       fc.property(stream, events => {
         expect(checkGrammar(events.at(-1)?.type === 'end' ? events : [...events, end(false)])).toEqual([])
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 
