@@ -24,9 +24,8 @@ export type ProtocolFacts<Options extends object = object> = {
 
 /** What both halves know of their streams. */
 export type StreamFacts = {
-  frames: Frames
-  /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
-  shortcut?: Shortcut
+  /** How a stream is framed on the wire. Absent: as text/event-stream. */
+  framing?: Framing
 }
 
 /** The half of a protocol that serves its clients: it decodes requests, and encodes responses, errors and streams. */
@@ -41,6 +40,12 @@ export type ClientHalf<Options extends object = object, Wire extends WireTypes =
     /** The HTTP error response of an error. */
     encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
     streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
+    frames: Frames
+    /**
+     * The fast path of `streamEncoder` for text deltas: the frame of this delta. `literal`: its text as a JSON string. Changes the state as
+     * `step` would. Undefined: the state is unchanged, and `step` has to take the delta. Absent: `step` takes every event.
+     */
+    writeDelta?(state: MachineState, delta: PartDelta, literal: string): string | undefined
     /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
     streamParts?(options: CodecOptions & Options): StreamParts
     /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
@@ -65,6 +70,8 @@ export type UpstreamHalf<Options extends object = object, Wire extends WireTypes
     decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
     /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
     streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
+    /** The fast path of `streamDecoder` for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
+    shortcut?: Shortcut
   }
 
 /**
@@ -365,19 +372,17 @@ export type StreamUsage = {
   isOnlyCounts(event: unknown): boolean
 }
 
-/**
- * The fast path for events that differ from the one before only in their text. Both functions either change the state as
- * `step` would, or leave it unchanged, and the event goes to `step`.
- */
+/** The fast path of a decoder for events that differ from the one before only in their text. */
 export type Shortcut = {
   /** Keys under which the text of a delta may be found. */
   text: ReadonlySet<string>
   /** Keys of an event outside its delta whose values may change: they are not read, or only once per stream. */
   padding: ReadonlySet<string>
-  /** For the decoder, when the previous event became one delta like this and nothing else. False: `step` has to take it. */
+  /**
+   * When the previous event became one delta like this and nothing else. Changes the state as `step` would. False: the state is unchanged,
+   * and `step` has to take the event.
+   */
   read(state: MachineState, delta: PartDelta): boolean
-  /** For the encoder: the frame of this delta. `literal`: its text as a JSON string. Undefined: `step` has to take it. */
-  write(state: MachineState, delta: PartDelta, literal: string): string | undefined
 }
 
 /**
@@ -398,8 +403,6 @@ export type Framing = {
 
 /** How events are written as `text/event-stream`. */
 export type Frames = {
-  /** How the stream is framed on the wire. Absent: as text/event-stream. */
-  framing?: Framing
   /** Frames carry an `event:` line equal to the event's `type`. */
   named: boolean
   /** One wire event → the text of its frame, including the blank line. */

@@ -287,7 +287,7 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
 }
 
 /** A terminal cannot show a stream of binary frames. */
-const isText = (name: ProtocolName) => protocols[name].frames.framing === undefined
+const isText = (name: ProtocolName) => protocols[name].framing === undefined
 
 const served = (model: string) => (model === anyModel ? `models: those of the upstream; write one in place of ${anyModel}` : `model: ${model}`)
 

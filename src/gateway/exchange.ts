@@ -37,7 +37,7 @@ export async function generate(service: Service, incoming: Ask, trace: Trace): P
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
   const { protocol, model, asList } = ask
-  const { framing } = protocol.frames
+  const { framing } = protocol
   const { signal } = ask.request
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)

@@ -33,14 +33,13 @@ export function changedStream({ hooks }: Service, { protocol, model }: Pick<Ask,
 }
 
 /** A protocol whose streams contain, at each frame, the events that were taken until then. */
-function readingFrom(taken: CanonicalEvent[], { shortcut: _, ...protocol }: Protocol): Protocol {
-  const { framing: __, ...frames } = protocol.frames
+function readingFrom(taken: CanonicalEvent[], { shortcut: _, framing: __, ...protocol }: Protocol): Protocol {
   const streamDecoder: Protocol['streamDecoder'] = {
     initial: () => ({ notes: [] }),
     step: (_state, _frame, emit) => taken.splice(0).forEach(emit),
     end() {},
   }
-  return { ...protocol, frames, streamDecoder }
+  return { ...protocol, streamDecoder }
 }
 
 /** A frame for each event. */

@@ -27,7 +27,7 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
 }
 
 /** The protocol whose frames are written. */
-export type Framed = Pick<StreamFacts, 'frames'>
+export type Framed = StreamFacts
 
 /** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
 export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Framed): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -41,8 +41,8 @@ export async function* translateChunks(source: ByteStream, translator: StreamTra
 }
 
 /** Text of a stream → the bytes that go over the wire. */
-export function createWriter({ frames }: Framed): (text: string) => Uint8Array<ArrayBuffer> {
+export function createWriter({ framing }: Framed): (text: string) => Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder()
-  const encode = frames.framing?.encode()
+  const encode = framing?.encode()
   return encode ? text => joined([encode(text)]) : text => encoder.encode(text)
 }

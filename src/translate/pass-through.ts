@@ -12,8 +12,9 @@ import { type ByteForm, byteFormOf, textIn } from './byte-form.ts'
 import { renamedFrame } from './renamed-frame.ts'
 import type { Settings } from './settings.ts'
 import { formOf } from './shortcut.ts'
-import { createStreamWatcher, type OnFrame, type StreamReader } from './stream-reader.ts'
+import type { StreamReader } from './stream-reader.ts'
 import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
+import { type OnFrame, StreamWatcher } from './stream-watcher.ts'
 
 /** What differs between streams that pass as bytes and as text. */
 type Passing<C> = {
@@ -57,16 +58,16 @@ export function createTextPassThrough(protocol: Protocol, options: Settings): St
 }
 
 function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model, hideUsage, ...options }: Settings, form: Passing<C>): StreamTranslator<C> {
-  const { frames, streamUsage } = protocol
+  const { frames, framing, streamUsage } = protocol
   const isEdited = (model !== undefined && !frames.withoutModel) || (hideUsage && streamUsage !== undefined)
   const editing = { model, hideUsage: hideUsage === true, maxEventLength: options.maxEventLength }
   const editor = isEdited
     ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
     : undefined
-  const watcher = createStreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
+  const watcher = new StreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
   const whole = new WholeFrames<C>(watcher, form.join, options)
   const bytesOf = createChunkEncoder()
-  const decode = frames.framing?.decode()
+  const decode = framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isErrorPassed = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()

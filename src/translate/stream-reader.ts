@@ -13,7 +13,6 @@ import { named, parseData } from '../sse/data.ts'
 import { type Frame, FrameFields } from '../sse/fields.ts'
 import { FrameSplitter } from '../sse/split.ts'
 import { createTextReader } from '../sse/text.ts'
-import { type ByteForm, byteFormOf, matchBytes, textIn, viewOf } from './byte-form.ts'
 import { translateNotes } from './notes.ts'
 import type { Settings } from './settings.ts'
 import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } from './shortcut.ts'
@@ -38,14 +37,8 @@ export type Seen = {
   after: string
 }
 
-/**
- * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the frame differs from the one before only in
- * the slots of this form.
- */
-export type OnFrame = (bytes: Uint8Array, range: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
-
 /** What is read of a protocol. */
-type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | 'shortcut' | 'frames'>
+export type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | 'shortcut' | 'framing'>
 
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
@@ -68,57 +61,40 @@ export function createStreamReader(
   return new StreamReader(from, settings, emit, repeated)
 }
 
-/**
- * A reader for streams that pass unchanged: it learns how they end, and their usage. Deltas that only repeat the form are not read.
- */
-export function createStreamWatcher(from: StreamSource, settings: Settings, onFrame?: OnFrame): StreamReader {
-  return new StreamReader(
-    from,
-    settings,
-    () => {},
-    () => {},
-    onFrame ?? (() => {}),
-  )
-}
-
 /** Chunks → frames → events. Frames of the same form as the one before are not parsed: see `shortcut.ts`. */
 export class StreamReader {
   readonly seen: Seen
-  readonly #frames: FrameReader
+  protected readonly reader: FrameReader
   readonly #splitter = new FrameSplitter()
   readonly #text = createTextReader()
   readonly #decode: ((chunk: Uint8Array | string) => Uint8Array | string) | undefined
-  readonly #shortcut: UpstreamHalf['shortcut']
-  readonly #maxEventLength: number
+  protected readonly shortcut: UpstreamHalf['shortcut']
+  protected readonly maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
-  /** Set: the stream is only watched. */
-  readonly #onFrame: OnFrame | undefined
-  #isBetweenFrames = true
+  protected isBetweenFrames = true
   /** Chunks come as text, which may have half of a surrogate pair: it is written in another way than it was read. */
   #isText = false
-  /** The form of the frame before; of a stream that is only watched, also for bytes. */
-  #form: Form | undefined
-  #byteForm: ByteForm | undefined
+  /** The form of the frame before. */
+  protected form: Form | undefined
   /** The number of frames that had the form. */
-  #uses = 0
+  protected uses = 0
   /** The number of forms in a row that no other frame had. */
   #vain = 0
 
-  constructor(from: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void, onFrame?: OnFrame) {
-    this.#frames = new FrameReader(from, settings, emit)
-    this.seen = this.#frames.seen
-    this.#decode = from.frames.framing?.decode()
-    this.#shortcut = from.shortcut
-    this.#maxEventLength = settings.maxEventLength ?? Infinity
+  constructor(from: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void) {
+    this.reader = new FrameReader(from, settings, emit)
+    this.seen = this.reader.seen
+    this.#decode = from.framing?.decode()
+    this.shortcut = from.shortcut
+    this.maxEventLength = settings.maxEventLength ?? Infinity
     this.#repeated = repeated
-    this.#onFrame = onFrame
   }
 
   /** Returns where the last frame ends that ends in this chunk, or 0. */
   push(given: Uint8Array | string): number {
     refuseNoChunk(given)
     const chunk = this.#decode ? this.#decode(given) : given
-    if (typeof chunk !== 'string') return this.#onFrame ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
+    if (typeof chunk !== 'string') return this.readBytes(chunk)
     this.#isText = true
     return this.#read(chunk)
   }
@@ -130,120 +106,83 @@ export class StreamReader {
 
   /** See `StreamTranslator`. */
   get finishes(): number {
-    return this.#frames.state.finishes ?? 0
+    return this.reader.state.finishes ?? 0
   }
 
   /** The source has ended. `why`: the reason, when it is known and the response had not ended. */
   end(why?: CanonicalError): void {
-    this.#frames.end(this.#text.end(), this.list !== undefined, why)
+    this.reader.end(this.#text.end(), this.list !== undefined, why)
   }
 
   /** Ends the stream with an error, even while its end is being emitted. */
   refuse(error: CanonicalError): void {
     this.seen.ended = false
-    this.#frames.fail(error)
+    this.reader.fail(error)
   }
 
   /** The number of frames, without one that made the stream fail or was cut off. */
   frames(): number {
-    return this.#frames.count
+    return this.reader.count
   }
 
   notes(): Note[] {
-    return [...this.#frames.state.notes, ...this.#frames.report.notes]
+    return [...this.reader.state.notes, ...this.reader.report.notes]
   }
 
   /** Names of fields that differ from the protocol's own table. */
   places(): FieldNames | undefined {
-    return this.#frames.state.places
+    return this.reader.state.places
   }
 
   /** The notes about frames that are not JSON. */
   unreadable(): Note[] {
-    return this.#frames.report.notes
+    return this.reader.report.notes
+  }
+
+  protected readBytes(bytes: Uint8Array): number {
+    return this.#read(this.#text.read(bytes))
   }
 
   #read(text: string): number {
     let whole = 0
     for (let from = 0; from < text.length; ) {
-      from = this.#takeRepeated(text, from) ?? this.#takeFrame(text, from)
-      if (this.#isBetweenFrames) whole = from
+      from = this.#takeRepeated(text, from) ?? this.takeFrame(text, from)
+      if (this.isBetweenFrames) whole = from
     }
     return whole
-  }
-
-  #watch(bytes: Uint8Array, onFrame: OnFrame): number {
-    const view = viewOf(bytes)
-    let whole = 0
-    for (let from = 0; from < bytes.length; ) {
-      const form = this.#byteForm
-      const next = form && this.#skipRepeated(form, bytes, { view, from })
-      const to = next ?? this.#watchFrame(bytes, from)
-      if (this.#isBetweenFrames) whole = to
-      onFrame(bytes, { from, to, isEnd: this.#isBetweenFrames }, next === undefined ? undefined : form)
-      from = to
-    }
-    return whole
-  }
-
-  /** Skips a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
-  #skipRepeated(form: ByteForm, bytes: Uint8Array, { view, from }: { view: DataView; from: number }): number | undefined {
-    if (!this.#isBetweenFrames || this.seen.ended) return undefined
-    const to = matchBytes(form, bytes, view, from)
-    if (to === undefined || to - from > this.#maxEventLength || !this.#takesUnread(form, bytes)) return undefined
-    this.#uses++
-    this.#frames.count++
-    return to
-  }
-
-  /** Whether the arguments of a call are complete may decide whether the response is, so only they are read. */
-  #takesUnread(byteForm: ByteForm, bytes: Uint8Array): boolean {
-    const { delta } = byteForm.form
-    if (delta.delta.kind !== 'input') return true
-    delta.delta.text = textIn(byteForm, bytes)
-    return this.#shortcut?.read(this.#frames.state, delta) ?? false
-  }
-
-  #watchFrame(bytes: Uint8Array, from: number): number {
-    const known = this.#form
-    // What comes between may change what frames of the form mean, since the state does not follow those that are not read.
-    this.#byteForm = undefined
-    const to = this.#takeFrame(bytes, from)
-    if (this.#form && this.#form !== known) this.#byteForm = byteFormOf(this.#form)
-    return to
   }
 
   /** Reads a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
   #takeRepeated(text: string, from: number): number | undefined {
-    const form = this.#form
-    if (!form || !this.#isBetweenFrames || this.seen.ended) return undefined
+    const form = this.form
+    if (!form || !this.isBetweenFrames || this.seen.ended) return undefined
     const to = matchForm(form, text, from)
-    if (to === undefined || to - from > this.#maxEventLength) return undefined
+    if (to === undefined || to - from > this.maxEventLength) return undefined
     if (this.#isText && !form.literal.isWellFormed()) return undefined
-    if (!this.#shortcut?.read(this.#frames.state, form.delta)) return undefined
-    this.#uses++
-    this.#frames.count++
+    if (!this.shortcut?.read(this.reader.state, form.delta)) return undefined
+    this.uses++
+    this.reader.count++
     this.#repeated(form.delta, form.literal)
     return to
   }
 
   /** Reads up to the end of this frame, or to the end of the chunk. Returns where it stopped. */
-  #takeFrame(chunk: Uint8Array | string, from: number): number {
+  protected takeFrame(chunk: Uint8Array | string, from: number): number {
     const { seen } = this
     const end = this.#splitter.next(chunk, from)
     const isEnd = end >= 0
     const to = isEnd ? end : chunk.length
     const frame = this.#text.read(partOf(chunk, from, to))
-    const eventsBefore = this.#frames.events
-    const notesBefore = this.#frames.noteCount()
+    const eventsBefore = this.reader.events
+    const notesBefore = this.reader.noteCount()
     const finishesBefore = this.finishes
     const wasEnded = seen.ended
-    this.#frames.take(frame, isEnd, this.list !== undefined)
+    this.reader.take(frame, isEnd, this.list !== undefined)
     if (seen.ended && !wasEnded) seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
-    const isWhole = this.#isBetweenFrames && isEnd
-    this.#isBetweenFrames = isEnd
-    const isPlain = this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()
-    const { last } = this.#frames
+    const isWhole = this.isBetweenFrames && isEnd
+    this.isBetweenFrames = isEnd
+    const isPlain = this.reader.events === eventsBefore + 1 && notesBefore === this.reader.noteCount()
+    const { last } = this.reader
     // Each finish reason has to be seen.
     const delta = isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
     if (isEnd) this.#follow(delta, isWhole ? frame : undefined)
@@ -255,11 +194,11 @@ export class StreamReader {
    * only a delta for the same place keeps it. `delta`: the only event of the frame. `frame`: its text, if it is in one chunk.
    */
   #follow(delta: TextDelta | undefined, frame: string | undefined): void {
-    const isSame = delta !== undefined && this.#form !== undefined && isForSame(delta, this.#form.delta)
+    const isSame = delta !== undefined && this.form !== undefined && isForSame(delta, this.form.delta)
     if (isSame && frame === undefined) return
-    if (this.#form) this.#vain = this.#uses === 0 ? this.#vain + 1 : 0
-    this.#uses = 0
-    this.#form = delta && frame !== undefined && this.#shortcut && this.#vain < patience ? formOf(frame, copied(delta), this.#shortcut) : undefined
+    if (this.form) this.#vain = this.uses === 0 ? this.#vain + 1 : 0
+    this.uses = 0
+    this.form = delta && frame !== undefined && this.shortcut && this.#vain < patience ? formOf(frame, copied(delta), this.shortcut) : undefined
   }
 }
 

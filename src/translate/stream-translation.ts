@@ -130,7 +130,7 @@ class Translation implements Own<string> {
       this.#take(copied(delta))
       return
     }
-    const text = this.#to.shortcut?.write(this.#encoding, delta, literal)
+    const text = this.#to.writeDelta?.(this.#encoding, delta, literal)
     if (text === undefined) this.#encode(copied(delta))
     else this.#out += text
   }

@@ -37,8 +37,8 @@ export function createSender(send: typeof fetch, timeoutMs: number, key: string 
       received.type = response.headers.get('content-type') ?? ''
       received.headers = response.headers
       const decoder = new TextDecoder()
-      const binary = Object.values(protocols).find(({ frames }) => frames.framing && received.type.includes(frames.framing.contentType))
-      const decode = binary?.frames.framing?.decode()
+      const binary = Object.values(protocols).find(({ framing }) => framing && received.type.includes(framing.contentType))
+      const decode = binary?.framing?.decode()
       const reader = response.body?.getReader()
       for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
         received.firstByteMs ||= since()

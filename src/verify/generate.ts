@@ -112,7 +112,7 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   const ms = received.totalMs
   const failed = (detail: string, mend = mendOf(received)) => report(name, 'failed', detail, { mend, ms })
   if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
-  const expected = protocol.frames.framing?.contentType ?? 'text/event-stream'
+  const expected = protocol.framing?.contentType ?? 'text/event-stream'
   if (!received.type.toLowerCase().includes(expected))
     return failed(
       `the response is ${received.type || 'without a content type'}, not ${expected}`,

@@ -43,7 +43,7 @@ export function corpusOf(root: string, protocol: ProtocolName): string {
 
 /** A stream as text; binary frames are kept as base64. */
 function textOf(protocol: ProtocolName, kind: Kind, text: string): string {
-  const { framing } = protocols[protocol].frames
+  const { framing } = protocols[protocol]
   if (kind !== 'streams' || !framing) return text
   const { frames } = JSON.parse(text) as { frames: string }
   return String(new TextDecoder().decode(Buffer.from(framing.decode()(Buffer.from(frames, 'base64')))))

@@ -51,7 +51,7 @@ for (const from of protocolNames) {
       const chunks: Uint8Array[] = []
       for await (const chunk of translateStream(stream.map(sse), { from, to })) chunks.push(chunk)
       const bytes = Buffer.concat(chunks)
-      const written = dataIn(Buffer.from(protocols[to].frames.framing?.decode()(bytes) ?? bytes).toString())
+      const written = dataIn(Buffer.from(protocols[to].framing?.decode()(bytes) ?? bytes).toString())
       expect(written.length).toBeGreaterThan(0)
       expect(written.flatMap(event => faultOf(to, event))).toEqual([])
     })

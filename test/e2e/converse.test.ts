@@ -18,7 +18,7 @@ function play(received: unknown): Script {
 }
 
 async function responded(base: string, name: ProtocolName, { modelId: _, ...body }: Body, stream: boolean): Promise<WireResponse> {
-  const { address, frames } = protocols[name]
+  const { address, framing } = protocols[name]
   const path = address.target({ operation: 'generate', model, stream }) ?? address.path
   const isInBody = 'model' in body
   const response = await fetch(base + path, {
@@ -29,7 +29,7 @@ async function responded(base: string, name: ProtocolName, { modelId: _, ...body
   const bytes = Buffer.from(await response.arrayBuffer())
   expect(response.status, bytes.toString()).toBe(200)
   if (!stream) return { body: JSON.parse(bytes.toString()) as unknown }
-  return { text: Buffer.from(frames.framing?.decode()(bytes) ?? bytes).toString() }
+  return { text: Buffer.from(framing?.decode()(bytes) ?? bytes).toString() }
 }
 
 describe.each(protocolNames)('a client of %s', name => {

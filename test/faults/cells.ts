@@ -208,7 +208,7 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   let broke = false
   let text = ''
   try {
-    const { framing } = protocols[client].frames
+    const { framing } = protocols[client]
     const decode = framing && headers['content-type'] === framing.contentType ? framing.decode() : (chunk: Uint8Array) => chunk
     const decoder = new TextDecoder()
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
@@ -266,7 +266,7 @@ const parsed = (text: string): unknown => {
 }
 
 function expectOf({ fault, stream, served, client }: Cell): Expect {
-  if (fault.binary && stream && protocols[served].frames.framing) return fault.binary
+  if (fault.binary && stream && protocols[served].framing) return fault.binary
   if (fault.passed && served === client) return fault.passed
   return typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']
 }

@@ -49,7 +49,7 @@ export const scriptOf = (cell: string): Script => ({
 /** A server of one protocol that writes its responses by hand, so that they can be wrong. */
 export async function startRaw(protocol: string): Promise<RawUpstream> {
   const wire = wireOf(protocol)
-  const { framing } = protocols[protocol as ProtocolName].frames
+  const { framing } = protocols[protocol as ProtocolName]
   const framed = (text: string) => Buffer.from(framing ? framing.encode()(text) : text)
   const calls = new Map<string, Call[]>()
   const plays = new Map<string, Play>()

@@ -50,7 +50,7 @@ describe.each(every)('$name', ({ from, to }) => {
     )
 })
 
-function withoutShortcut({ shortcut: _, ...plain }: Protocol): Protocol {
+function withoutShortcut({ shortcut: _, writeDelta: __, ...plain }: Protocol): Protocol {
   return plain
 }
 

@@ -207,7 +207,7 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
 }
 
 /** The response, with a stream of binary frames as text/event-stream. Without a content type its first bytes decide: text stays unchanged. */
-function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
+function withoutFraming(response: TransportResponse, { framing }: Protocol): TransportResponse {
   const type = response.headers['content-type'] ?? ''
   if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response
   if (type === '') return { ...response, body: textOfFrames(response.body, framing) }
@@ -258,7 +258,7 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   }
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const accept = stream ? (protocol.frames.framing?.contentType ?? 'text/event-stream') : 'application/json'
+  const accept = stream ? (protocol.framing?.contentType ?? 'text/event-stream') : 'application/json'
   const place = addressed({ channel, protocol, caller, path, accept, type: 'application/json' }, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place

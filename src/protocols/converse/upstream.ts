@@ -1,3 +1,4 @@
+import { eventStream } from '../../eventstream/framing.ts'
 import type { UpstreamHalf } from '../../protocol.ts'
 import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
@@ -7,12 +8,11 @@ import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ConverseWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
-import { frames } from './stream/frames.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
   ...facts,
-  frames,
+  framing: eventStream,
   demands,
   encodeRequest,
   decodeResponse,

@@ -9,13 +9,13 @@ import { encodeResponse } from './response/response.ts'
 import type { ResponsesWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
-import { shortcut } from './stream/shortcut.ts'
+import { writeDelta } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const responses: ClientHalf<ResponsesOptions, ResponsesWire> & { readonly name: typeof protocolName } = {
   ...facts,
   frames,
-  shortcut,
+  writeDelta,
   decodeRequest,
   remembered,
   encodeResponse,

@@ -8,13 +8,11 @@ import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ResponsesWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
-import { frames } from './stream/frames.ts'
 import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const responses: UpstreamHalf<ResponsesOptions, ResponsesWire> & { readonly name: typeof protocolName } = {
   ...facts,
-  frames,
   shortcut,
   fitRequest,
   demands,

@@ -5,7 +5,10 @@ import { converse } from '../../../src/protocols/converse/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 import { collectStream } from '../../support/untyped.ts'
 
-const { framing, write } = converse.frames
+const {
+  framing,
+  frames: { write },
+} = converse
 const codec = new EventStreamCodec(
   bytes => Buffer.from(bytes).toString(),
   text => Buffer.from(text),

@@ -82,7 +82,7 @@ async function* chunks(...frames: (string | Uint8Array)[]): AsyncGenerator<Uint8
 /** The text of a response; binary frames as server-sent events. */
 export async function textFor(protocol: ProtocolName, response: Response): Promise<string> {
   const bytes = Buffer.from(await response.arrayBuffer())
-  const { framing } = protocols[protocol].frames
+  const { framing } = protocols[protocol]
   const isFramed = framing && response.headers.get('content-type')?.startsWith(framing.contentType)
   return Buffer.from(isFramed ? framing.decode()(bytes) : bytes).toString()
 }

@@ -120,7 +120,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
     if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response(script, body)))
-    const { framing } = protocols[protocol as ProtocolName].frames
+    const { framing } = protocols[protocol as ProtocolName]
     res.writeHead(200, { 'content-type': framing?.contentType ?? 'text/event-stream' })
     const text = stream(script, body).join('')
     const bytes = Buffer.from(framing ? framing.encode()(text) : text)

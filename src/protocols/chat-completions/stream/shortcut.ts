@@ -1,7 +1,7 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { PartDelta } from '../../../canonical/event.ts'
 import { advanceJson } from '../../../kit/json/json.ts'
-import type { Shortcut } from '../../../protocol.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
 import type { DecoderState } from './decoder-state.ts'
 import type { Choice, EncoderState, PartOut } from './encoder-state.ts'
@@ -12,7 +12,6 @@ export const shortcut: Shortcut = {
   // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length of a delta.
   padding: new Set(['created', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
-  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
 function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
@@ -40,7 +39,9 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
   }
 }
 
-function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+/** See `ClientHalf`. */
+export function writeDelta(given: MachineState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  const state = given as EncoderState
   const choice = state.choices.get(candidate)
   const out = choice?.parts.get(part)
   if (state.phase !== 'inside' || !choice?.begun || choice.finished || !out) return undefined

@@ -1,4 +1,3 @@
-import { eventStream } from '../../../eventstream/framing.ts'
 import type { Frames } from '../../../protocol.ts'
 import { writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody, exceptionOf } from '../errors.ts'
@@ -9,7 +8,6 @@ const write = (wire: unknown) => wrap(JSON.stringify(wire))
 
 /** Both clients of AWS take a stream that stops between frames for complete, so a failure is always an exception. They skip unknown events. */
 export const frames: Frames = {
-  framing: eventStream,
   named: false,
   write,
   wrap,

@@ -1,5 +1,5 @@
 import type { PartDelta } from '../../../canonical/event.ts'
-import type { Shortcut } from '../../../protocol.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import type { DecoderState } from './decoder.ts'
 import { type EncoderState, headOf } from './encoder-state.ts'
 
@@ -7,7 +7,6 @@ export const shortcut: Shortcut = {
   text: new Set(['text']),
   padding: new Set(),
   read: (state, delta) => read(state as DecoderState, delta),
-  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
 function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
@@ -19,7 +18,9 @@ function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelt
   return true
 }
 
-function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+/** See `ClientHalf`. */
+export function writeDelta(given: MachineState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  const state = given as EncoderState
   const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
   const { open } = lane ?? {}
   // The first chunk of a part is written with the part's other fields.

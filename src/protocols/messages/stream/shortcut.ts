@@ -1,6 +1,6 @@
 import type { PartDelta } from '../../../canonical/event.ts'
 import { advanceJson } from '../../../kit/json/json.ts'
-import type { Shortcut } from '../../../protocol.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import type { DecoderState } from './decoder.ts'
 import type { EncoderState } from './encoder-state.ts'
 
@@ -8,7 +8,6 @@ export const shortcut: Shortcut = {
   text: new Set(['text', 'thinking', 'partial_json']),
   padding: new Set(),
   read: (state, delta) => read(state as DecoderState, delta),
-  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
 function read(state: DecoderState, { part, delta }: PartDelta): boolean {
@@ -23,7 +22,9 @@ function read(state: DecoderState, { part, delta }: PartDelta): boolean {
   return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
 }
 
-function write({ phase, open: block }: EncoderState, { part, delta }: PartDelta, literal: string): string | undefined {
+/** See `ClientHalf`. */
+export function writeDelta(state: MachineState, { part, delta }: PartDelta, literal: string): string | undefined {
+  const { phase, open: block } = state as EncoderState
   if (phase !== 'begun' || block?.index === undefined || block.key !== String(part)) return undefined
   switch (delta.kind) {
     case 'text':

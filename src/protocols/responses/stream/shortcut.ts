@@ -1,6 +1,6 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { PartDelta } from '../../../canonical/event.ts'
-import type { Shortcut } from '../../../protocol.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import type { DecoderState } from './decoder-state.ts'
 import type { EncoderState, OpenPart, Written } from './encoder-state.ts'
 
@@ -9,7 +9,6 @@ export const shortcut: Shortcut = {
   // `sequence_number` is counted anew; `obfuscation` only hides the length of a delta.
   padding: new Set(['sequence_number', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
-  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
 function read({ latest, ending }: DecoderState, { part, delta }: PartDelta): boolean {
@@ -19,7 +18,9 @@ function read({ latest, ending }: DecoderState, { part, delta }: PartDelta): boo
   return true
 }
 
-function write(state: EncoderState, { part: key, delta }: PartDelta, literal: string): string | undefined {
+/** See `ClientHalf`. */
+export function writeDelta(given: MachineState, { part: key, delta }: PartDelta, literal: string): string | undefined {
+  const state = given as EncoderState
   const part = state.parts[key]
   if (state.phase !== 'inside' || part?.item === undefined) return undefined
   const { value, waiting } = part
