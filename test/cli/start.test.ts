@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { expect, test } from 'vitest'
+import { externalPackages } from '../support/external-packages.ts'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** The source files that the command loads before it knows its subcommand. */
+async function loadedAtStart(): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [main],
+    outdir: 'unwritten',
+    write: false,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    plugins: [externalPackages],
+    logLevel: 'error',
+  })
+  const loaded = new Set<string>()
+  const open = Object.keys(metafile.outputs).filter(name => metafile.outputs[name]?.entryPoint?.endsWith('src/cli/main.ts'))
+  for (const name of open)
+    for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
+      if (kind === 'import-statement' && metafile.outputs[path] && !open.includes(path)) open.push(path)
+  for (const name of open) for (const file of Object.keys(metafile.outputs[name]?.inputs ?? {})) loaded.add(file)
+  return [...loaded]
+}
+
+test('a subcommand that needs no gateway loads none', async () => {
+  const loaded = await loadedAtStart()
+  expect(loaded.some(file => file.endsWith('src/api.ts'))).toBe(true)
+  // How a line of the log is written.
+  const needed = 'src/gateway/log.ts'
+  expect(loaded.filter(file => /src\/(gateway|hosts|records|stores|sockets|console)\//.test(file) && file !== needed)).toEqual([])
+})
