@@ -64,7 +64,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const editor = isEdited
     ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
     : undefined
-  const watcher = new StreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
+  const watcher: StreamWatcher = new StreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
   const whole = new WholeFrames<C>(watcher, form.join, options)
   const bytesOf = createChunkEncoder()
   const decode = framing?.decode()
