@@ -76,6 +76,13 @@ const doors: Record<string, string> = {
   'wireglot/verify': 'src/verify/index.ts',
 }
 const programs = of('ts', 'js')
+
+/** The README's, and a part of those of the guides: CI runs all. */
+const shown = <T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] => {
+  const isFirst = ([name]: T) => name.startsWith('README.md')
+  return [...all.filter(isFirst), ...sampled(all.filter(one => !isFirst(one)))]
+}
+
 const fileOf = (name: string) => name.replaceAll(/\W/g, '-')
 
 beforeAll(async () => {
@@ -120,7 +127,7 @@ afterAll(async () => {
 })
 
 describe('code in the README and the docs', () => {
-  test.concurrent.each(sampled(programs))('%s runs', async name => {
+  test.concurrent.each(shown(programs))('%s runs', async name => {
     const env = { ...process.env, PORT: '0' }
     const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
     // A server ends on a signal.
@@ -136,7 +143,7 @@ describe('code in the README and the docs', () => {
     expect(() => createGateway(value as GatewayConfig)).not.toThrow()
   })
 
-  test.each(sampled(of('sh')))('%s runs', async (name, { code }) => {
+  test.each(shown(of('sh')))('%s runs', async (name, { code }) => {
     const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
     const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
     const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))

@@ -9,7 +9,6 @@ import { build } from 'esbuild'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { externalPackages } from './support/external-packages.ts'
-import { sampled } from './support/sampled.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -90,7 +89,7 @@ describe('examples in doc comments', () => {
     expect(functions.filter(({ code }) => code === undefined).map(({ name }) => name)).toEqual([])
   })
 
-  test.concurrent.each(sampled(examples))('%s: prints what its comments say', async (name, code) => {
+  test.concurrent.each(examples)('%s: prints what its comments say', async (name, code) => {
     const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { timeout: 60_000 })
     expect(stderr).toBe('')
     // A comment after `console.log` or a loop over it is the beginning of what is printed; `…` matches anything.

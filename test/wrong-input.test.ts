@@ -78,14 +78,37 @@ describe('a body that is no plain JSON', () => {
       }
   })
 
+  /** As many objects inside each other. */
+  const nested = (levels: number, top: object) => {
+    let deep: Record<string, unknown> = { ...top }
+    const body = deep
+    for (let level = 1; level < levels; level++) deep = deep['odd'] = {}
+    return body
+  }
+  const tooDeep = expect.objectContaining({
+    name: 'TranslationError',
+    code: 'malformed',
+    path: '',
+    message: expect.stringContaining('it is nested too deeply'),
+  })
   const examined = [...names.map(name => [name, name] as const), ['generate-content', 'messages'] as const]
   test.each(examined)('%s to %s: is refused long before the stack overflows', (from, to) => {
-    let deep: Record<string, unknown> = { ...bodies[from] }
-    const body = deep
-    for (let depth = 0; depth < 1100; depth++) deep = deep['odd'] = {}
-    expect(() => call('translateRequest', body, { from, to, model: 'm' })).toThrow(
-      expect.objectContaining({ code: 'malformed', path: '', message: expect.stringContaining('it is nested too deeply') }),
-    )
+    const translate = (levels: number) => call('translateRequest', nested(levels, bodies[from]), { from, to, model: 'm' })
+    expect(() => translate(1001)).toThrow(tooDeep)
+    expect(() => translate(1000)).not.toThrow()
+  })
+
+  test.each(['translateResponse', 'normalizeResponse', 'explodeResponse'])('is refused as a response: %s', name => {
+    const response = nested(1100, { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] })
+    const options = name === 'translateResponse' ? { from: 'generate-content', to: 'messages' } : { protocol: 'generate-content' }
+    expect(() => call(name, response, options)).toThrow(tooDeep)
+  })
+
+  test('as an event of a stream ends the stream with an error that says so', () => {
+    const event = nested(1100, { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] })
+    const translator = api.createStreamTranslator({ from: 'generate-content', to: 'messages' })
+    translator.push(`data: ${JSON.stringify(event)}\n\n`)
+    expect(translator.error?.message).toContain('it is nested too deeply')
   })
 
   test('is named with its place', () => {
@@ -103,6 +126,7 @@ describe('a body with a fault', () => {
     ['a misspelled key', { model: 'm', mesages: [] }, 'chat-completions at /messages: missing, expected a list; is its name misspelled?'],
     ['a missing key', { model: 'm' }, 'chat-completions at /messages: missing, expected a list'],
     ['a value of another type', { ...request, messages: 'Hello' }, 'chat-completions at /messages: expected a list'],
+    ['a word for a number', { ...request, logit_bias: { 5: 'x' } }, 'chat-completions at /logit_bias/5: expected a number'],
     ['null in a list', { ...request, messages: [null] }, 'chat-completions at /messages/0: expected an object'],
     [
       'a misspelled role',

@@ -38,7 +38,7 @@ export function textOf(bytes: Uint8Array): string {
   return text === undefined ? lenient.decode(bytes) : withoutMark(text)
 }
 
-/** The same, but a byte order mark stays. */
+/** Shared as `lenient` is, but keeps a byte order mark. */
 const plain = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** In bytes. A Buffer or `transcode` takes a microsecond to begin, which is more than a TextDecoder takes for a typical frame. */

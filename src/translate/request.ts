@@ -37,7 +37,7 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
   const resolvedOf = (wire: unknown) =>
     resolves(settings) ? resolveReferences(from.decodeRequest(wire, reading).value, settings, { issuer: from.name, fieldNames: from.fieldNames }).resolved : 0
   // A resolver that knows an id says by that that the provider does not know it.
-  const holdsForeign = !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)
+  const holdsForeign = !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
   if (holdsForeign || resolvedOf(body) > 0) return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)

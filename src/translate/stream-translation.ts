@@ -28,6 +28,8 @@ class Translation implements Own<string> {
   readonly #settings: Pick<Settings, 'model' | 'strict' | 'renewId'>
   readonly #options: CodecOptions
   readonly #restoring: RestoreState
+  readonly #restoresInput: boolean
+  readonly #restoresText: boolean
   readonly #usable: UsableState = { usable: {} }
   readonly #json = createJsonWriter()
   #order: NormalizerState
@@ -49,7 +51,10 @@ class Translation implements Own<string> {
     this.#to = to
     this.#settings = defined({ model, strict, renewId })
     this.#options = optionsFor(to, settings)
-    this.#restoring = startRestoring(settings.context)
+    const { context } = settings
+    this.#restoring = startRestoring(context)
+    this.#restoresInput = context?.tools !== undefined
+    this.#restoresText = context?.output !== undefined
     this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })
     this.#encoding = this.#begin(undefined)
     this.reader = strict
@@ -124,8 +129,8 @@ class Translation implements Own<string> {
   }
 
   #takeRepeated(delta: TextDelta, literal: string): void {
-    const { tools, output } = this.#options.context ?? {}
-    const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
+    const { kind } = delta.delta
+    const isRestored = (kind === 'input' && this.#restoresInput) || (kind === 'text' && this.#restoresText)
     if (isRestored || !takeDirectly(this.#order, delta)) {
       this.#take(copied(delta))
       return

@@ -49,7 +49,7 @@ const switches = covered.flatMap(first =>
   covered.filter(second => second !== first).flatMap(second => proven.flatMap(served => [first, second].map(between => ({ first, second, served, between })))),
 )
 
-test.each(sampled(switches))(
+test.each(sampled(switches, 5))(
   'a program that moves from $first to $second over $between to $served returns the signatures to the upstream',
   async ({ first, second, served, between }) => {
     const seen = await playing(served)
@@ -68,7 +68,7 @@ test.each(sampled(switches))(
 /** Where all use responses, the provider stores the response, and the request passes unchanged. */
 const keeping = covered.flatMap(between => proven.filter(served => between !== 'responses' || served !== 'responses').map(served => ({ between, served })))
 
-describe.each(sampled(keeping))('over $between to $served', ({ between, served }) => {
+describe.each(keeping)('over $between to $served', ({ between, served }) => {
   test.each([false, true])(
     'a client of responses continues by previous_response_id, which the first gateway with a store keeps; streaming: %s',
     async stream => {

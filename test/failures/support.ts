@@ -7,12 +7,8 @@ import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { type Covered, covered } from '../support/covered.ts'
-import { sampled } from '../support/sampled.ts'
 
-export const pairs = sampled(
-  covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to }))),
-  5,
-)
+export const pairs = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
 /** The protocols that are not this one. */
 export const others = (from: Covered) => covered.filter(to => to !== from)

@@ -25,11 +25,11 @@ const cuts = pairs.flatMap((pair, i) =>
 test.each([
   ['faults of a response', share],
   ['half a request', halves],
-  ['cuts anywhere', cuts],
+  ['cuts anywhere', sampled(cuts)],
 ] as const)('%s: every client gets a response or an error, every upstream call ends, and nothing leaks', async (_, cells) => {
   const bench = await startBench(listenedGateway)
   const wrong: string[] = []
-  const queue = sampled(cells).values()
+  const queue = cells.values()
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (const cell of queue) {

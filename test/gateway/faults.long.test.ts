@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, half, hostsOf, one, type Protocol, pairs, post, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
+import { asking, half, hosts, one, type Protocol, pairs, post, responses, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never an invalid response. */
 
@@ -71,7 +71,7 @@ const oddities: [what: string, script: (served: Protocol) => Script][] = [
   ['a stream with CRLF and a byte order mark', served => send(200, sse, `\ufeff${streams[served].join('').replaceAll('\n', '\r\n')}`)],
 ]
 
-describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
+describe.each(hosts)('through %s', (_, start) => {
   describe.each(pairs)('%s from %s', (client, served) => {
     test.each(faults)('%s is an error: %s', async (what, status, script) => {
       for (const stream of [false, true]) {
@@ -164,7 +164,7 @@ const recognized: Record<Protocol, RegExp> = {
   'generate-content': /input token count.*exceeds the maximum/,
 }
 
-describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
+describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a conversation that is too long gets an error that %s recognizes: %s', async (client, served) => {
     const [status, body] = overflows[served]
     for (const stream of [false, true]) {

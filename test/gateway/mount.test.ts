@@ -5,7 +5,7 @@ import express5 from 'express'
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
-import { after, listen, mounted, one, paths, post, requests, responses, sendJson, sent, upstream } from './support.ts'
+import { after, listen, mounted, one, paths, post, requests, responses, sendJson, sent, until, upstream } from './support.ts'
 
 const body = { ...requests.messages, model: 'demo' }
 const frameworks = [
@@ -242,16 +242,21 @@ test('mounted, a request without a host gets the settings', async () => {
 })
 
 test('closing waits for what is under way and takes nothing new', async () => {
-  const { url } = await upstream(async response => {
-    await new Promise(resolve => setTimeout(resolve, 150))
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const seen = await upstream(async response => {
+    await released
     sendJson(200, responses.messages)(response)
   })
-  const handler = listenedGateway(one(url, 'messages'))
+  const handler = listenedGateway(one(seen.url, 'messages'))
   const base = await listen(handler)
   const running = fetch(base + paths.messages, post(requests.messages))
-  await new Promise(resolve => setTimeout(resolve, 50))
-  const closed = handler.close(2_000)
+  await until(() => seen.calls.length === 1)
+  const closed = handler.close(20_000)
   expect((await fetch(base + paths.messages, post(requests.messages))).status).toBe(503)
+  release()
   expect((await running).status).toBe(200)
   await closed
 })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { bundleForTests } from './console-bundle.ts'
 
-/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of the random cases and a third of the large tables. */
+/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of the random cases, and a part of the tables over pairs and vendors. */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
 
 const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url))
@@ -28,7 +28,7 @@ const shared = {
   // Some long tests work for two minutes on a slow machine.
   testTimeout: isLong ? 600_000 : 120_000,
 }
-/** Tests that replace modules, count objects in memory, or count what the process listens to. */
+/** Tests that load the modules of the gateway anew, or count what a process has in memory or listens to. */
 const isolated = ['memory', 'runtimes', 'serve'].map(name => `test/gateway/${name}.test.ts`)
 
 export default defineConfig({

@@ -48,8 +48,8 @@ export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
   } catch (error) {
     if (!(error instanceof TooDeepError || (error instanceof RangeError && error.message.includes('call stack')))) throw error
     const path = placeOfCycle(body)
-    const message = path ? 'expected plain JSON, but this contains itself' : 'expected plain JSON, but it is nested too deeply'
-    throw new TranslationError({ code: 'malformed', protocol, path: pointer(path ?? []) }, message)
+    if (!path) throw new TooDeepError(protocol)
+    throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, 'expected plain JSON, but this contains itself')
   }
 }
 

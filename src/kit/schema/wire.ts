@@ -18,7 +18,7 @@ export const texts = z.nullish(z.array(string))
 export const flag = z.nullish(boolean)
 export const count = z.nullish(number)
 export const whole = z.nullish(wholeNumber)
-export const anyObject = z.nullish(z.looseObject({}))
+export const anyObject = z.nullish(z.record(string, unknown))
 export const anything = z.optional(unknown)
 
 /** For the shape of unknown kinds in a union: `isOther` refuses the known kinds, so that a fault in one of them is reported for its own shape. */

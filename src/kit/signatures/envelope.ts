@@ -1,6 +1,6 @@
 import type { ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../fields/defined.ts'
-import { isObject, refuseBelow } from '../json/json.ts'
+import { isObject, refuseTooDeep } from '../json/json.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../media/base64.ts'
 
 /** Must never change: clients store envelopes in their histories. */
@@ -57,12 +57,12 @@ export function unwrapSignature(given: string): Envelope | undefined {
 }
 
 /** Does any string in the value look like an envelope? Slow: visits every string. @throws TooDeepError */
-export function holdsEnvelope(value: unknown, depth = 0): boolean {
+export function holdsEnvelope(value: unknown, protocol: string, depth = 0): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
-  refuseBelow(depth)
-  if (Array.isArray(value)) return value.some(item => holdsEnvelope(item, depth + 1))
+  refuseTooDeep(depth, protocol)
+  if (Array.isArray(value)) return value.some(item => holdsEnvelope(item, protocol, depth + 1))
   if (!isObject(value)) return false
-  for (const key in value) if (holdsEnvelope(value[key], depth + 1)) return true
+  for (const key in value) if (holdsEnvelope(value[key], protocol, depth + 1)) return true
   return false
 }
 

@@ -125,7 +125,7 @@ export const ChatRequest = z.looseObject({
   presence_penalty: count,
   function_call: anything,
   functions: z.nullish(z.array(ChatFunction)),
-  logit_bias: z.nullish(z.catchall(z.object({}), number)),
+  logit_bias: z.nullish(z.record(string, number)),
   logprobs: flag,
   top_logprobs: whole,
   max_completion_tokens: whole,

@@ -145,7 +145,7 @@ describe('a signature in the id of a call', () => {
     const again = chat.encodeRequest(withoutWire(value))
     expect(again.wire).toEqual(bare)
     expect(codes(again.notes)).toEqual(['reasoning.foreign-signature'])
-    expect(holdsEnvelope(body)).toBe(true)
+    expect(holdsEnvelope(body, 'chat-completions')).toBe(true)
   })
 
   test('is read from a stream of a server, too', () => {

@@ -1,8 +1,9 @@
 import type { Place } from '../../../canonical/message.ts'
-import { type JsonObject, refuseBelow, setOwn } from '../../../kit/json/json.ts'
+import { type JsonObject, refuseTooDeep, setOwn } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { FieldNames } from '../../../protocol.ts'
+import { protocolName } from '../own.ts'
 import { fieldNames } from './field-names.ts'
 
 /**
@@ -52,7 +53,7 @@ type Walk = { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }
 /** Copies only objects in which a field is renamed, and those around them: most bodies have none. */
 function respelled(value: unknown, at: Place, walk: Walk, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  refuseBelow(depth)
+  refuseTooDeep(depth, protocolName)
   return Array.isArray(value) ? respelledList(value, at, walk, depth) : respelledObject(value as JsonObject, at, walk, depth)
 }
 

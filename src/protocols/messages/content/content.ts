@@ -1,5 +1,6 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Message, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../../canonical/message.ts'
+import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
@@ -22,6 +23,7 @@ import { byOrigin, decodeCitation, decodeEnabled, encodeCitation, encodeCited, u
 import { decodeMedia, encodeMedia } from './media.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, phaseBlock } from './reasoning.ts'
 import { encodeSearch, isTranslatedSearch } from './searches.ts'
+import { decodeTool } from './tools.ts'
 import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
@@ -102,13 +104,24 @@ function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport)
   const server = serverBlocks.get(type)
   if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: protocolName, raw: block, at }
   const control = controlBlocks.get(type)
-  if (control) return { type: 'control', control, protocol: protocolName, raw: block, at }
+  if (control) {
+    const tools = control === 'tool-addition' ? addedTools(block['tool'], below(at, 'tool')) : undefined
+    return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
+  }
   const foreign = foreignPart(block, at, protocolName)
   if (foreign) {
     report.add('part.foreign', at)
     return keep(foreign.part, Object.keys(foreign.rest).length > 0 ? foreign.rest : undefined)
   }
   return { type: 'opaque', protocol: protocolName, raw: block, at }
+}
+
+/** The tools that a `tool_addition` defines. Undefined: it only refers to a tool. */
+function addedTools(tool: unknown, at: Place): Tool[] | undefined {
+  if (!isObject(tool)) return undefined
+  const { definition } = tool
+  if (isObject(definition)) return [decodeTool(definition, below(at, 'definition'))]
+  return isObject(tool['input_schema']) ? [decodeTool(tool, at)] : undefined
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')

@@ -1,12 +1,10 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
-import type { Tool } from '../../../canonical/tool.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
-import { decodeTool } from '../content/tools.ts'
 import { contentOf, malformed, type RequestWriting } from '../content/writing.ts'
 import { refusesPrefill } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -36,23 +34,8 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
 /** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = below('/system', index)
-  const part = withTools(decodeBlock(block, at, report))
+  const part = decodeBlock(block, at, report)
   return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
-}
-
-/** The part with the tools that it defines, if it does. */
-function withTools(part: Part): Part {
-  if (part.type !== 'control' || part.control !== 'tool-addition' || !isObject(part.raw) || part.at === undefined) return part
-  const tools = addedTools(part.raw['tool'], below(part.at, 'tool'))
-  return tools ? { ...part, tools } : part
-}
-
-/** The tools that a `tool_addition` defines. Undefined: it only refers to a tool. */
-function addedTools(tool: unknown, at: Place): Tool[] | undefined {
-  if (!isObject(tool)) return undefined
-  const { definition } = tool
-  if (isObject(definition)) return [decodeTool(definition, below(at, 'definition'))]
-  return isObject(tool['input_schema']) ? [decodeTool(tool, at)] : undefined
 }
 
 const known = keysOf<MessagesMessage>()('role', 'content')
@@ -61,7 +44,7 @@ const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()('
 export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
   const { role, content } = wire
   if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions must be in the field `system`, not in `messages`')
-  const parts = decodeContent(content, below(at, 'content'), report).map(withTools)
+  const parts = decodeContent(content, below(at, 'content'), report)
   const turn = role === 'system' ? decodeTurnConfig(wire['output_config'], below(at, 'output_config')) : undefined
   if (turn) parts.push(turn)
   const message: Message = { role, origin: 'message', parts: role === 'assistant' ? parts.map(signedByProxy) : parts, at }
