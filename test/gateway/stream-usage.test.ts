@@ -3,6 +3,7 @@ import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { createTextPassThrough } from '../../src/translate/pass-through.ts'
 import { covered } from '../support/covered.ts'
+import { sampled } from '../support/sampled.ts'
 import { asking as askingFor, dataOf, hostsOf, one, paths, post, requests, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -109,7 +110,7 @@ test.each([
   const linesOf = (text: string) => text.split(/[\r\n]+/).filter(Boolean)
   const text = spelled(frames)
   for (const whole of [text, text.trimEnd(), spelled([...frames.slice(0, -2), ...frames.slice(-1), extra])])
-    for (let cut = 0; cut <= whole.length; cut++) {
+    for (const cut of sampled(Array.from({ length: whole.length + 1 }, (_, at) => at))) {
       const filter = createTextPassThrough(protocols['chat-completions'], { hideUsage: true })
       const out = filter.push(whole.slice(0, cut)) + filter.push(whole.slice(cut)) + filter.end()
       expect(linesOf(out)).toEqual(linesOf(spelled(streams['chat-completions'])))

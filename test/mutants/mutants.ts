@@ -803,7 +803,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'an envelope reaches the provider as it is',
     room: 'translate',
-    find: "settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)",
+    find: "settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)",
     replace: 'false',
   },
   {

@@ -38,7 +38,7 @@ describe('agents work through three turns', () => {
 
 const claudes = ['anthropic.claude-opus-5', 'anthropic.claude-opus-4-7', claude]
 
-test.each(['zai.glm-4.7', 'minimax.minimax-m2', 'google.gemma-3-27b-it', 'deepseek.v3.2', 'cohere.command-r-plus-v1:0', 'ai21.jamba-1-5-large-v1:0'])(
+test.each(sampled(['zai.glm-4.7', 'minimax.minimax-m2', 'google.gemma-3-27b-it', 'deepseek.v3.2', 'cohere.command-r-plus-v1:0', 'ai21.jamba-1-5-large-v1:0']))(
   'agents work through three turns with %s of Bedrock by Converse',
   async model => {
     const faults: string[] = []
@@ -48,7 +48,7 @@ test.each(['zai.glm-4.7', 'minimax.minimax-m2', 'google.gemma-3-27b-it', 'deepse
   },
 )
 
-test.each(claudes)('agents work through three turns with %s of Bedrock by InvokeModel', async model => {
+test.each(sampled(claudes))('agents work through three turns with %s of Bedrock by InvokeModel', async model => {
   const faults: string[] = []
   for (const agent of likeAgents.filter(({ protocol }) => protocol !== 'converse'))
     for (const fault of await play(agent, { vendor: 'bedrock', model, api: 'invoke-model' })) faults.push(`${agent.name}: ${fault}`)
