@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-describe.each(sampled(pairs))('the official client of $caller, streaming: $stream, to an upstream of $upstream', ({ caller, upstream, stream }) => {
+describe.each(sampled(pairs, 7))('the official client of $caller, streaming: $stream, to an upstream of $upstream', ({ caller, upstream, stream }) => {
   const client = clientOf(caller)
   const question = (scenario: string, more: Partial<Question> = {}): Question => ({
     model: modelBehind(upstream),
