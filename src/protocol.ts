@@ -20,59 +20,53 @@ export type ProtocolFacts<Options extends object = object> = {
   detect(body: unknown): Detection
   /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
-}
-
-/** What both halves know of their streams. */
-export type StreamFacts = {
   /** How a stream is framed on the wire. Absent: as text/event-stream. */
   framing?: Framing
 }
 
 /** The half of a protocol that serves its clients: it decodes requests, and encodes responses, errors and streams. */
-export type ClientHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> &
-  StreamFacts & {
-    /** @throws TranslationError `malformed` */
-    decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
-    /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
-    remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
-    /** @throws TranslationError `inexpressible` */
-    encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
-    /** The HTTP error response of an error. */
-    encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
-    streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
-    frames: Frames
-    /**
-     * The fast path of `streamEncoder` for text deltas: the frame of this delta. `literal`: its text as a JSON string. Changes the state as
-     * `step` would. Undefined: the state is unchanged, and `step` has to take the delta. Absent: `step` takes every event.
-     */
-    writeDelta?(state: MachineState, delta: PartDelta, literal: string): string | undefined
-    /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
-    streamParts?(options: CodecOptions & Options): StreamParts
-    /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
-    takesLateSignatures?: true
-    /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
-    oneCandidate?: true
-  }
+export type ClientHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+  /** @throws TranslationError `malformed` */
+  decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
+  /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
+  remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
+  /** @throws TranslationError `inexpressible` */
+  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
+  /** The HTTP error response of an error. */
+  encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
+  streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
+  frames: Frames
+  /**
+   * The fast path of `streamEncoder` for text deltas: the frame of this delta. `literal`: its text as a JSON string. Changes the state as
+   * `step` would. Undefined: the state is unchanged, and `step` has to take the delta. Absent: `step` takes every event.
+   */
+  writeDelta?(state: MachineState, delta: PartDelta, literal: string): string | undefined
+  /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
+  streamParts?(options: CodecOptions & Options): StreamParts
+  /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
+  takesLateSignatures?: true
+  /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
+  oneCandidate?: true
+}
 
 /** The half of a protocol that calls its servers: it encodes requests, and decodes responses, errors and streams. */
-export type UpstreamHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> &
-  StreamFacts & {
-    /**
-     * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
-     * this body. The same object if all demands are met. Absent: there are no such options.
-     */
-    fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
-    /** What a request of another protocol must be like before `encodeRequest` gets it. */
-    demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
-    /** @throws TranslationError `inexpressible` */
-    encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
-    /** @throws TranslationError `malformed` */
-    decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
-    /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
-    streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
-    /** The fast path of `streamDecoder` for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
-    shortcut?: Shortcut
-  }
+export type UpstreamHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+  /**
+   * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
+   * this body. The same object if all demands are met. Absent: there are no such options.
+   */
+  fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
+  /** What a request of another protocol must be like before `encodeRequest` gets it. */
+  demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
+  /** @throws TranslationError `inexpressible` */
+  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
+  /** @throws TranslationError `malformed` */
+  decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
+  /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
+  streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
+  /** The fast path of `streamDecoder` for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
+  shortcut?: Shortcut
+}
 
 /**
  * The contract of a protocol folder; nothing else of the folder is used from outside.

@@ -45,7 +45,6 @@ export type {
   StoredMatch,
   StoredResponse,
   StoredResponses,
-  StreamFacts,
   StreamMachine,
   StreamUsage,
   TokenCounting,

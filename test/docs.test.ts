@@ -13,7 +13,7 @@ import { type ClientName, clientConfig } from '../src/clients.ts'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { explodeResponse } from '../src/index.ts'
-import { externalPackages } from './support/external-packages.ts'
+import { entryPoints, externalPackages, programOptions } from './support/programs.ts'
 import { sampled } from './support/sampled.ts'
 import { bundleForBuild } from './tools/console-bundle.ts'
 
@@ -59,34 +59,13 @@ const handler = gateway({
 const server = createServer(handler)
 let base = ''
 
-const doors: Record<string, string> = {
-  wireglot: 'src/index.ts',
-  'wireglot/between': 'src/between.ts',
-  'wireglot/clients': 'src/clients.ts',
-  'wireglot/connect': 'src/hosts/connect.ts',
-  'wireglot/fetch': 'src/hosts/fetch.ts',
-  'wireglot/gateway': 'src/gateway/gateway.ts',
-  'wireglot/notes': 'src/notes.ts',
-  'wireglot/operations': 'src/operations/index.ts',
-  'wireglot/records': 'src/records/index.ts',
-  'wireglot/console': 'src/console/index.ts',
-  'wireglot/schemas': 'src/schemas.ts',
-  'wireglot/protocols': 'src/protocols',
-  'wireglot/testing': 'src/testing/index.ts',
-  'wireglot/verify': 'src/verify/index.ts',
-}
 const programs = of('ts', 'js')
 
-/** The README's, and a part of those of the guides: CI runs all. */
-const shown = <T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] => {
-  const isFirst = ([name]: T) => name.startsWith('README.md')
-  return [
-    ...all.filter(isFirst),
-    ...sampled(
-      all.filter(one => !isFirst(one)),
-      5,
-    ),
-  ]
+/** Those of the README, and a part of those of the guides: CI runs all. */
+function shown<T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] {
+  const isInReadme = ([name]: T) => name.startsWith('README.md')
+  const others = all.filter(one => !isInReadme(one))
+  return [...all.filter(isInReadme), ...sampled(others, 5)]
 }
 
 const fileOf = (name: string) => name.replaceAll(/\W/g, '-')
@@ -95,24 +74,13 @@ beforeAll(async () => {
   await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const bundle = {
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'es2023',
-    logLevel: 'error',
-  } as const
   for (const [name, { code }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), code)
-  const alias = Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)]))
-  const entryPoints = [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')]
   await build({
-    ...bundle,
+    ...programOptions,
     plugins: [bundleForBuild, externalPackages],
-    entryPoints,
-    alias,
-    splitting: true,
+    entryPoints: [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')],
+    alias: entryPoints,
     entryNames: '[name]',
-    outExtension: { '.js': '.mjs' },
     outdir: folder,
   })
   mkdirSync(join(folder, 'bin'))

@@ -8,33 +8,15 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { externalPackages } from './support/external-packages.ts'
+import { entryPoints, programOptions } from './support/programs.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What users import, by file. `src/protocols`: both the file and the folder. */
-const doors: Record<string, string> = {
-  wireglot: 'src/index.ts',
-  'wireglot/between': 'src/between.ts',
-  'wireglot/clients': 'src/clients.ts',
-  'wireglot/connect': 'src/hosts/connect.ts',
-  'wireglot/fetch': 'src/hosts/fetch.ts',
-  'wireglot/gateway': 'src/gateway/gateway.ts',
-  'wireglot/notes': 'src/notes.ts',
-  'wireglot/operations': 'src/operations/index.ts',
-  'wireglot/records': 'src/records/index.ts',
-  'wireglot/console': 'src/console/index.ts',
-  'wireglot/schemas': 'src/schemas.ts',
-  'wireglot/protocols': 'src/protocols',
-  'wireglot/testing': 'src/testing/index.ts',
-  'wireglot/verify': 'src/verify/index.ts',
-}
-
 type Found = { name: string; code: string | undefined }
 
-/** Every exported function of every door, once, with its example. */
-const entries = Object.values(doors).map(file => join(root, file.endsWith('.ts') ? file : `${file}.ts`))
+/** Every exported function of every entry point, once, with its example. */
+const entries = Object.values(entryPoints).map(file => (file.endsWith('.ts') ? file : `${file}.ts`))
 const modules = new Map<string, Record<string, unknown>>(await Promise.all(entries.map(async file => [file, await import(file)] as const)))
 const functions = functionsOf(entries)
 const examples = functions.flatMap(({ name, code }): [string, string][] => (code === undefined ? [] : [[name, code]]))
@@ -50,9 +32,9 @@ function functionsOf(paths: string[]): Found[] {
   const found = new Map<string, Found>()
   for (const path of paths) {
     const source = program.getSourceFile(path)
-    const door = source && checker.getSymbolAtLocation(source)
+    const module = source && checker.getSymbolAtLocation(source)
     const values = modules.get(path)
-    for (const exported of door ? checker.getExportsOfModule(door) : []) {
+    for (const exported of module ? checker.getExportsOfModule(module) : []) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
       const example = symbol.getJsDocTags(checker).find(({ name }) => name === 'example')
       const code = example && ts.displayPartsToString(example.text)
@@ -67,19 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), 'wireglot-examples-'))
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), code)
-  await build({
-    entryPoints: examples.map(([name]) => join(folder, `${name}.ts`)),
-    alias: Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)])),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'es2023',
-    plugins: [externalPackages],
-    outExtension: { '.js': '.mjs' },
-    outdir: folder,
-    logLevel: 'error',
-  })
+  await build({ ...programOptions, entryPoints: examples.map(([name]) => join(folder, `${name}.ts`)), alias: entryPoints, outdir: folder })
 })
 
 afterAll(() => rm(folder, { recursive: true }))

@@ -1,5 +1,5 @@
 import { refuseStream } from '../kit/json/wrong-input.ts'
-import type { StreamFacts } from '../protocol.ts'
+import type { ProtocolFacts } from '../protocol.ts'
 import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
@@ -27,7 +27,7 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
 }
 
 /** The protocol whose frames are written. */
-export type Framed = StreamFacts
+export type Framed = Pick<ProtocolFacts, 'framing'>
 
 /** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
 export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Framed): AsyncGenerator<Uint8Array<ArrayBuffer>> {

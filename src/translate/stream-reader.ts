@@ -64,7 +64,7 @@ export function createStreamReader(
 /** Chunks → frames → events. Frames of the same form as the one before are not parsed: see `shortcut.ts`. */
 export class StreamReader {
   readonly seen: Seen
-  protected readonly reader: FrameReader
+  protected readonly frameReader: FrameReader
   readonly #splitter = new FrameSplitter()
   readonly #text = createTextReader()
   readonly #decode: ((chunk: Uint8Array | string) => Uint8Array | string) | undefined
@@ -82,8 +82,8 @@ export class StreamReader {
   #vain = 0
 
   constructor(from: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void) {
-    this.reader = new FrameReader(from, settings, emit)
-    this.seen = this.reader.seen
+    this.frameReader = new FrameReader(from, settings, emit)
+    this.seen = this.frameReader.seen
     this.#decode = from.framing?.decode()
     this.shortcut = from.shortcut
     this.maxEventLength = settings.maxEventLength ?? Infinity
@@ -106,37 +106,37 @@ export class StreamReader {
 
   /** See `StreamTranslator`. */
   get finishes(): number {
-    return this.reader.state.finishes ?? 0
+    return this.frameReader.state.finishes ?? 0
   }
 
   /** The source has ended. `why`: the reason, when it is known and the response had not ended. */
   end(why?: CanonicalError): void {
-    this.reader.end(this.#text.end(), this.list !== undefined, why)
+    this.frameReader.end(this.#text.end(), this.list !== undefined, why)
   }
 
   /** Ends the stream with an error, even while its end is being emitted. */
   refuse(error: CanonicalError): void {
     this.seen.ended = false
-    this.reader.fail(error)
+    this.frameReader.fail(error)
   }
 
   /** The number of frames, without one that made the stream fail or was cut off. */
   frames(): number {
-    return this.reader.count
+    return this.frameReader.count
   }
 
   notes(): Note[] {
-    return [...this.reader.state.notes, ...this.reader.report.notes]
+    return [...this.frameReader.state.notes, ...this.frameReader.report.notes]
   }
 
   /** Names of fields that differ from the protocol's own table. */
   places(): FieldNames | undefined {
-    return this.reader.state.places
+    return this.frameReader.state.places
   }
 
   /** The notes about frames that are not JSON. */
   unreadable(): Note[] {
-    return this.reader.report.notes
+    return this.frameReader.report.notes
   }
 
   protected readBytes(bytes: Uint8Array): number {
@@ -159,9 +159,9 @@ export class StreamReader {
     const to = matchForm(form, text, from)
     if (to === undefined || to - from > this.maxEventLength) return undefined
     if (this.#isText && !form.literal.isWellFormed()) return undefined
-    if (!this.shortcut?.read(this.reader.state, form.delta)) return undefined
+    if (!this.shortcut?.read(this.frameReader.state, form.delta)) return undefined
     this.uses++
-    this.reader.count++
+    this.frameReader.count++
     this.#repeated(form.delta, form.literal)
     return to
   }
@@ -173,16 +173,16 @@ export class StreamReader {
     const isEnd = end >= 0
     const to = isEnd ? end : chunk.length
     const frame = this.#text.read(partOf(chunk, from, to))
-    const eventsBefore = this.reader.events
-    const notesBefore = this.reader.noteCount()
+    const eventsBefore = this.frameReader.events
+    const notesBefore = this.frameReader.noteCount()
     const finishesBefore = this.finishes
     const wasEnded = seen.ended
-    this.reader.take(frame, isEnd, this.list !== undefined)
+    this.frameReader.take(frame, isEnd, this.list !== undefined)
     if (seen.ended && !wasEnded) seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
     const isWhole = this.isBetweenFrames && isEnd
     this.isBetweenFrames = isEnd
-    const isPlain = this.reader.events === eventsBefore + 1 && notesBefore === this.reader.noteCount()
-    const { last } = this.reader
+    const isPlain = this.frameReader.events === eventsBefore + 1 && notesBefore === this.frameReader.noteCount()
+    const { last } = this.frameReader
     // Each finish reason has to be seen.
     const delta = isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
     if (isEnd) this.#follow(delta, isWhole ? frame : undefined)

@@ -44,7 +44,7 @@ export class StreamWatcher extends StreamReader {
     const to = matchBytes(form, bytes, view, from)
     if (to === undefined || to - from > this.maxEventLength || !this.#takesUnread(form, bytes)) return undefined
     this.uses++
-    this.reader.count++
+    this.frameReader.count++
     return to
   }
 
@@ -53,7 +53,7 @@ export class StreamWatcher extends StreamReader {
     const { delta } = byteForm.form
     if (delta.delta.kind !== 'input') return true
     delta.delta.text = textIn(byteForm, bytes)
-    return this.shortcut?.read(this.reader.state, delta) ?? false
+    return this.shortcut?.read(this.frameReader.state, delta) ?? false
   }
 
   #watchFrame(bytes: Uint8Array, from: number): number {

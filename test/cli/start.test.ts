@@ -1,23 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { externalPackages } from '../support/external-packages.ts'
+import { programOptions } from '../support/programs.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** The source files that the command loads before it knows its subcommand. */
 async function loadedAtStart(): Promise<string[]> {
   const { metafile } = await build({
+    ...programOptions,
     entryPoints: [main],
     outdir: 'unwritten',
     write: false,
     metafile: true,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    plugins: [externalPackages],
-    logLevel: 'error',
   })
   const loaded = new Set<string>()
   const open = Object.keys(metafile.outputs).filter(name => metafile.outputs[name]?.entryPoint?.endsWith('src/cli/main.ts'))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
-import { externalPackages } from '../support/external-packages.ts'
+import { programOptions } from '../support/programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,15 +16,9 @@ async function build(): Promise<string> {
   process.on('exit', () => rmSync(folder, { recursive: true }))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   await esbuild.build({
+    ...programOptions,
     entryPoints: [join(root, 'src/cli/main.ts')],
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    plugins: [externalPackages],
-    logLevel: 'error',
   })
   return join(folder, 'main.mjs')
 }

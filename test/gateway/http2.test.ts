@@ -325,6 +325,8 @@ describe('limits', () => {
     expect(headers[':status']).toBe(408)
     slow.resume()
     await ended
+    // The server has closed the stream.
+    await until(() => slow.aborted)
     slow.destroy()
     server.requestTimeout = 30_000
     // The connection stays.

@@ -8,6 +8,7 @@ import { protocols } from '../../src/protocols/index.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { afterEachTest } from '../support/after-each.ts'
 import type { Covered } from '../support/covered.ts'
+import { runsAll } from '../support/sampled.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path is used for the whole URL. */
@@ -64,7 +65,7 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
 
 /** Both hosts in `npm run test:all`. In `npm test` one of them, which depends on the name of the file. */
 export function hostsOf(file: string): typeof hosts {
-  if (process.env['WIREGLOT_TEST_ALL'] === '1') return hosts
+  if (runsAll()) return hosts
   let sum = 0
   for (const letter of file.slice(file.lastIndexOf('/'))) sum += letter.charCodeAt(0)
   return hosts.filter((_, i) => i === sum % hosts.length)
@@ -367,10 +368,9 @@ export function failureIn(text: string, protocol: Protocol): CanonicalError | un
   return reader.seen.error
 }
 
-const served = Object.keys(paths) as Protocol[]
+const names = Object.keys(paths) as Protocol[]
 
 /** Every client with every upstream in `npm run test:all`. In `npm test` every client with the upstream of its own protocol and that of the next. */
-export const pairs = served.flatMap((client, i) => {
-  const others = process.env['WIREGLOT_TEST_ALL'] === '1' ? served : [client, served[(i + 1) % served.length] ?? client]
-  return others.map(one => [client, one] as const)
-})
+export const pairs = names.flatMap((client, i) =>
+  names.filter((_, nth) => runsAll() || nth === i || nth === (i + 1) % names.length).map(served => [client, served] as const),
+)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { fromSchema } from '../../src/testing/index.ts'
 import { runs } from '../support/runs.ts'
+import { runsAll } from '../support/sampled.ts'
 
 const tree = z.object({
   name: z.string(),
@@ -47,7 +48,7 @@ const wide = z.object({
     return z.array(wide)
   },
 })
-const nestedLists = Array.from({ length: 40 }).reduce<z.ZodType>(inner => z.array(inner).min(1), z.int())
+const nestedLists = Array.from({ length: 100 }).reduce<z.ZodType>(inner => z.array(inner).min(1), z.int())
 const required: z.ZodType = z.object({ a: z.lazy(() => required.optional()).nonoptional() })
 const loop: z.ZodType = z.lazy(() => z.union([loop, z.string()]))
 const endless = z.object({
@@ -443,7 +444,7 @@ describe('fromSchema', () => {
       'the check throws Error: broken',
     ],
     // It works for three seconds until it gives up.
-    ...(process.env['WIREGLOT_TEST_ALL'] === '1' ? slow : []),
+    ...(runsAll() ? slow : []),
     ['an asynchronous codec', z.codec(z.string(), z.int(), { decode: async text => Number(text), encode: async value => String(value) }), 'is asynchronous'],
     ['an asynchronous check', z.string().refine(async text => text !== ''), 'is asynchronous'],
   ])('throws while generating for %s that no value passes', (_, schema, message) => {

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { bundleForTests } from './console-bundle.ts'
 
-/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of the random cases, and a part of the tables over pairs and vendors. */
+/**
+ * `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of
+ * the random cases, and a part of the tables over pairs and vendors.
+ */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
 
 const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url))

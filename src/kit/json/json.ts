@@ -1,5 +1,4 @@
 import { setOwn } from '../../canonical/copy.ts'
-import { TranslationError } from '../../errors.ts'
 import { flatMap } from '../text/flat-map.ts'
 import { isClosing, isOpening, type JsonScan, nesting, nextToken, quote, startScan, word } from './scan.ts'
 
@@ -55,18 +54,6 @@ export function parseJson(text: string): unknown {
 
 /** In levels. Recursive functions such as `JSON.stringify` overflow the stack at a few thousand. */
 export const deepest = 1_000
-
-/** Limits how deep a recursive function reads a body. `depth`: of this value; the body has 0. @throws TooDeepError at `deepest`, long before the stack overflows */
-export function refuseTooDeep(depth: number, protocol: string): void {
-  if (depth >= deepest) throw new TooDeepError(protocol)
-}
-
-/** A body is nested too deeply. */
-export class TooDeepError extends TranslationError {
-  constructor(protocol: string) {
-    super({ code: 'malformed', protocol, path: '' }, 'expected plain JSON, but it is nested too deeply')
-  }
-}
 
 /** The object of a JSON text. Undefined: not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {

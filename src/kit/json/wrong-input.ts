@@ -1,6 +1,6 @@
 import { TranslationError } from '../../errors.ts'
 import { pointer } from '../notes/path.ts'
-import { deepest, isObject, TooDeepError } from './json.ts'
+import { deepest, isObject } from './json.ts'
 
 /** The class of a value, such as `String` or `Response`. */
 const nameOf = (value: unknown) => (value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1))
@@ -36,6 +36,21 @@ export function refuseStream(value: unknown): never {
 /** @throws TypeError for a value that is neither text nor bytes */
 export function refuseNoChunk(value: unknown): void {
   if (typeof value !== 'string' && !ArrayBuffer.isView(value)) throw new TypeError(`chunk: expected text or bytes, ${but(value)}`)
+}
+
+/** A body is nested too deeply. */
+class TooDeepError extends TranslationError {
+  constructor(protocol: string) {
+    super({ code: 'malformed', protocol, path: '' }, 'expected plain JSON, but it is nested too deeply')
+  }
+}
+
+/**
+ * For functions that visit a whole body. `depth`: of this value; the body has 0.
+ * @throws TranslationError `malformed` at `deepest` levels, long before the stack overflows
+ */
+export function refuseTooDeep(depth: number, protocol: string): void {
+  if (depth >= deepest) throw new TooDeepError(protocol)
 }
 
 /**

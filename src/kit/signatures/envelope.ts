@@ -1,6 +1,7 @@
 import type { ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../fields/defined.ts'
-import { isObject, refuseTooDeep } from '../json/json.ts'
+import { isObject } from '../json/json.ts'
+import { refuseTooDeep } from '../json/wrong-input.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../media/base64.ts'
 
 /** Must never change: clients store envelopes in their histories. */
@@ -56,7 +57,7 @@ export function unwrapSignature(given: string): Envelope | undefined {
   }
 }
 
-/** Does any string in the value look like an envelope? Slow: visits every string. @throws TooDeepError */
+/** Does any string in the value look like an envelope? Slow: visits every string. @throws TranslationError `malformed` for one that is too deep */
 export function holdsEnvelope(value: unknown, protocol: string, depth = 0): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
   refuseTooDeep(depth, protocol)

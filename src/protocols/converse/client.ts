@@ -1,4 +1,3 @@
-import { eventStream } from '../../eventstream/framing.ts'
 import type { ClientHalf } from '../../protocol.ts'
 import { encodeError } from './errors.ts'
 import { facts } from './facts.ts'
@@ -13,7 +12,6 @@ import { frames } from './stream/frames.ts'
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const converse: ClientHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
   ...facts,
-  framing: eventStream,
   frames,
   decodeRequest,
   encodeResponse,

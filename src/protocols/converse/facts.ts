@@ -1,3 +1,4 @@
+import { eventStream } from '../../eventstream/framing.ts'
 import type { ProtocolFacts } from '../../protocol.ts'
 import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
@@ -14,4 +15,5 @@ export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof pro
   fieldNames,
   detect,
   decodeError,
+  framing: eventStream,
 }

@@ -1,4 +1,3 @@
-import { eventStream } from '../../eventstream/framing.ts'
 import type { UpstreamHalf } from '../../protocol.ts'
 import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
@@ -12,7 +11,6 @@ import { streamDecoder } from './stream/decoder.ts'
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
   ...facts,
-  framing: eventStream,
   demands,
   encodeRequest,
   decodeResponse,

@@ -413,7 +413,7 @@ test('what says only that the upstream is still there does not stand for the sta
 })
 
 test('thousands of items of which the last event alone says something are each noted, and take no square of their number', () => {
-  const count = 3000
+  const count = 6000
   const item = (nth: number, more: object) => ({ type: 'reasoning', id: `rs_${nth}`, summary: [{ type: 'summary_text', text: `t${nth}` }], ...more })
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' }
   const items = Array.from({ length: count }, (_, nth) => nth)

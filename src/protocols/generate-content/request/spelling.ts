@@ -1,5 +1,6 @@
 import type { Place } from '../../../canonical/message.ts'
-import { type JsonObject, refuseTooDeep, setOwn } from '../../../kit/json/json.ts'
+import { type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import { refuseTooDeep } from '../../../kit/json/wrong-input.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { FieldNames } from '../../../protocol.ts'
@@ -42,7 +43,7 @@ const ownNames = new Set(['args', 'partMetadata', 'labels', 'parametersJsonSchem
 /** The keys directly below these are the caller's own, but their values have fields again. */
 const ownKeys = new Set(['properties', 'defs', '$defs'])
 
-/** @throws TooDeepError */
+/** @throws TranslationError `malformed` for a body that is too deep */
 export function inCamelCase(wire: unknown): Spelling {
   const snake: string[] = []
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }, 0), snake }
