@@ -86,6 +86,9 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   process.on('SIGHUP', reload)
   const close = once(async () => {
     process.off('SIGHUP', reload)
+    // A second signal ends the process at once.
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
     if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
@@ -96,13 +99,9 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   for (const line of helpOf(url, source, live.config())) out(line)
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
-  const stop = () => {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
-    void close()
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  const stop = () => void close()
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
   return { host, port: bound, url, close }
 }
 

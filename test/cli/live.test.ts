@@ -45,6 +45,16 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   throw new Error('the condition never held')
 }
 
+test('after a close, nothing listens to signals any more', async () => {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const listening = () => signals.map(signal => process.listenerCount(signal))
+  const before = listening()
+  const { close } = await started()
+  expect(listening()).toEqual(before.map(count => count + 1))
+  await close()
+  expect(listening()).toEqual(before)
+})
+
 describe('configuration files', () => {
   const demo = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'found', channels: [{ name: 'demo' }] }] }
   test.each<[name: string, text: string]>([
