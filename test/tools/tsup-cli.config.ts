@@ -1,5 +1,6 @@
 import type { Options } from 'tsup'
 import { bundleForBuild } from './console-bundle.ts'
+import { definitionsAlone } from './definitions.ts'
 
 /** The command alone: all that `npm start` needs, in a second. What only one subcommand needs is in a file of its own. */
 const command: Options = {
@@ -11,7 +12,7 @@ const command: Options = {
   clean: true,
   splitting: true,
   noExternal: ['@noble/hashes', 'zod/mini'],
-  esbuildPlugins: [bundleForBuild],
+  esbuildPlugins: [bundleForBuild, definitionsAlone],
 }
 
 export default command

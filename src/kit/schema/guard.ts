@@ -136,9 +136,37 @@ export function kindsOf(discriminator: string, options: readonly Schema[]): Map<
   return new Map(options.flatMap(option => [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const)))
 }
 
-/** The literal values that a shape, or a union of shapes, accepts at a key. */
+/** The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other values are accepted, too. */
 export function wordsAt(schema: Schema, key: string): ReadonlySet<unknown> | undefined {
-  return schema._zod.propValues?.[key]
+  const def = defOf(schema)
+  if (def.type === 'union') return merged(def.options.map(option => wordsAt(option, key)))
+  const field = def.type === 'object' ? def.shape[key] : undefined
+  return field && wordsOf(field)
+}
+
+function wordsOf(schema: Schema): ReadonlySet<unknown> | undefined {
+  const def = defOf(schema)
+  switch (def.type) {
+    case 'literal':
+      return new Set(def.values)
+    case 'null':
+      return new Set([null])
+    case 'undefined':
+      return new Set([undefined])
+    case 'optional':
+      return merged([wordsOf(def.innerType), new Set([undefined])])
+    case 'nullable':
+      return merged([wordsOf(def.innerType), new Set([null])])
+    case 'union':
+      return merged(def.options.map(wordsOf))
+    default:
+      return undefined
+  }
+}
+
+function merged(sets: readonly (ReadonlySet<unknown> | undefined)[]): ReadonlySet<unknown> | undefined {
+  const known = sets.filter(set => set !== undefined)
+  return known.length === sets.length ? new Set(known.flatMap(set => [...set])) : undefined
 }
 
 function recordGuard(member: Guard): Guard {
@@ -171,4 +199,18 @@ function looseGuard(shape: Shape): Guard {
 }
 
 /** Is a key with this schema required? */
-export const isRequired = (schema: Schema): boolean => schema._zod.optin === undefined
+export function isRequired(schema: Schema): boolean {
+  const def = defOf(schema)
+  switch (def.type) {
+    case 'optional':
+      return false
+    case 'nullable':
+      return isRequired(def.innerType)
+    case 'lazy':
+      return isRequired(def.getter())
+    case 'union':
+      return def.options.every(isRequired)
+    default:
+      return true
+  }
+}
