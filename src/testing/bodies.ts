@@ -2,17 +2,17 @@ import fc, { type Arbitrary } from 'fast-check'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
+import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as schemas from '../schemas.ts'
 import { fromSchema, wordsIn } from './from-schema.ts'
 
-const named = {
+const schemasOf = {
   'chat-completions': [schemas.ChatCompletionsRequest, schemas.ChatCompletionsResponse],
   responses: [schemas.ResponsesRequest, schemas.ResponsesResponse],
   messages: [schemas.MessagesRequest, schemas.MessagesResponse],
   'generate-content': [schemas.GeminiRequest, schemas.GeminiResponse],
   converse: [schemas.ConverseRequest, schemas.ConverseResponse],
-} as const satisfies Record<keyof typeof protocols, unknown>
+} as const satisfies Record<ProtocolName, unknown>
 
 export const all: Protocol[] = Object.values(protocols)
 
@@ -23,7 +23,7 @@ export const pairs = all.flatMap(from => all.filter(to => to !== from).map(to =>
 export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>; words: Record<'request' | 'response', Map<string, Set<unknown>>> }
 
 const known = new Map<string, Wires>(
-  Object.entries(named).map(([name, [request, response]]) => [
+  Object.entries(schemasOf).map(([name, [request, response]]) => [
     name,
     {
       request: fromSchema(request),

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { expect, test } from 'vitest'
 import { defOf, isRequired, type Schema, wordsAt } from '../../src/kit/schema/guard.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { isSchema } from '../../src/testing/definition.ts'
 import { definitionsAlone } from '../tools/definitions.ts'
 
@@ -13,7 +14,7 @@ const folder = fileURLToPath(new URL('../../src/protocols', import.meta.url))
 async function schemasOf(plugins: Plugin[]): Promise<[string, Schema][]> {
   const { outputFiles } = await build({
     stdin: {
-      contents: ['chat-completions', 'responses', 'messages', 'generate-content', 'converse']
+      contents: Object.keys(protocols)
         .flatMap(name => ['schema', 'event-schema'].map(file => `export * from './${name}/${file}.ts'`))
         .join('\n'),
       resolveDir: folder,

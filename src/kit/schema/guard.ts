@@ -136,7 +136,7 @@ export function kindsOf(discriminator: string, options: readonly Schema[]): Map<
   return new Map(options.flatMap(option => [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const)))
 }
 
-/** The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other values are accepted, too. */
+/** The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other values are accepted, too. Slow; call it once. */
 export function wordsAt(schema: Schema, key: string): ReadonlySet<unknown> | undefined {
   const def = defOf(schema)
   if (def.type === 'union') return merged(def.options.map(option => wordsAt(option, key)))
@@ -157,13 +157,12 @@ function wordsOf(schema: Schema): ReadonlySet<unknown> | undefined {
       return merged([wordsOf(def.innerType), new Set([undefined])])
     case 'nullable':
       return merged([wordsOf(def.innerType), new Set([null])])
-    case 'union':
-      return merged(def.options.map(wordsOf))
     default:
       return undefined
   }
 }
 
+/** All values together. Undefined when one of the sets is. */
 function merged(sets: readonly (ReadonlySet<unknown> | undefined)[]): ReadonlySet<unknown> | undefined {
   const known = sets.filter(set => set !== undefined)
   return known.length === sets.length ? new Set(known.flatMap(set => [...set])) : undefined

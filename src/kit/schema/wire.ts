@@ -30,5 +30,6 @@ export const others = <T>(isOther: (value: T) => boolean): z.core.$ZodCheck<T> =
  */
 export function open<const Known extends readonly [z.ZodMiniObject, ...z.ZodMiniObject[]]>(known: Known) {
   const kinds = z.discriminatedUnion('type', known)
-  return z.union([kinds, z.looseObject({ type: string.check(others(type => !wordsAt(kinds, 'type')?.has(type))) })])
+  const words = wordsAt(kinds, 'type')
+  return z.union([kinds, z.looseObject({ type: string.check(others(type => !words?.has(type))) })])
 }

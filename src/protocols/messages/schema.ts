@@ -70,9 +70,11 @@ export type MessagesBlock = z.infer<(typeof known)[number]>
 export const MessagesBlock = open(known)
 export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>
 
+const modelled = /* @__PURE__ */ wordsAt(MessagesBlock._zod.def.options[0], 'type')
+
 /** Only for blocks that `MessagesBlock` has checked. */
 export function isModelled(block: MessagesRawBlock): block is MessagesBlock {
-  return wordsAt(MessagesBlock._zod.def.options[0], 'type')?.has(block.type) === true
+  return modelled?.has(block.type) === true
 }
 
 export const MessagesContent = z.union([string, z.array(MessagesBlock)])
