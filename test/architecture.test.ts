@@ -51,7 +51,10 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'fetch-socks', 'ws', 'node:http', 'node:net', 'node:stream', 'node:zlib'] },
   sockets: { rooms: ['gateway', 'kit', 'protocol.ts', 'protocols/sockets.ts', 'sse', 'transports'], packages: ['ws', 'node:http', 'node:stream'] },
-  testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'schemas.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
+  testing: {
+    rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'schemas.ts', 'sse', 'translate'],
+    packages: ['fast-check', 'zod'],
+  },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },
   clouds: {
