@@ -138,6 +138,7 @@ const inAll = [
   'options.ts',
   'own.ts',
   'schema.ts',
+  'sdk-types.ts',
   'upstream.ts',
   'vocabulary.ts',
   'content/calls.ts',

@@ -1,33 +1,24 @@
-import type { Written } from '../kit/schema/written.ts'
-import type { ChatBlock, ChatBlockOf, ChatRequest, ChatResponse, ChatWire, ChatWrittenAssistant, ChatWrittenTool } from './chat-completions/schema.ts'
-import type { ConverseRequest, ConverseResponse, ConverseWire } from './converse/schema.ts'
-import type { GeminiRequest, GeminiResponse, GeminiWire } from './generate-content/schema.ts'
+import type { Any } from '../kit/schema/sdk-types.ts'
+import type { ChatRequest, ChatResponse } from './chat-completions/schema.ts'
+import type { ChatSdk } from './chat-completions/sdk-types.ts'
+import type { ConverseRequest, ConverseResponse } from './converse/schema.ts'
+import type { ConverseSdk } from './converse/sdk-types.ts'
+import type { GeminiRequest, GeminiResponse } from './generate-content/schema.ts'
+import type { GeminiSdk } from './generate-content/sdk-types.ts'
 import type { ProtocolName } from './index.ts'
-import type { MessagesRequest, MessagesResponse, MessagesWire, MessagesWrittenBlock, MessagesWrittenBlockOf, MessagesWrittenTool } from './messages/schema.ts'
-import type {
-  ResponsesClientCall,
-  ResponsesClientResult,
-  ResponsesContentOf,
-  ResponsesFunctionTool,
-  ResponsesHosted,
-  ResponsesItemOf,
-  ResponsesRequest,
-  ResponsesResponse,
-  ResponsesWire,
-  ResponsesWrittenContent,
-  ResponsesWrittenCustom,
-  ResponsesWrittenItem,
-} from './responses/schema.ts'
-
-// The only `any` of the source: nothing else is assignable to the enums and closed unions of the official SDKs.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Any = any
+import type { MessagesRequest, MessagesResponse } from './messages/schema.ts'
+import type { MessagesSdk } from './messages/sdk-types.ts'
+import type { ResponsesRequest, ResponsesResponse } from './responses/schema.ts'
+import type { ResponsesSdk } from './responses/sdk-types.ts'
 
 /**
- * By protocol: the bodies that wireglot returns. The official SDKs take a `request` without a cast. Their types list the words of today,
- * so words that may be others have the type `any`, such as `service_tier`. Kinds of content that the SDKs lack are left out of the type.
+ * By protocol: the bodies that wireglot returns, as the official SDKs have them: they take a `request` without a cast, and so does code
+ * that expects their `response`. Their types list the words of today, so words that may be others have the type `any`, such as
+ * `service_tier`, and so have the fields that they require but servers leave out. Kinds of content that the SDKs lack are left out.
  *
  * `response`: a complete response, or the body of an error. `event`: the data of one event of a stream. `error`: the body of an error.
+ * A response of another protocol always gets the fields that the SDKs require, with a note for each that it lacked. A body that is
+ * translated to its own protocol has what its server sent.
  * @example
  * import type { Wire } from 'wireglot'
  *
@@ -35,71 +26,12 @@ type Any = any
  * console.log(request.max_tokens) // 100
  */
 export type Wire = {
-  'chat-completions': Omit<ChatWire, 'request'> & { request: ChatSent }
-  responses: Omit<ResponsesWire, 'request'> & { request: ResponsesSent }
-  messages: Omit<MessagesWire, 'request'> & { request: MessagesSent }
-  'generate-content': Omit<GeminiWire, 'request'> & { request: Sent<GeminiWire['request']> }
-  converse: Omit<ConverseWire, 'request'> & { request: Sent<ConverseWire['request']> }
+  'chat-completions': ChatSdk
+  responses: ResponsesSdk
+  messages: MessagesSdk
+  'generate-content': GeminiSdk
+  converse: ConverseSdk
 }
-
-type ChatSent = Named<Omit<Sent<ChatWire['request']>, 'messages' | 'tools'>> & { messages: ChatSentMessage[]; tools?: Sent<ChatWrittenTool>[] }
-type ChatSentPart<Type extends ChatBlock['type']> = Sent<ChatBlockOf<Type>>
-type ChatSentImage = { type: 'image_url'; image_url: { url: string; detail?: Any } }
-type ChatSentAssistant = Omit<Sent<ChatWrittenAssistant>, 'content'> & { content?: string | ChatSentPart<'text' | 'refusal'>[] | null }
-type ChatSentMessage =
-  | ChatSentAssistant
-  | { role: 'developer' | 'system'; content: string | ChatSentPart<'text'>[]; name?: string }
-  | { role: 'user'; content: string | (ChatSentPart<'text' | 'input_audio' | 'file'> | ChatSentImage)[]; name?: string }
-  | { role: 'tool'; tool_call_id: string; content: string | ChatSentPart<'text'>[] }
-
-type ResponsesSent = Named<Omit<Sent<ResponsesWire['request']>, 'input' | 'tools'>> & { input: ResponsesSentItem[]; tools?: ResponsesSentTool[] }
-type ResponsesSentPart<Type extends ResponsesWrittenContent['type']> = Sent<ResponsesContentOf<Type>>
-type ResponsesSentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey = never> = Omit<Sent<ResponsesItemOf<Type>>, Key>
-type ResponsesSentItem =
-  | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | ResponsesSentPart<'input_text' | 'input_image' | 'input_file'>[]; id?: string }
-  | { type: 'message'; role: 'assistant'; content: (ResponsesSentText | ResponsesSentPart<'refusal'>)[]; id: Any; status: Any; phase?: Any }
-  | (ResponsesSentOf<'reasoning', 'id'> & { id: Any })
-  | ResponsesSentOf<'function_call'>
-  | ResponsesSentOf<'custom_tool_call'>
-  | { type: 'function_call_output'; call_id: string; output: ResponsesSentOutput; id?: string; status?: Any }
-  | { type: 'custom_tool_call_output'; call_id: string; output: ResponsesSentOutput; id?: string }
-  | ({ type: ResponsesClientType; call_id: string } & Record<'action' | 'arguments' | 'execution' | 'id' | 'operation' | 'output' | 'status' | 'tools', Any>)
-type ResponsesSentCallable =
-  | (Omit<Sent<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & { parameters: Any; strict: Any })
-  | Sent<ResponsesWrittenCustom>
-/** Tools that the provider runs have settings that only the SDK lists. */
-type ResponsesSentTool =
-  | ResponsesSentCallable
-  | { type: 'namespace'; name: string; description: string; tools: ResponsesSentCallable[] }
-  | ({ type: ResponsesHosted['type'] } & Record<'container' | 'server_label' | 'server_url', Any>)
-type ResponsesSentText = Omit<ResponsesSentPart<'output_text'>, 'logprobs'>
-type ResponsesSentOutput = string | ResponsesSentPart<'input_text' | 'input_image' | 'input_file'>[]
-type ResponsesClientType = (ResponsesClientCall | ResponsesClientResult)['type']
-
-type MessagesSent = Named<Omit<Sent<MessagesWire['request']>, 'messages' | 'tools' | 'max_tokens' | 'system'>> & {
-  max_tokens: number
-  messages: { role: Any; content: string | MessagesSentBlock[] }[]
-  system?: string | MessagesSentText[]
-  tools?: MessagesSentTool[]
-}
-type MessagesSentText = Sent<MessagesWrittenBlockOf<'text'>>
-type MessagesSentOf<Type extends MessagesWrittenBlock['type'], Key extends PropertyKey = never> = Omit<Sent<MessagesWrittenBlockOf<Type>>, Key>
-type MessagesSentSearch = MessagesSentOf<'search_result', 'content'> & { content: MessagesSentText[] }
-type MessagesSentSource = { type: 'base64'; media_type: Any; data: string } | { type: 'url'; url: string } | { type: 'file'; file_id: string }
-type MessagesSentImage = MessagesSentOf<'image', 'source'> & { source: MessagesSentSource }
-type MessagesSentDocument = MessagesSentOf<'document', 'source'> & {
-  source: MessagesSentSource | { type: 'text'; media_type: Any; data: string } | { type: 'content'; content: MessagesSentText[] }
-}
-type MessagesSentHeld = MessagesSentText | MessagesSentImage | MessagesSentDocument | MessagesSentSearch
-type MessagesSentBlock =
-  | MessagesSentHeld
-  | (MessagesSentOf<'tool_result', 'content'> & { content?: string | MessagesSentHeld[] })
-  | (MessagesSentOf<'tool_use', 'input'> & { input: Any })
-  | { type: 'thinking'; thinking: string; signature: string }
-  | MessagesSentOf<'redacted_thinking'>
-  | MessagesSentOf<'web_search_tool_result'>
-  | { type: 'server_tool_use'; id: string; name: Any; input: Any }
-type MessagesSentTool = Omit<Sent<MessagesWrittenTool>, 'name' | 'input_schema'> & { name: string; input_schema: Any }
 
 /** By protocol: the bodies that wireglot reads. Unknown fields are allowed everywhere: a new field must never break a program. */
 export type WireInput = {
@@ -146,62 +78,3 @@ type LooseRules<T> = T extends { role: infer Role; content?: unknown }
 
 /** A kind that needs no `type` may have one. */
 type LooseType<T> = [T] extends [null | undefined] ? string | T : T
-
-type Named<T> = Omit<T, 'model'> & { model: string }
-
-/** What an encoder writes, as the SDKs take it. Fields that may be absent are never null. */
-type Sent<T> = unknown extends T ? Any : T extends readonly (infer Item)[] ? Sent<Item>[] : T extends object ? { [Key in keyof T]: SentField<T, Key> } : T
-type SentField<T, Key extends keyof T> = Key extends OpenKey ? Any : Key extends WordKey ? Word<Present<T, Key>> : Sent<Present<T, Key>>
-type Present<T, Key extends keyof T> = undefined extends T[Key] ? Exclude<T[Key], null | undefined> : T[Key]
-type Word<T> = string extends T ? Any : T extends readonly string[] ? Any[] : Sent<T>
-
-/** Keys of objects that the SDKs describe more closely than the encoders do. */
-type OpenKey =
-  | 'audio'
-  | 'format'
-  | 'function_call'
-  | 'input_schema'
-  | 'mcp_servers'
-  | 'mediaResolution'
-  | 'output_format'
-  | 'prediction'
-  | 'prompt_cache_breakpoint'
-  | 'response_format'
-  | 'schema'
-  | 'system'
-  | 'thinking'
-  | 'tool_choice'
-
-/** Keys of words, in lists that grow. */
-type WordKey =
-  | 'allowed_callers'
-  | 'behavior'
-  | 'category'
-  | 'context'
-  | 'detail'
-  | 'display'
-  | 'effort'
-  | 'execution'
-  | 'include'
-  | 'level'
-  | 'media_type'
-  | 'mode'
-  | 'modalities'
-  | 'phase'
-  | 'prompt_cache_retention'
-  | 'reasoning_effort'
-  | 'responseModalities'
-  | 'role'
-  | 'search_context_size'
-  | 'serviceTier'
-  | 'service_tier'
-  | 'speed'
-  | 'status'
-  | 'summary'
-  | 'syntax'
-  | 'thinkingLevel'
-  | 'threshold'
-  | 'truncation'
-  | 'ttl'
-  | 'type'
-  | 'verbosity'

@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI } from '@google/genai'
+import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { expect, expectTypeOf, test } from 'vitest'
 import {
@@ -55,6 +55,69 @@ test('requests and responses of the official SDKs are accepted as they are', () 
     (request: Anthropic.MessageCreateParams, response: Anthropic.Message) => historyOf(request, response, { protocol: 'messages' }),
     (body: OpenAI.Responses.ResponseCreateParams) => referencesOf(body, { protocol: 'responses' }),
   ]).toHaveLength(8)
+})
+
+test('code for the responses of the official SDKs takes translated ones without a cast', () => {
+  const wire: unknown = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }] }
+  const toMessage = (): Anthropic.Message => {
+    const { body } = translateResponse(wire, { from: 'chat-completions', to: 'messages' })
+    if (body.type === 'error') throw new Error(body.error.message)
+    return body
+  }
+  const toCompletion = (message: Anthropic.Message): OpenAI.ChatCompletion => {
+    const { body } = translateResponse(message, { from: 'messages', to: 'chat-completions' })
+    if ('error' in body) throw new Error(body.error.message)
+    return body
+  }
+  const toResponse = (message: Anthropic.Message): Omit<OpenAI.Responses.Response, 'output_text'> => {
+    const { body } = translateResponse(message, { from: 'messages', to: 'responses' })
+    if (!('output' in body)) throw new Error(body.error.message)
+    return body
+  }
+  const toGemini = (message: Anthropic.Message): Pick<GenerateContentResponse, 'candidates' | 'promptFeedback' | 'usageMetadata'> => {
+    const { body } = translateResponse(message, { from: 'messages', to: 'generate-content' })
+    if ('error' in body) throw new Error(body.error.message)
+    return body
+  }
+  expect(toCompletion(toMessage()).choices[0]?.message.content).toBe('Hi!')
+  expect(toResponse(toMessage()).output).toHaveLength(1)
+  expect(toGemini(toMessage()).candidates?.[0]?.content?.parts?.[0]?.text).toBe('Hi!')
+})
+
+test('the next request of an official SDK takes the content of a translated response', () => {
+  const received: unknown = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' }
+  expect([
+    () => {
+      const { body } = translateResponse(received, { from: 'messages', to: 'chat-completions' })
+      const message = 'choices' in body ? body.choices[0]?.message : undefined
+      return openai.chat.completions.create({ model: 'm', messages: message ? [message] : [] })
+    },
+    () => {
+      const { body } = translateResponse(received, { from: 'messages', to: 'responses' })
+      return openai.responses.create({ model: 'm', input: 'output' in body ? body.output : [] })
+    },
+    () => {
+      const { body } = translateResponse(received, { from: 'chat-completions', to: 'messages' })
+      const content = body.type === 'message' ? body.content : []
+      return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [{ role: 'assistant', content }] })
+    },
+    () => {
+      const { body } = translateResponse(received, { from: 'messages', to: 'generate-content' })
+      const content = 'error' in body ? undefined : body.candidates?.[0]?.content
+      return google.models.generateContent({ model: 'm', contents: content ? [content] : [] })
+    },
+  ]).toHaveLength(4)
+})
+
+test('events and errors have the types of the official SDKs', () => {
+  type Data<Name extends keyof Wire, Other> = Exclude<Wire[Name]['event'], Wire[Name]['error'] | Other>
+  expectTypeOf<Data<'messages', { type: 'ping' }>>().toExtend<Anthropic.MessageStreamEvent>()
+  expectTypeOf<Data<'chat-completions', '[DONE]'>>().toExtend<OpenAI.ChatCompletionChunk>()
+  expectTypeOf<Data<'responses', '[DONE]' | { type: 'error' }>>().toExtend<OpenAI.Responses.ResponseStreamEvent>()
+  expectTypeOf<Data<'generate-content', never>>().toExtend<Pick<GenerateContentResponse, 'candidates' | 'promptFeedback' | 'usageMetadata'>>()
+  expectTypeOf<Wire['messages']['error']>().toExtend<Anthropic.ErrorResponse>()
+  expectTypeOf<Wire['chat-completions']['error']>().toExtend<{ error: OpenAI.ErrorObject }>()
+  expectTypeOf<Wire['responses']['error']>().toExtend<{ error: OpenAI.ErrorObject }>()
 })
 
 test('a body without its required fields, or with one of another type, does not compile', () => {

@@ -1,0 +1,75 @@
+// The only `any` of the source: nothing else is assignable to the enums and closed unions of the official SDKs.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Any = any
+
+/** A body with the name of its model. */
+export type Named<T> = Omit<T, 'model'> & { model: string }
+
+/** What an encoder writes, as the SDKs take it. Fields that may be absent are never null. */
+export type AsSdk<T> = unknown extends T
+  ? Any
+  : T extends readonly (infer Item)[]
+    ? AsSdk<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: SentField<T, Key> }
+      : T
+
+type SentField<T, Key extends keyof T> = Key extends OpenKey ? Any : Key extends WordKey ? Word<Present<T, Key>> : AsSdk<Present<T, Key>>
+
+type Present<T, Key extends keyof T> = undefined extends T[Key] ? Exclude<T[Key], null | undefined> : T[Key]
+
+type Word<T> = string extends T ? Any : T extends readonly string[] ? Any[] : AsSdk<T>
+
+/** Keys of objects that the SDKs describe more closely than the encoders do. */
+type OpenKey =
+  | 'audio'
+  | 'format'
+  | 'function_call'
+  | 'input_schema'
+  | 'mcp_servers'
+  | 'mediaResolution'
+  | 'output_format'
+  | 'prediction'
+  | 'prompt_cache_breakpoint'
+  | 'response_format'
+  | 'schema'
+  | 'system'
+  | 'thinking'
+  | 'tool_choice'
+
+/** Keys of words, in lists that grow. */
+type WordKey =
+  | 'allowed_callers'
+  | 'behavior'
+  | 'blockReason'
+  | 'category'
+  | 'context'
+  | 'detail'
+  | 'display'
+  | 'effort'
+  | 'execution'
+  | 'finishReason'
+  | 'include'
+  | 'level'
+  | 'media_type'
+  | 'mode'
+  | 'modality'
+  | 'modalities'
+  | 'phase'
+  | 'prompt_cache_retention'
+  | 'reasoning_effort'
+  | 'responseModalities'
+  | 'role'
+  | 'search_context_size'
+  | 'serviceTier'
+  | 'service_tier'
+  | 'speed'
+  | 'status'
+  | 'summary'
+  | 'syntax'
+  | 'thinkingLevel'
+  | 'threshold'
+  | 'truncation'
+  | 'ttl'
+  | 'type'
+  | 'verbosity'

@@ -1,0 +1,94 @@
+import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
+import type { Written } from '../../kit/schema/written.ts'
+import type {
+  ResponsesClientCall,
+  ResponsesClientResult,
+  ResponsesContentOf,
+  ResponsesFunctionTool,
+  ResponsesHosted,
+  ResponsesItemOf,
+  ResponsesSegment,
+  ResponsesWire,
+  ResponsesWrittenContent,
+  ResponsesWrittenCustom,
+  ResponsesWrittenItem,
+  ResponsesWrittenUsage,
+} from './schema.ts'
+
+type SentRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & { input: SentItem[]; tools?: SentTool[] }
+
+type SentPart<Type extends ResponsesWrittenContent['type']> = AsSdk<ResponsesContentOf<Type>>
+
+type SentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey = never> = Omit<AsSdk<ResponsesItemOf<Type>>, Key>
+
+type SentItem =
+  | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | SentPart<'input_text' | 'input_image' | 'input_file'>[]; id?: string }
+  | { type: 'message'; role: 'assistant'; content: (SentText | SentPart<'refusal'>)[]; id: Any; status: Any; phase?: Any }
+  | (SentOf<'reasoning', 'id'> & { id: Any })
+  | SentOf<'function_call'>
+  | SentOf<'custom_tool_call'>
+  | { type: 'function_call_output'; call_id: string; output: SentOutput; id?: string; status?: Any }
+  | { type: 'custom_tool_call_output'; call_id: string; output: SentOutput; id?: string }
+  | ({ type: ClientType; call_id: string } & Record<'action' | 'arguments' | 'execution' | 'id' | 'operation' | 'output' | 'status' | 'tools', Any>)
+
+type SentCallable = (Omit<AsSdk<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & { parameters: Any; strict: Any }) | AsSdk<ResponsesWrittenCustom>
+
+/** Tools that the provider runs have settings that only the SDK lists. */
+type SentTool =
+  | SentCallable
+  | { type: 'namespace'; name: string; description: string; tools: SentCallable[] }
+  | ({ type: ResponsesHosted['type'] } & Record<'container' | 'server_label' | 'server_url', Any>)
+
+type SentText = Omit<SentPart<'output_text'>, 'logprobs'>
+
+type SentOutput = string | SentPart<'input_text' | 'input_image' | 'input_file'>[]
+
+type ClientType = (ResponsesClientCall | ResponsesClientResult)['type']
+
+type ReceivedItem =
+  | { type: 'message'; role: 'assistant'; content: (ReceivedText | SentPart<'refusal'>)[]; id: string; status: Any; phase?: Any }
+  | (SentOf<'reasoning', 'id'> & { id: string })
+  | SentOf<'function_call'>
+  | SentOf<'custom_tool_call'>
+  | { type: 'image_generation_call'; id: string; status: Any; result: string; output_format?: string }
+
+type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & { annotations: Any[]; logprobs?: Any }
+
+/** Without `output_text`, which the SDK computes. */
+type ReceivedResponse = Omit<ResponsesWire['response'], 'incomplete_details' | 'error' | 'output' | 'service_tier' | 'status' | 'usage'> & {
+  output: ReceivedItem[]
+  usage?: AsSdk<ResponsesWrittenUsage>
+  error: { code: Any; message: string } | null
+} & Record<
+    'incomplete_details' | 'instructions' | 'metadata' | 'parallel_tool_calls' | 'service_tier' | 'status' | 'temperature' | 'tool_choice' | 'tools' | 'top_p',
+    Any
+  >
+
+type ReceivedPart = ReceivedText | SentPart<'refusal'>
+
+type NamedPart<Event> = Event extends { type: `response.reasoning_summary_part.${string}` }
+  ? ResponsesSegment<'summary_text'>
+  : ReceivedPart | ResponsesSegment<'reasoning_text'>
+
+/** The snapshots in events have `output_text` only in the types of the SDK. */
+type ReceivedField<Event, Key extends keyof Event> = Key extends 'response'
+  ? ReceivedResponse & { output_text: Any }
+  : Key extends 'item'
+    ? ReceivedItem
+    : Key extends 'part'
+      ? NamedPart<Event>
+      : Key extends 'item_id' | 'output_index' | 'logprobs'
+        ? Any
+        : Event[Key]
+
+/** Each event counts in its own list: of a summary, or of the content. */
+type Misplaced =
+  | { type: `response.${'content_part' | 'reasoning_text'}.${string}`; summary_index: number }
+  | { type: `response.reasoning_summary_${string}`; content_index: number }
+
+type ReceivedOf<Event> = Event extends Misplaced ? never : Event extends { type: string } ? { [Key in keyof Event]: ReceivedField<Event, Key> } : Event
+
+type ReceivedEvent = ReceivedOf<ResponsesWire['event']>
+
+/** The bodies of this protocol as the official SDK has them. */
+export type ResponsesSdk = { request: SentRequest; response: ReceivedResponse | ResponsesWire['error']; event: ReceivedEvent; error: ResponsesWire['error'] }
