@@ -23,7 +23,7 @@ const cuts = pairs.flatMap((pair, i) =>
 )
 
 test.each([
-  ['faults of a response', share],
+  ['faults of a response', sampled(share, 2)],
   ['half a request', halves],
   ['cuts anywhere', sampled(cuts)],
 ] as const)('%s: every client gets a response or an error, every upstream call ends, and nothing leaks', async (_, cells) => {

@@ -32,7 +32,7 @@ const shared = {
   testTimeout: isLong ? 600_000 : 120_000,
 }
 /** Tests that load the modules of the gateway anew, or count what a process has in memory or listens to. */
-const isolated = ['memory', 'runtimes', 'serve'].map(name => `test/gateway/${name}.test.ts`)
+const isolated = ['memory.long', 'runtimes.long', 'serve'].map(name => `test/gateway/${name}.test.ts`)
 
 export default defineConfig({
   test: {
