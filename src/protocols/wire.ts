@@ -17,8 +17,8 @@ import type { ResponsesSdk } from './responses/sdk-types.ts'
  * `service_tier`, and so have the fields that they require but servers leave out. Kinds of content that the SDKs lack are left out.
  *
  * `response`: a complete response, or the body of an error. `event`: the data of one event of a stream. `error`: the body of an error.
- * A response of another protocol always gets the fields that the SDKs require, with a note for each that it lacked. A body that is
- * translated to its own protocol has what its server sent.
+ * A response of another protocol always gets the fields that the SDKs require; notes name the id, model, time or usage that it lacked.
+ * Between equal protocols a body has only what its server wrote.
  * @example
  * import type { Wire } from 'wireglot'
  *
