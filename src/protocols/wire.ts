@@ -12,13 +12,16 @@ import type { ResponsesRequest, ResponsesResponse } from './responses/schema.ts'
 import type { ResponsesSdk } from './responses/sdk-types.ts'
 
 /**
- * By protocol: the bodies that wireglot returns, as the official SDKs have them: they take a `request` without a cast, and so does code
- * that expects their `response`. Their types list the words of today, so words that may be others have the type `any`, such as
- * `service_tier`, and so have the fields that they require but servers leave out. Kinds of content that the SDKs lack are left out.
+ * By protocol: the bodies that wireglot returns. `openai` and `@anthropic-ai/sdk` take a `request` without a cast, and code for the responses
+ * of these takes a `response`. The SDK of responses adds `output_text` to its own. Bodies of generate-content and converse are those on the
+ * wire, from which their SDKs differ.
+ *
+ * The types of the SDKs list the words of today, so words that may be others have the type `any`, such as `service_tier`, and so have the
+ * fields that they require but servers leave out. Kinds of content that the SDKs lack are left out.
  *
  * `response`: a complete response, or the body of an error. `event`: the data of one event of a stream. `error`: the body of an error.
- * A response of another protocol always gets the fields that the SDKs require; notes name the id, model, time or usage that it lacked.
- * Between equal protocols a body has only what its server wrote.
+ * A response of another protocol always gets the fields that the SDKs require; notes name the model, time or usage that it lacked. Between
+ * equal protocols a body has only what its server wrote.
  * @example
  * import type { Wire } from 'wireglot'
  *

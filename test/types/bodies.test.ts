@@ -109,11 +109,13 @@ test('the next request of an official SDK takes the content of a translated resp
   ]).toHaveLength(4)
 })
 
-test('events and errors have the types of the official SDKs', () => {
+test('events and errors have the types of the official SDKs, except for those that the SDKs lack', () => {
   type Data<Name extends keyof Wire, Other> = Exclude<Wire[Name]['event'], Wire[Name]['error'] | Other>
   expectTypeOf<Data<'messages', { type: 'ping' }>>().toExtend<Anthropic.MessageStreamEvent>()
   expectTypeOf<Data<'chat-completions', '[DONE]'>>().toExtend<OpenAI.ChatCompletionChunk>()
   expectTypeOf<Data<'responses', '[DONE]' | { type: 'error' }>>().toExtend<OpenAI.Responses.ResponseStreamEvent>()
+  // The SDK expects the fields of its event `error` outside of `error`, where servers do not write them.
+  expectTypeOf<Extract<Wire['responses']['event'], { type: 'error' }>>().toExtend<{ error: OpenAI.ErrorObject }>()
   expectTypeOf<Data<'generate-content', never>>().toExtend<Pick<GenerateContentResponse, 'candidates' | 'promptFeedback' | 'usageMetadata'>>()
   expectTypeOf<Wire['messages']['error']>().toExtend<Anthropic.ErrorResponse>()
   expectTypeOf<Wire['chat-completions']['error']>().toExtend<{ error: OpenAI.ErrorObject }>()

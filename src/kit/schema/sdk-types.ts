@@ -2,10 +2,13 @@
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Any = any
 
-/** A body with the name of its model. */
+// In each protocol, `Sent…` are the types of requests, and `Received…` those of responses and events. Received content is built of sent
+// content, which the SDKs type alike.
+
+/** A request with the name of its model. A source without one, such as generate-content with the model in its path, needs the option `model`. */
 export type Named<T> = Omit<T, 'model'> & { model: string }
 
-/** What an encoder writes, as the SDKs take it. Fields that may be absent are never null. */
+/** What an encoder writes, as the SDKs take it. For encoders that leave out what they lack, and write no null for it. */
 export type AsSdk<T> = unknown extends T
   ? Any
   : T extends readonly (infer Item)[]

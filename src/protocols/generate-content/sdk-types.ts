@@ -1,5 +1,5 @@
 import type { AsSdk } from '../../kit/schema/sdk-types.ts'
 import type { GeminiWire } from './schema.ts'
 
-/** The bodies of this protocol as the official SDK has them. */
+/** The bodies on the wire. The official SDK arranges requests in another way, and adds getters to responses. */
 export type GeminiSdk = AsSdk<GeminiWire>

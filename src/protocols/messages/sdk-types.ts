@@ -28,22 +28,24 @@ type SentBlock =
   | SentHeld
   | (SentOf<'tool_result', 'content'> & { content?: string | SentHeld[] })
   | (SentOf<'tool_use', 'input'> & { input: Any })
-  | { type: 'thinking'; thinking: string; signature: string }
+  | SentThinking
   | SentOf<'redacted_thinking'>
   | SentOf<'web_search_tool_result'>
   | { type: 'server_tool_use'; id: string; name: Any; input: Any }
+
+type SentThinking = { type: 'thinking'; thinking: string; signature: string }
 
 type SentTool = Omit<AsSdk<MessagesWrittenTool>, 'name' | 'input_schema'> & { name: string; input_schema: Any }
 
 type ReceivedBlock =
   | (Omit<SentText, 'citations'> & { citations: Any })
-  | { type: 'thinking'; thinking: string; signature: string }
+  | SentThinking
   | SentOf<'redacted_thinking'>
   | (SentOf<'tool_use', 'input' | 'caller'> & { input: Any; caller: Any })
   | { type: 'server_tool_use'; id: string; name: Any; input: Any; caller: Any }
   | (SentOf<'web_search_tool_result', 'caller'> & { caller: Any })
 
-/** In a response. */
+/** A complete response, and the one that a stream begins with. */
 type ReceivedResponse = {
   id: string
   type: 'message'

@@ -12,7 +12,6 @@ import type {
   ResponsesWrittenContent,
   ResponsesWrittenCustom,
   ResponsesWrittenItem,
-  ResponsesWrittenUsage,
 } from './schema.ts'
 
 type SentRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & { input: SentItem[]; tools?: SentTool[] }
@@ -50,14 +49,19 @@ type ReceivedItem =
   | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
+  | ({ type: ResponsesClientCall['type']; call_id: string } & Record<
+      'action' | 'arguments' | 'environment' | 'execution' | 'id' | 'operation' | 'status' | 'tools',
+      Any
+    >)
   | { type: 'image_generation_call'; id: string; status: Any; result: string; output_format?: string }
 
 type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & { annotations: Any[]; logprobs?: Any }
 
-/** Without `output_text`, which the SDK computes. */
+/** A complete response, without `output_text`, which the SDK computes. */
 type ReceivedResponse = Omit<ResponsesWire['response'], 'incomplete_details' | 'error' | 'output' | 'service_tier' | 'status' | 'usage'> & {
   output: ReceivedItem[]
-  usage?: AsSdk<ResponsesWrittenUsage>
+  /** Null until the response is complete, which the type of the SDK leaves out. */
+  usage?: Any
   error: { code: Any; message: string } | null
 } & Record<
     'incomplete_details' | 'instructions' | 'metadata' | 'parallel_tool_calls' | 'service_tier' | 'status' | 'temperature' | 'tool_choice' | 'tools' | 'top_p',
@@ -90,5 +94,5 @@ type ReceivedOf<Event> = Event extends Misplaced ? never : Event extends { type:
 
 type ReceivedEvent = ReceivedOf<ResponsesWire['event']>
 
-/** The bodies of this protocol as the official SDK has them. */
+/** The bodies of this protocol as the official SDK has them, but for the event `error`, whose fields it expects outside of `error`. */
 export type ResponsesSdk = { request: SentRequest; response: ReceivedResponse | ResponsesWire['error']; event: ReceivedEvent; error: ResponsesWire['error'] }
