@@ -6,7 +6,7 @@ import { cutAt, faults } from './faults.ts'
 
 /**
  * A share of `npm run test:faults`: every fault meets somebody who judges what came, streamed and whole, and a client that
- * does not wait; every pair and every kind of client come up, but not all at once.
+ * does not wait; every pair and every kind of client come up, but not all at once. `npm test` runs every second of these.
  */
 const judges = ['sdk', 'strict'] as const
 const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))

@@ -5,7 +5,7 @@ export type Any = any
 // In each protocol, `Sent…` are the types of requests, and `Received…` those of responses and events. Received content is built of sent
 // content, which the SDKs type alike.
 
-/** A request with the name of its model. A source without one, such as generate-content with the model in its path, needs the option `model`. */
+/** A request with the name of its model. A source with the model in its path needs the option `model`. */
 export type Named<T> = Omit<T, 'model'> & { model: string }
 
 /** What an encoder writes, as the SDKs take it. For encoders that leave out what they lack, and write no null for it. */
@@ -14,10 +14,10 @@ export type AsSdk<T> = unknown extends T
   : T extends readonly (infer Item)[]
     ? AsSdk<Item>[]
     : T extends object
-      ? { [Key in keyof T]: SentField<T, Key> }
+      ? { [Key in keyof T]: FieldAsSdk<T, Key> }
       : T
 
-type SentField<T, Key extends keyof T> = Key extends OpenKey ? Any : Key extends WordKey ? Word<Present<T, Key>> : AsSdk<Present<T, Key>>
+type FieldAsSdk<T, Key extends keyof T> = Key extends OpenKey ? Any : Key extends WordKey ? Word<Present<T, Key>> : AsSdk<Present<T, Key>>
 
 type Present<T, Key extends keyof T> = undefined extends T[Key] ? Exclude<T[Key], null | undefined> : T[Key]
 

@@ -28,7 +28,7 @@ type SentItem =
   | SentOf<'custom_tool_call'>
   | { type: 'function_call_output'; call_id: string; output: SentOutput; id?: string; status?: Any }
   | { type: 'custom_tool_call_output'; call_id: string; output: SentOutput; id?: string }
-  | ({ type: ClientType; call_id: string } & Record<'action' | 'arguments' | 'execution' | 'id' | 'operation' | 'output' | 'status' | 'tools', Any>)
+  | ClientItem<(ResponsesClientCall | ResponsesClientResult)['type']>
 
 type SentCallable = (Omit<AsSdk<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & { parameters: Any; strict: Any }) | AsSdk<ResponsesWrittenCustom>
 
@@ -42,17 +42,18 @@ type SentText = Omit<SentPart<'output_text'>, 'logprobs'>
 
 type SentOutput = string | SentPart<'input_text' | 'input_image' | 'input_file'>[]
 
-type ClientType = (ResponsesClientCall | ResponsesClientResult)['type']
+/** A call of a tool that the client runs, or its result. Each type has some of these fields. */
+type ClientItem<Type> = { type: Type; call_id: string } & Record<
+  'action' | 'arguments' | 'environment' | 'execution' | 'id' | 'operation' | 'output' | 'status' | 'tools',
+  Any
+>
 
 type ReceivedItem =
-  | { type: 'message'; role: 'assistant'; content: (ReceivedText | SentPart<'refusal'>)[]; id: string; status: Any; phase?: Any }
+  | { type: 'message'; role: 'assistant'; content: ReceivedPart[]; id: string; status: Any; phase?: Any }
   | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
-  | ({ type: ResponsesClientCall['type']; call_id: string } & Record<
-      'action' | 'arguments' | 'environment' | 'execution' | 'id' | 'operation' | 'status' | 'tools',
-      Any
-    >)
+  | ClientItem<ResponsesClientCall['type']>
   | { type: 'image_generation_call'; id: string; status: Any; result: string; output_format?: string }
 
 type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & { annotations: Any[]; logprobs?: Any }
