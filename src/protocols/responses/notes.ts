@@ -51,6 +51,7 @@ export const notes = {
     'usage.missing',
     'usage.merged',
     'finish.truncated-as-length',
+    'response.id',
     'response.created',
     'response.model',
     'stream.stray-delta',

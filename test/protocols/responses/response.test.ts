@@ -296,8 +296,11 @@ describe('encoding what another protocol sent', () => {
 
   test('synthesized values are noted', () => {
     const bare: CanonicalResponse = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] }
-    expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.created', 'response.model'] })
-    expect(write(bare, { now: 9, newId: prefix => `${prefix}new` })).toMatchObject({ wire: { id: 'resp_new', created_at: 9 }, codes: ['response.model'] })
+    expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.id', 'response.created', 'response.model'] })
+    expect(write(bare, { now: 9, newId: prefix => `${prefix}new` })).toMatchObject({
+      wire: { id: 'resp_new', created_at: 9 },
+      codes: ['response.id', 'response.model'],
+    })
   })
 
   test.each<[FinishReason, string, string | null, string[]]>([

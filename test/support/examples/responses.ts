@@ -224,6 +224,7 @@ export const examples: Record<string, Example> = {
   ),
   'finish.approximated': blocksResponse(blocks.response([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.truncated-as-length': blocksResponse(blocks.response([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'response.id': chatResponse(timed({ content: 'yes' }, {}, { id: undefined })),
   'response.created': blocksResponse(blocks.response([text])),
   'usage.missing': chatResponse(timed({ content: 'yes' }, {}, { usage: undefined })),
   'response.model': chatResponse(timed({ content: 'yes' }, {}, { model: undefined })),

@@ -41,7 +41,7 @@ export function fallbacks(options: Options = {}): Fallbacks {
   }
 }
 
-/** Notes: a missing time or model. */
+/** Notes: a missing id, time or model. */
 export function startEnvelope(
   { id, model, createdAt, serviceTier, transformations, echo, ext, source }: Start,
   from: Fallbacks,
@@ -49,9 +49,10 @@ export function startEnvelope(
 ): Envelope {
   const native = source?.protocol === protocolName
   const at = createdAt ?? from.createdAt
+  if (!id) report.add('response.id', '/id')
   if (at === undefined) report.add('response.created', '/created_at')
   if (model === undefined) report.add('response.model', '/model')
-  const known = id === undefined || id === '' ? from.id : id
+  const known = id || from.id
   return {
     id: native || known.startsWith('resp_') ? known : `resp_${known}`,
     createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
