@@ -65,7 +65,7 @@ const programs = of('ts', 'js')
 function shown<T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] {
   const isInReadme = ([name]: T) => name.startsWith('README.md')
   const others = all.filter(one => !isInReadme(one))
-  return [...all.filter(isInReadme), ...sampled(others, 5)]
+  return [...all.filter(isInReadme), ...sampled(others, 7)]
 }
 
 const fileOf = (name: string) => name.replaceAll(/\W/g, '-')

@@ -6,7 +6,7 @@ import { cutAt, faults } from './faults.ts'
 
 /**
  * A share of `npm run test:faults`: every fault meets somebody who judges what came, streamed and whole, and a client that
- * does not wait; every pair and every kind of client come up, but not all at once. `npm test` runs every second of these.
+ * does not wait; every pair and every kind of client come up, but not all at once. `npm test` runs every fourth of these.
  */
 const judges = ['sdk', 'strict'] as const
 const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))
@@ -23,7 +23,7 @@ const cuts = pairs.flatMap((pair, i) =>
 )
 
 test.each([
-  ['faults of a response', sampled(share, 2)],
+  ['faults of a response', sampled(share, 4)],
   ['half a request', halves],
   ['cuts anywhere', sampled(cuts)],
 ] as const)('%s: every client gets a response or an error, every upstream call ends, and nothing leaks', async (_, cells) => {

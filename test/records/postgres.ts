@@ -1,21 +1,27 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
+import { runsAll } from '../support/sampled.ts'
 
-/** The folder with the programs of PostgreSQL. Undefined: it is not installed. */
-export const postgresPrograms = existsSync('/usr/lib/postgresql')
-  ? readdirSync('/usr/lib/postgresql')
-      .map(version => join('/usr/lib/postgresql', version, 'bin'))
-      .find(folder => existsSync(join(folder, 'initdb')))
-  : undefined
+/**
+ * The folder with the programs of PostgreSQL. Undefined: it is not installed, or this is `npm test`, where a server that takes ten seconds
+ * to start and to fail is too slow.
+ */
+export const postgresPrograms =
+  runsAll() && existsSync('/usr/lib/postgresql')
+    ? readdirSync('/usr/lib/postgresql')
+        .map(version => join('/usr/lib/postgresql', version, 'bin'))
+        .find(folder => existsSync(join(folder, 'initdb')))
+    : undefined
 
 const isRoot = process.getuid?.() === 0
 
 /** Starts a server of its own with an empty database. It refuses to run as root, so it runs as the user `postgres` then. */
 export async function startPostgres(): Promise<{ url: string; start(): Promise<void>; stop(): Promise<void> }> {
   if (!postgresPrograms) throw new Error('PostgreSQL is not installed')
-  const folder = mkdtempSync('/tmp/wireglot-postgres-')
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
   const port = await freePort()
   if (isRoot) execFileSync('chown', ['postgres', folder])
   const run = (program: string, ...args: string[]) =>
