@@ -42,11 +42,12 @@ const of = (...languages: string[]) =>
 /** Lines that cannot be run inside the suite, and who runs them. */
 const elsewhere: [line: RegExp, who: string][] = [
   [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
-  [/^npm install wireglot$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
+  [/^npm install wireglot( express)?$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
   [/^npm ci && npm start$/, 'test/tools/packed.mjs starts and asks what a build makes, in npm run check'],
   [/^docker /, 'test/cli/deploy.test.ts builds and starts it where Docker is installed'],
   [/^npm install wireglot kysely libsql$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
-  [/^npm install --save-dev wireglot fast-check$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
+  [/^npm install --save-dev tsx typescript @types\/express @types\/node$/, 'packages of others, which package.json has too'],
+  [/^npm install --save-dev fast-check$/, 'a package of others, which package.json has too'],
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'wireglot-docs-'))

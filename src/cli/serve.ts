@@ -278,7 +278,7 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
   if (config.keys?.length) lines.push(`export ${defaultKeyEnv}=...   # one of the configured keys`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
   lines.push(
-    'Without "stream":true the response is one JSON.',
+    'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',
     `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
     '',
   )

@@ -30,7 +30,7 @@ export function changedResponse({ hooks }: Service, trace: Trace, { options, ...
 
 async function changed<Canonical>(
   name: string,
-  hook: ((call: BodyCall<Canonical>) => BodyChange<Canonical> | undefined | Promise<BodyChange<Canonical> | undefined>) | undefined,
+  hook: ((call: BodyCall<Canonical>) => BodyChange<Canonical> | Promise<BodyChange<Canonical>>) | undefined,
   { decode, encode }: { decode(): Canonical; encode(value: Canonical): unknown },
   { protocol, model, body, trace }: Call & { trace: Trace },
 ): Promise<{ body: unknown } | undefined> {

@@ -125,8 +125,9 @@ export type BodyCall<Canonical, Raw = unknown> = {
   readonly canonical: Canonical
 }
 
-/** The body to use instead, in the client's protocol or in the canonical model. Undefined: the body stays. */
-export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | undefined
+/** The body to use instead, in the client's protocol or in the canonical model. Nothing: the body stays. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement keeps the body, which TypeScript 5 takes for `void`.
+export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | undefined | void
 
 /** The exchange of a stream for `onStream`. `protocol`: of the client. `model`: the name in the request. */
 export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>
@@ -151,22 +152,17 @@ export type Hooks<Raw = unknown> = {
    */
   authenticate?(credential: string | undefined, request: HookRequest<Raw>): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Returns another model id to use for this request. Undefined: the requested one. */
-  route?(call: {
-    model: string
-    protocol: string
-    identity: Identity
-    request: HookRequest<Raw>
-  }): string | undefined | undefined | Promise<string | undefined | undefined>
+  route?(call: { model: string; protocol: string; identity: Identity; request: HookRequest<Raw> }): string | undefined | Promise<string | undefined>
   /**
    * Reads or replaces the body of a request before it is routed and translated, for example to redact it. Throw `refuse(…)` to refuse the
    * request. Any other exception refuses it with status 500, so that no fault of a guardrail lets a body pass.
    */
-  onRequest?(call: BodyCall<CanonicalRequest, Raw>): BodyChange<CanonicalRequest> | undefined | Promise<BodyChange<CanonicalRequest> | undefined>
+  onRequest?(call: BodyCall<CanonicalRequest, Raw>): BodyChange<CanonicalRequest> | Promise<BodyChange<CanonicalRequest>>
   /**
    * The same for a complete response, before it is sent or stored. Streams that `onStream` does not take are collected first and sent at
    * once at their end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
    */
-  onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
+  onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | Promise<BodyChange<CanonicalResponse>>
   /**
    * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async function*` that yields those of `events`:
    * change, hold back or add text, or `throw refuse(…)` to end the stream with an error. Undefined: this stream is not changed, but goes

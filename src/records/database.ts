@@ -106,8 +106,8 @@ export type Location = { file: string } | { url: string }
  * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be opened
  */
 export async function openDatabase(location: Location, warn: Warn = () => {}): Promise<Database> {
-  const { Kysely, CamelCasePlugin, CompiledQuery } = await load('kysely', () => import('kysely'))
   const isEmbedded = 'file' in location
+  const { Kysely, CamelCasePlugin, CompiledQuery } = await load(isEmbedded ? 'libsql' : 'pg', () => import('kysely'))
   const db = new Kysely<Tables>({ dialect: isEmbedded ? await embedded(location.file) : await postgres(location.url), plugins: [new CamelCasePlugin()] })
   let prepared: Promise<Kysely<Tables>> | undefined
   let isReached = false
@@ -182,9 +182,10 @@ async function postgres(url: string): Promise<Dialect> {
   return new PostgresDialect({ pool })
 }
 
-async function load<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
+/** `driver`: the package that records need next to kysely. */
+async function load<Module>(driver: 'libsql' | 'pg', importing: () => Promise<Module>): Promise<Module> {
   return importing().catch((error: unknown) => {
-    throw new Error(`records need the package ${name}: npm install ${name}`, { cause: error })
+    throw new Error(`records and keys of clients need the packages kysely and ${driver}: npm install kysely ${driver}`, { cause: error })
   })
 }
 
