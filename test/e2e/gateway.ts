@@ -4,6 +4,7 @@ import express from 'express'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { listenedGateway } from '../gateway/listening.ts'
+import { serverOptions } from '../support/server-options.ts'
 import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
 
 export type GatewayToAll = {
@@ -28,7 +29,7 @@ export async function startGatewayToAll(names: readonly ProtocolName[], more: Pa
   })
   const app = express()
   app.use(mounted)
-  const server = createServer(app).on('upgrade', mounted.upgrade).listen(0, '127.0.0.1')
+  const server = createServer(serverOptions, app).on('upgrade', mounted.upgrade).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -7,6 +7,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Exchange, recordedProtocols, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
 import { listenedGateway } from '../gateway/listening.ts'
+import { serverOptions } from '../support/server-options.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**
@@ -55,7 +56,7 @@ async function setStage(served: ProtocolName, { protocol, exchanges }: Session):
     defaults: { retries: 0 },
     ...(refers && { store: { memory: true as const } }),
   })
-  const server = createServer(mounted)
+  const server = createServer(serverOptions, mounted)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const stage: Stage = {
     client: protocol,

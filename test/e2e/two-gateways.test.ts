@@ -6,6 +6,7 @@ import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { listenedGateway } from '../gateway/listening.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { sampled } from '../support/sampled.ts'
+import { serverOptions } from '../support/server-options.ts'
 import { type Script, startUpstream, type Upstream, wireOf } from '../support/upstreams/index.ts'
 
 /** Official clients before a gateway whose channels are another gateway, before upstreams that want back what they signed. */
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 async function serve(config: Pick<GatewayConfig, 'channels' | 'models'>): Promise<string> {
   const mounted = listenedGateway({ auth: 'none', defaults: { retries: 0 }, ...config })
-  const server = createServer(mounted)
+  const server = createServer(serverOptions, mounted)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   closing.push(async () => {
     await mounted.close()

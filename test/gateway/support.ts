@@ -9,6 +9,7 @@ import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { afterEachTest } from '../support/after-each.ts'
 import type { Covered } from '../support/covered.ts'
 import { runsAll } from '../support/sampled.ts'
+import { serverOptions } from '../support/server-options.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path is used for the whole URL. */
@@ -90,7 +91,7 @@ export async function textBeforeBreak({ body }: Response, onBreak = () => {}): P
 
 /** A server on a free port of this machine. */
 export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createServer(handler)
+  const server = createServer(serverOptions, handler)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   after(() => {
     server.closeAllConnections()

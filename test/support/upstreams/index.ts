@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
+import { serverOptions } from '../server-options.ts'
 
 /** What an upstream is going to send, independent of a client's dialect. */
 export type Script = {
@@ -130,7 +131,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     return res.end()
   }
   // A fault in a script becomes a response, since a test that waits for one would wait for ever.
-  const server = createServer((req, res) =>
+  const server = createServer(serverOptions, (req, res) =>
     serve(req, res).catch(error =>
       res.headersSent ? res.destroy() : res.writeHead(500, { 'content-type': 'text/plain' }).end(`The script is wrong: ${error}`),
     ),
