@@ -127,7 +127,7 @@ export type BodyCall<Canonical, Raw = unknown> = {
 
 /** The body to use instead, in the client's protocol or in the canonical model. Nothing: the body stays. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement keeps the body, which TypeScript 5 takes for `void`.
-export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | undefined | void
+export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | void
 
 /** The exchange of a stream for `onStream`. `protocol`: of the client. `model`: the name in the request. */
 export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>

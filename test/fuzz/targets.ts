@@ -154,14 +154,11 @@ const segments = ['v1', 'v1beta', 'v1/v1', 'models', 'messages', 'count_tokens',
 const headerNames = ['content-type', 'content-length', 'content-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'anthropic-version', 'anthropic-beta', 'accept', 'connection', 'traceparent', 'host', 'expect', 'upgrade', '__proto__', 'x-odd'] // biome-ignore format: a list of values
 const headerValues = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'gzip', 'identity', '0', '-1', '1e9', 'Bearer', 'Bearer x', 'Bearer  a b', '2023-06-01', 'a,b,,a', 'close, x-odd', '00-zz', '\u00e9', 'x'.repeat(5000), ''] // biome-ignore format: a list of values
 
-/** An upstream that fails on purpose is nothing to read about. */
-const silent = { info() {}, warn() {}, error() {} }
-
 /** Any HTTP request, through a gateway with the built-in model. */
 function requestsByHttp(): Target {
   const gateway = createGateway(
     { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], store: { memory: true, memoryLimitBytes: 1_000_000 } },
-    { logger: silent },
+    { logger: false },
   )
   return {
     name: 'HTTP requests',
@@ -208,7 +205,7 @@ function respondsByHttp(served: Protocol): Target {
       defaults: { retries: 0 },
     },
     {
-      logger: silent,
+      logger: false,
       onUsage: () => void records++,
       transport: {
         async send() {

@@ -38,7 +38,13 @@ describe.each(hostsOf(import.meta.url))('hooks on bodies through %s', (_, start)
 
   test('a hook that returns nothing changes nothing', async () => {
     const { url, calls: seen } = await upstream(sendJson(200, responses.messages))
-    const ask = await start(one(url, 'messages'), { onRequest: () => undefined, onResponse: () => undefined })
+    const ask = await start(one(url, 'messages'), {
+      onRequest: () => undefined,
+      // Without a return statement, which the type has to allow.
+      onResponse({ body }) {
+        expect(body).toEqual(responses.messages)
+      },
+    })
     expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(responses.messages)
     expect(seen[0]?.json).toEqual(requests.messages)
   })

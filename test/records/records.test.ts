@@ -378,6 +378,17 @@ test.skipIf(!postgresPrograms)(
   60_000,
 )
 
+test.each<[driver: string, location: Location]>([
+  ['libsql', { file: 'records.db' }],
+  ['pg', { url: 'postgres://127.0.0.1:1/x' }],
+])('says at once which packages are missing, kysely and %s', async (driver, location) => {
+  vi.doMock('kysely', () => {
+    throw new Error('not installed')
+  })
+  await expect(openDatabase(location)).rejects.toThrow(`npm install kysely ${driver}`)
+  vi.doUnmock('kysely')
+})
+
 test('costs follow the longest matching price, and are unknown without one', () => {
   const prices = { 'gpt-*': { input: 1, output: 2 }, 'gpt-5*': { input: 10, output: 20, cacheRead: 1 } }
   expect(costOf('gpt-4', { input: 1_000_000, output: 1_000_000 }, prices)).toBe(3)
