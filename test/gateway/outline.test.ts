@@ -57,9 +57,8 @@ test.each([
 
 test('a number of sixteen megabytes delays no client', () => {
   const bytes = bytesOf(`{"n":1${'0'.repeat(16_000_000)}}`)
-  const begun = performance.now()
+  // The square of that length would take days.
   expect(membersOf(bytes)).toMatchObject([{ start: 5, end: bytes.length - 1 }])
-  expect(performance.now() - begun).toBeLessThan(10_000)
   expect(membersOf(bytesOf(`{"n":1${'0'.repeat(100)}x}`))).toBeUndefined()
 })
 

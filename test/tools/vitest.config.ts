@@ -32,8 +32,8 @@ const shared = {
   // Some long tests work for two minutes on a slow machine.
   testTimeout: isLong ? 600_000 : 120_000,
 }
-/** Tests that load the modules of the gateway anew, or count what a process has in memory or listens to. */
-const isolated = ['memory.long', 'runtimes.long', 'serve'].map(name => `test/gateway/${name}.test.ts`)
+/** Tests that load modules anew or replace one, or count what a process has in memory or listens to. */
+const isolated = ['keys', 'memory.long', 'runtimes.long', 'serve'].map(name => `test/gateway/${name}.test.ts`)
 
 export default defineConfig({
   test: {
