@@ -96,7 +96,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     server.close()
     server.closeAllConnections()
   })
-  for (const line of helpOf(url, source, live.config())) out(line)
+  for (const line of helpOf(url, source, live.config(), environment)) out(line)
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
@@ -123,8 +123,8 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port
 }
 
-/** Where the configuration comes from. `title`: for people. `file`: to watch. */
-type Source = { title: string; file?: string; isDemo?: true; read(): Promise<GatewayConfig> }
+/** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: nobody named it, so it may surprise. */
+type Source = { title: string; file?: string; isFound?: true; isDemo?: true; read(): Promise<GatewayConfig> }
 
 type Finding = Pick<Surroundings, 'folder' | 'environment'> & { warn(message: string): void }
 
@@ -135,7 +135,13 @@ async function sourceOf(options: ServeOptions, { folder, environment, warn }: Fi
     throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
   if (upstream !== undefined) return { title: `upstream ${upstream}`, read: async () => upstreamConfig(upstream, upstreamProtocol, upstreamKeyEnv) }
   const file = config ?? (await findConfig(folder))
-  if (file !== undefined) return { title: `configuration: ${file}`, file, read: async () => (await readConfig(file)) as GatewayConfig }
+  if (file !== undefined)
+    return {
+      title: `configuration: ${file}`,
+      file,
+      read: async () => (await readConfig(file)) as GatewayConfig,
+      ...(config === undefined && { isFound: true }),
+    }
   const vendors = vendorsIn(environment)
   if (vendors.length === 0)
     return { title: 'the built-in demo model, no network: set the key of a vendor, or give --config', isDemo: true, read: async () => demo }
@@ -269,9 +275,12 @@ function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: 
 }
 
 /** Example commands for all protocols, which work as printed. */
-function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): string[] {
+function helpOf(url: string, { title, isFound, isDemo }: Source, config: GatewayConfig, environment: Surroundings['environment']): string[] {
   const model = isDemo ? 'demo' : modelOf(config)
-  const lines = [title, ...(isDemo ? [] : [served(model)]), `base URL: ${url}`]
+  const unused = isFound ? unusedKeys(config, environment) : []
+  const lines = [title]
+  if (unused.length > 0) lines.push(`set, but not used by this configuration: ${unused.join(', ')}`)
+  lines.push(...(isDemo ? [] : [served(model)]), `base URL: ${url}`)
   if (config.console !== false) lines.push(`console: ${url}/console`)
   lines.push('')
   const keyed = config.keys?.length ? { keyEnv: defaultKeyEnv } : {}
@@ -283,6 +292,13 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
     '',
   )
   return lines
+}
+
+/** Variables with keys of vendors that a configuration contains neither by name nor, as modules do, by value. */
+function unusedKeys(config: GatewayConfig, environment: Surroundings['environment']): string[] {
+  const text = JSON.stringify(config)
+  const isUsed = (variable: string) => text.includes(variable) || text.includes(environment[variable] ?? variable)
+  return vendorsIn(environment).flatMap(({ keyVariable }) => (keyVariable === undefined || isUsed(keyVariable) ? [] : keyVariable))
 }
 
 /** A terminal cannot show a stream of binary frames. */

@@ -70,6 +70,26 @@ describe('configuration files', () => {
     expect(data.map(({ id }) => id)).toEqual(['found'])
   })
 
+  const setKeys = { OPENAI_API_KEY: 'openai-key-0123456789', DEEPSEEK_API_KEY: 'deepseek-key-0123456789' }
+  const using = (apiKey: string) => JSON.stringify({ ...demo, channels: [...demo.channels, { vendor: 'openai', apiKey }] })
+  test.each<[title: string, text: string, unused: string[]]>([
+    ['none of them is used', JSON.stringify(demo), ['DEEPSEEK_API_KEY', 'OPENAI_API_KEY']],
+    ['one is used by name', using('env:OPENAI_API_KEY'), ['DEEPSEEK_API_KEY']],
+    ['one is used by its value, as modules do', using(setKeys.OPENAI_API_KEY), ['DEEPSEEK_API_KEY']],
+  ])('a file that is found says which keys of vendors it does not use: %s', async (_, text, unused) => {
+    process.env['OPENAI_API_KEY'] = setKeys.OPENAI_API_KEY
+    after(() => delete process.env['OPENAI_API_KEY'])
+    const { lines } = await started({}, { files: { 'wireglot.config.json': text }, environment: setKeys })
+    expect(lines).toContain(`set, but not used by this configuration: ${unused.join(', ')}`)
+    for (const key of Object.values(setKeys)) expect(lines.join('\n')).not.toContain(key)
+  })
+
+  test('a file that is given says nothing of other keys', async () => {
+    const folder = await folderWith({ 'mine.json': JSON.stringify(demo) })
+    const { lines } = await started({ config: join(folder, 'mine.json') }, { environment: setKeys })
+    expect(lines.join('\n')).not.toContain('OPENAI_API_KEY')
+  })
+
   test.each<[name: string, text: string, message: RegExp]>([
     ['wireglot.config.json', '{ "channels": [secret-text', /is not JSON: line 1, column 16$/],
     ['wireglot.config.yaml', 'channels:\n  - "secret-text', /is not YAML: line 2/],
