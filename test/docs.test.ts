@@ -103,12 +103,20 @@ afterAll(async () => {
 
 describe('code in the README and the docs', () => {
   test.concurrent.each(shown(programs))('%s runs', async name => {
-    const env = { ...process.env, PORT: '0' }
+    // The demo model responds, also where a key is set.
+    const env = { ...process.env, PORT: '0', ANTHROPIC_API_KEY: '' }
     const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
     // A server ends on a signal.
     running.child.stdout?.on('data', text => String(text).startsWith('listening') && running.child.kill('SIGTERM'))
     const { stderr } = await running
     expect(stderr).toBe('')
+  })
+
+  test('each of the three ways in the README takes less than ten lines', () => {
+    const [, ways = ''] = /## Three ways to use it([\s\S]*?)\nOr call the functions directly/.exec(read('README.md')) ?? []
+    const lengths = [...ways.matchAll(/```\w+\n([\s\S]*?)\n```/g)].map(([, code = '']) => code.split('\n').length)
+    expect(lengths).toHaveLength(3)
+    expect(Math.max(...lengths)).toBeLessThan(10)
   })
 
   test.each(of('json'))('%s is JSON, and a configuration is one that the gateway takes', (_, { code }) => {

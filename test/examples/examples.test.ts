@@ -88,7 +88,8 @@ describe('servers', () => {
     ['http.ts', '', () => import('./http.ts')],
   ])('%s serves', async (name, mount, start) => {
     vi.stubEnv('PORT', '0')
-    vi.stubEnv('ANTHROPIC_API_KEY', 'unused')
+    // The demo model responds, also where a key is set.
+    vi.stubEnv('ANTHROPIC_API_KEY', '')
     const listen = vi.spyOn(Server.prototype, 'listen')
     const signals = process.listeners('SIGTERM')
     await start()
