@@ -323,7 +323,7 @@ export function readStream(source: ByteStream, options: OneProtocol): Coded<Even
  * import { collectStream } from 'wireglot'
  *
  * const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'Hi!' }, finish_reason: 'stop' }] }
- * const { body } = await collectStream([`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`], { protocol: 'chat-completions' })
+ * const { body } = await collectStream(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, { protocol: 'chat-completions' })
  * if ('choices' in body) console.log(body.choices[0]?.message.content) // Hi!
  */
 export function collectStream<Name extends ProtocolName>(

@@ -202,10 +202,8 @@ describe('a stream that is none', () => {
   ]
   describe.each(functions)('%s', (_, act) => {
     test.each<[string, unknown, string]>([
-      ['undefined', undefined, 'stream: expected a stream or a list of text or bytes, but got undefined'],
-      ['text', 'data: {}\n\n', 'stream: expected a stream or a list of text or bytes, but got String; put it in a list'],
-      ['bytes', new Uint8Array(2), 'but got Uint8Array; put it in a list'],
-      ['a Buffer', Buffer.from('data: {}\n\n'), 'but got Uint8Array; put it in a list'],
+      ['undefined', undefined, 'stream: expected a stream, text, bytes, or a list of these, but got undefined'],
+      ['an ArrayBuffer', new ArrayBuffer(2), 'but got ArrayBuffer; pass a Uint8Array of it'],
       ['a Response', new Response('data: {}\n\n'), 'but got Response; pass its body'],
       ['a promise', Promise.resolve([]), 'but got Promise; await it first'],
       ['a number', 5, 'but got Number'],
@@ -231,6 +229,25 @@ describe('a stream that is none', () => {
       expect(() => translator.push(chunk)).toThrow('chunk: expected text or bytes, but got')
     }
   })
+})
+
+test.each<[string, (text: string) => string | Uint8Array]>([
+  ['text', text => text],
+  ['bytes', text => new TextEncoder().encode(text)],
+  ['a Buffer', text => Buffer.from(text)],
+])('a whole stream may be %s', async (_, whole) => {
+  const response = {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }],
+  }
+  const source = whole(api.explodeResponse(response, one))
+  expect((await api.collectStream(source, one)).body).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+  const translated = []
+  for await (const chunk of api.translateStream(source, pair)) translated.push(chunk)
+  expect(Buffer.concat(translated).toString()).toContain('Hi!')
 })
 
 describe('the parts of a response', () => {

@@ -123,7 +123,7 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port
 }
 
-/** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: nobody named it, so it may surprise. */
+/** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option named it, so it may surprise. */
 type Source = { title: string; file?: string; isFound?: true; isDemo?: true; read(): Promise<GatewayConfig> }
 
 type Finding = Pick<Surroundings, 'folder' | 'environment'> & { warn(message: string): void }

@@ -3,13 +3,17 @@ import type { ProtocolFacts } from '../protocol.ts'
 import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
-/** A stream of bytes or text: the body of a `fetch` response, a Node stream, or any iterable of chunks. Null, the body of an empty response, has no chunks. */
-export type ByteStream = ReadableStream<Uint8Array | string> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string> | null
+/**
+ * A stream of bytes or text: the body of a `fetch` response, a Node stream, any iterable of chunks, or the whole text or bytes at once. Null,
+ * the body of an empty response, has no chunks.
+ */
+export type ByteStream = ReadableStream<Uint8Array | string> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string> | string | Uint8Array | null
 
 /** The chunks of a stream. A caller that stops early cancels the stream. */
 export async function* chunksOf(source: ByteStream): AsyncGenerator<Uint8Array | string> {
   if (source === null) return
-  if (typeof source !== 'object' || ArrayBuffer.isView(source)) refuseStream(source)
+  if (typeof source === 'string' || ArrayBuffer.isView(source)) return yield source
+  if (typeof source !== 'object') refuseStream(source)
   // Some browsers have readable streams that are not iterable.
   if (Symbol.asyncIterator in source || Symbol.iterator in source) yield* source
   else if ('getReader' in source) yield* readerOf(source)

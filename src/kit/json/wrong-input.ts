@@ -5,14 +5,13 @@ import { deepest, isObject } from './json.ts'
 /** The class of a value, such as `String` or `Response`. */
 const nameOf = (value: unknown) => (value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1))
 
-const bytes = ['parse its text first', 'put it in a list'] as const
 const message = ['await its json() first', 'pass its body'] as const
 
 /** What to do with values that are often passed by mistake: for a body, and for a stream. */
-const advice: Readonly<Record<string, readonly [string, string]>> = {
-  String: ['parse it first', 'put it in a list'],
-  Uint8Array: bytes,
-  ArrayBuffer: bytes,
+const advice: Readonly<Record<string, readonly [string, string?]>> = {
+  String: ['parse it first'],
+  Uint8Array: ['parse its text first'],
+  ArrayBuffer: ['parse its text first', 'pass a Uint8Array of it'],
   Promise: ['await it first', 'await it first'],
   Response: message,
   Request: message,
@@ -30,7 +29,7 @@ export function bodyFault(value: unknown): string | undefined {
 
 /** @throws TypeError always: for a value that is no stream */
 export function refuseStream(value: unknown): never {
-  throw new TypeError(`stream: expected a stream or a list of text or bytes, ${but(value, 1)}`)
+  throw new TypeError(`stream: expected a stream, text, bytes, or a list of these, ${but(value, 1)}`)
 }
 
 /** @throws TypeError for a value that is neither text nor bytes */
