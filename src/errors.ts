@@ -26,7 +26,9 @@ export class TranslationError extends Error {
 
   constructor(at: { code: ErrorCode; protocol: string; path: Place; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
     const path = pointerOf(at.path)
-    super(`${at.protocol}${path ? ` at ${path}` : ''}: ${message}`, at.cause === undefined ? undefined : { cause: at.cause })
+    // The path of what cannot be expressed is in the source, and `protocol` may be the target: together they would mislead.
+    const place = at.code === 'inexpressible' ? path : `${at.protocol}${path && ` at ${path}`}`
+    super(place ? `${place}: ${message}` : message, at.cause === undefined ? undefined : { cause: at.cause })
     this.code = at.code
     this.protocol = at.protocol
     this.path = path
