@@ -9,7 +9,7 @@ import { chart } from './soak/chart.ts'
 import { type Counts, faults, isQuietLeaver, type Message, type Order, type Phase, phases, rampMs, type Window } from './soak/plan.ts'
 
 /**
- * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of protocols in turn,
+ * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. The pairs of four protocols in turn,
  * complete responses among them; five of a hundred meet a failing upstream, five of a hundred clients leave; every text is compared letter
  * by letter. Then a hundred clients leave at once, in each phase.
  *

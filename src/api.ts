@@ -133,7 +133,8 @@ function modelOf(body: unknown): string | undefined {
 
 /**
  * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON, to
- * the translation of the response. Between equal protocols the body is returned unchanged, except for `model`.
+ * the translation of the response. Between equal protocols the body is returned unchanged, except for `model`, what a named vendor refuses, and
+ * reasoning that another provider signed; the last two are noted.
  * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the target
  * cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
  * @example

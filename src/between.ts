@@ -46,7 +46,7 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
 /**
  * The functions that translate between the protocol of a client and that of an upstream, which must differ. A bundle contains only these
  * two halves. The whole protocols of `wireglot/protocols/…` are accepted, too. Every function throws a RangeError for an unknown option.
- * @throws RangeError when both are the same protocol
+ * @throws TypeError when an argument is not the half of a protocol; RangeError when both are the same protocol
  * @example
  * import { translateBetween } from 'wireglot/between'
  * import { chatCompletions } from 'wireglot/protocols/chat-completions/client'

@@ -41,7 +41,7 @@ export function failureKind({ failure, error: { protocol, status } }: Refusal): 
 }
 
 /**
- * An error to throw in `onRequest` or `onResponse`: the client gets it with this status, in its own protocol.
+ * An error to throw in `onRequest`, `onResponse` or `onStream`: the client gets it with this status, in its own protocol.
  * @example
  * import { fetchGateway, refuse } from 'wireglot/fetch'
  *

@@ -393,7 +393,7 @@ const Defaults = entry({
   queueLimit: z.int().min(0).default(100),
   /** The longest wait in a queue; then the request is refused in the same way. Default 30,000. */
   queueWaitMs: milliseconds.default(30_000),
-  /** After this much silence in a stream the client gets a ping. Default 15,000; 0: never. */
+  /** After this much silence in a stream the client gets a keep-alive. Default 15,000; 0: never. */
   keepAliveMs: milliseconds.default(15_000),
   /** Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of notes. Default false. */
   strict: z

@@ -61,7 +61,7 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
       }
       if (result.again === 'never' || signal.aborted) throw result.refusal
       if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
-      // A 401, 402, 403 or 404 may concern that channel only, so a later error replaces it.
+      // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces them.
       if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
       return undefined
     } finally {
