@@ -12,7 +12,7 @@ export function addInit(program: Command): void {
   program
     .command('init')
     .description('write a commented configuration for the vendors whose keys are set')
-    .option('--yes', 'ask nothing')
+    .option('--yes', 'do not prompt')
     .addHelpText('after', '\nExample: OPENAI_API_KEY=… wireglot init')
     .action(async ({ yes }: { yes?: true }) => {
       const { findConfig } = await import('./config-file.ts')
@@ -58,7 +58,7 @@ export function configText({ vendors: wanted, needsKeys }: Choices): string {
   // Names and meanings of all keys: docs/guides/gateway.md of the package.
   "$schema": "./node_modules/wireglot/docs/config.schema.json",
 
-  // Clients show this key. Without keys, only clients on this machine are served.
+  // Clients send this key. Without keys, only clients on this machine are served.
 ${needsKeys ? keys : `  // ${keys.trim()}`}
 
   // The upstreams. "env:NAME" is the environment variable NAME.

@@ -50,16 +50,18 @@ export function addKeys(program: Command): void {
       const { secret } = await using(place, all => all.rotate(name))
       process.stdout.write(`${secret}\n`)
     })
-  for (const [word, disabled] of [
-    ['disable', true],
-    ['enable', false],
+  for (const [word, disabled, description] of [
+    ['disable', true, 'refuse requests with this key'],
+    ['enable', false, 'accept a disabled key again'],
   ] as const)
     placed(keys.command(word))
+      .description(description)
       .argument('<name>')
       .action(async (name: string, place: Place) => {
         process.stdout.write(`${lineOf(await using(place, all => all.change(name, { disabled })))}\n`)
       })
   placed(keys.command('delete'))
+    .description('delete a key; its records stay')
     .argument('<name>')
     .action(async (name: string, place: Place) => {
       await using(place, all => all.delete(name))

@@ -43,7 +43,7 @@ const program = new Command('wireglot')
 
 program
   .command('serve')
-  .description('run a gateway: of a configuration, of the vendors whose keys are set, or of a built-in demo model')
+  .description('run a gateway from a configuration, from provider keys in the environment, or with the built-in demo model')
   .option('--config <file>', 'configuration: .json, .jsonc, .yaml, .js or .ts (default: wireglot.config.* in this folder)')
   .option('--host <host>', 'address to listen on', '127.0.0.1')
   .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)

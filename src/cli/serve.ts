@@ -153,7 +153,7 @@ async function sourceOf(options: ServeOptions, { folder, environment, warn }: Fi
 }
 
 function upstreamConfig(upstream: string, protocol: string | undefined, keyEnv: string | undefined): GatewayConfig {
-  if (protocol === undefined || !isProtocolName(protocol)) throw new Error(`say what the upstream speaks: --upstream-protocol ${protocolNames.join('|')}`)
+  if (protocol === undefined || !isProtocolName(protocol)) throw new Error(`--upstream needs --upstream-protocol: ${protocolNames.join(', ')}`)
   return { channels: [{ name: 'upstream', protocols: [protocol], baseUrl: upstream, ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }) }] }
 }
 

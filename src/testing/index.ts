@@ -1,6 +1,6 @@
 /**
- * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and streams of every protocol, laws as
- * properties of fast-check, and validators for each protocol.
+ * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and streams of every protocol,
+ * fast-check properties, and validators for each protocol.
  * @module wireglot/testing
  */
 export { checkGrammar } from '../canonical/grammar.ts'
@@ -8,6 +8,6 @@ export { canonicalRequest, canonicalResponse } from './bodies.ts'
 export { conversation } from './conversations.ts'
 export { cleanEvents, cutEvents } from './events.ts'
 export { type AnySchema, fromSchema } from './from-schema.ts'
-export * from './laws.ts'
+export * from './properties.ts'
 export { framesOf } from './streams.ts'
 export { type Strict, strictOf } from './strict/index.ts'

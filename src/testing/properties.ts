@@ -100,12 +100,12 @@ export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
  * @example
  * import fc from 'fast-check'
  * import { createStreamTranslator } from 'wireglot'
- * import { splitLaw } from 'wireglot/testing'
+ * import { splitProperty } from 'wireglot/testing'
  *
  * const pair = { from: 'messages', to: 'chat-completions' } as const
- * fc.assert(splitLaw(pair.from, () => createStreamTranslator(pair)))
+ * fc.assert(splitProperty(pair.from, () => createStreamTranslator(pair)))
  */
-export function splitLaw(from: ProtocolName, create: () => Pushed) {
+export function splitProperty(from: ProtocolName, create: () => Pushed) {
   const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(named(from), events).text)
   const bytes = fc
     .tuple(fc.oneof({ weight: 2, arbitrary: legal }, { weight: 1, arbitrary: brokenStreamOf(from) }), fc.constantFrom('\n', '\r\n'))
@@ -115,7 +115,7 @@ export function splitLaw(from: ProtocolName, create: () => Pushed) {
     return chunks.map(chunk => machine.push(chunk)).join('') + machine.end()
   }
   return fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
-    same(translated(cutInto(whole, cuts)), translated([whole]), 'another split of the bytes gives another text')
+    same(translated(cutInto(whole, cuts)), translated([whole]), 'the output depends on how the bytes are split')
   })
 }
 
@@ -124,12 +124,12 @@ export function splitLaw(from: ProtocolName, create: () => Pushed) {
  * @example
  * import fc from 'fast-check'
  * import { createStreamTranslator } from 'wireglot'
- * import { legalStreamLaw } from 'wireglot/testing'
+ * import { legalStreamProperty } from 'wireglot/testing'
  *
  * const pair = { from: 'messages', to: 'chat-completions' } as const
- * fc.assert(legalStreamLaw(pair, () => createStreamTranslator(pair)))
+ * fc.assert(legalStreamProperty(pair, () => createStreamTranslator(pair)))
  */
-export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+export function legalStreamProperty({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), text => {
     const faults = strictOf(to).checkStream(wiresIn(text, create))
     if (faults.length > 0) throw new Error(`no legal stream of ${to}: ${faults.join('; ')}`)
@@ -141,14 +141,14 @@ export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolN
  * @example
  * import fc from 'fast-check'
  * import { createStreamTranslator } from 'wireglot'
- * import { cutLaw } from 'wireglot/testing'
+ * import { truncationProperty } from 'wireglot/testing'
  *
  * const pair = { from: 'messages', to: 'chat-completions' } as const
- * fc.assert(cutLaw(pair, () => createStreamTranslator(pair)))
+ * fc.assert(truncationProperty(pair, () => createStreamTranslator(pair)))
  */
-export function cutLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+export function truncationProperty({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(cutStreamOf(from), text => {
-    if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a stream that was cut off is sold as a whole one')
+    if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a truncated stream looks complete to a strict client')
   })
 }
 
@@ -157,15 +157,15 @@ export function cutLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, c
  * @example
  * import fc from 'fast-check'
  * import { translateRequest } from 'wireglot'
- * import { purityLaw, requestOf } from 'wireglot/testing'
+ * import { purityProperty, requestOf } from 'wireglot/testing'
  *
  * const pair = { from: 'messages', to: 'chat-completions' } as const
- * fc.assert(purityLaw(requestOf(pair.from), body => translateRequest(body, pair)))
+ * fc.assert(purityProperty(requestOf(pair.from), body => translateRequest(body, pair)))
  */
-export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
+export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
     const expected = attempt(() => convert(structuredClone(body)))
-    if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the same body is converted in another way')
+    if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the conversion changed its input or is not deterministic')
   })
 }
 
@@ -173,14 +173,14 @@ export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
  * After conversion there and back a body is unchanged. Rejected bodies are skipped.
  * @example
  * import fc from 'fast-check'
- * import { requestOf, roundTripLaw } from 'wireglot/testing'
+ * import { requestOf, roundTripProperty } from 'wireglot/testing'
  *
- * fc.assert(roundTripLaw(requestOf('messages'), JSON.stringify, text => JSON.parse(String(text))))
+ * fc.assert(roundTripProperty(requestOf('messages'), JSON.stringify, text => JSON.parse(String(text))))
  */
-export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
+export function roundTripProperty(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
     const once = attempt(() => back(there(structuredClone(body))))
-    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'converted there and back, it is another body')
+    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'the round trip changed the body')
   })
 }
 
@@ -191,12 +191,12 @@ export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknow
  * @example
  * import fc from 'fast-check'
  * import { translateResponse } from 'wireglot'
- * import { noSilentLossLaw, responseOf } from 'wireglot/testing'
+ * import { noSilentLossProperty, responseOf } from 'wireglot/testing'
  *
  * const pair = { from: 'messages', to: 'chat-completions' } as const
- * fc.assert(noSilentLossLaw(responseOf(pair.from), body => translateResponse(body, pair)))
+ * fc.assert(noSilentLossProperty(responseOf(pair.from), body => translateResponse(body, pair)))
  */
-export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
+export function noSilentLossProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
   return fc.property(bodies, fc.nat(), (body, pick) => {
     const change = changeOf(body, pick, wordsOf)
     if (!change || isLossless(body, change) || ignore(change.path)) return

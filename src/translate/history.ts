@@ -25,7 +25,10 @@ export function historyOf(request: unknown, response: unknown, protocol: Protoco
   const decoded = resolveReferences(protocol.decodeRequest(request, optionsFor(protocol, settings)).value, settings, place).request
   const missing = referencesIn(decoded, place).find(({ kind }) => bringHistory.has(kind))
   if (missing && onUnresolvable !== 'note')
-    throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request continues is not known')
+    throw new TranslationError(
+      { code: 'inexpressible', protocol: protocol.name, path: missing.path },
+      "no resolver knows what the request continues: pass `resolvePrevious` or `resolveConversation`, or set `onUnresolvable: 'note'`",
+    )
   const { id, candidates } = protocol.decodeResponse(response, optionsFor(protocol, settings)).value
   const messages = decoded.messages.filter(({ origin }) => origin !== 'instructions')
   return { ...(id !== undefined && { id }), messages: [...messages, ...(candidates[0]?.messages ?? [])] }

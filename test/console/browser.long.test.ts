@@ -161,7 +161,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         expect(await page.getByRole('region', { name: `${target}, translated` }).textContent()).toContain('onerror')
         expect(await page.locator('.code').count()).toBe(2)
       }
-      const read = page.getByRole('region', { name: 'As it was read' })
+      const read = page.getByRole('region', { name: 'Parsed source' })
       expect((await read.locator('.line.dropped').allTextContents()).join('')).toContain('"logit_bias"')
       await choose(page, 'messages')
       expect(await page.locator('.lit').count()).toBe(0)
@@ -183,7 +183,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const { page } = await open({ tab: '#translate' })
       await translate(page, streams.messages.join(''))
       await page.getByText('messages stream: ').waitFor()
-      expect(await page.getByRole('region', { name: 'As it was read' }).locator('.frame').count()).toBe(streams.messages.length)
+      expect(await page.getByRole('region', { name: 'Parsed source' }).locator('.frame').count()).toBe(streams.messages.length)
       await choose(page, 'responses')
       const first = page.getByRole('region', { name: 'responses, translated' }).locator('.frame').first()
       expect(await first.locator('summary').textContent()).toBe('response.created')
@@ -228,7 +228,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await choose(page, 'two')
       expect(await page.getByRole('alert').textContent()).toBe('two at /list: cannot say this')
       await choose(page, 'three')
-      await page.getByText('The way back was not possible: no way').waitFor()
+      await page.getByText('Translating back failed: no way').waitFor()
     })
 
     test('says what is no JSON, puts the caret where it breaks, and asks what is ambiguous', async () => {

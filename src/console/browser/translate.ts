@@ -18,7 +18,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
   const status = h('p', { className: 'status-line', attributes: { role: 'status', 'aria-live': 'polite' } })
   const questions = h('div', { className: 'choices', attributes: { role: 'group', 'aria-label': 'What it may be' } })
   const faults = h('div')
-  const read = codeView('As it was read')
+  const read = codeView('Parsed source')
   const targets = h('div', { className: 'targets', attributes: { role: 'group', 'aria-label': 'Translated into' } })
   const result = h('div', { className: 'fill' })
   let examined: Examined | undefined
@@ -124,7 +124,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
       ),
       faults,
       questions,
-      h('h3', { className: 'rule', textContent: 'As it was read' }),
+      h('h3', { className: 'rule', textContent: 'Parsed source' }),
       read.element,
     ),
     panel('Target', [targets], result),
@@ -184,7 +184,7 @@ function targetView({ protocol, body, text, frames, notes, differences, noReturn
       written !== '' && copyButton(() => written),
     ),
     wrong && fault(wrong.message),
-    noReturn && empty(`The way back was not possible: ${noReturn.message}`),
+    noReturn && empty(`Translating back failed: ${noReturn.message}`),
     marked.length > 0 && noteList(`Notes of ${protocol}`, marked, note => (note.kind === 'synthesized' ? view : read)),
     written !== '' && view.element,
   ]

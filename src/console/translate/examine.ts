@@ -80,8 +80,7 @@ async function examineAs({ readings, reasons }: Recognized, known: Partial<Readi
   const reading = chosen ?? likely
   if (!reading) {
     const choices = readings.map(({ protocol, kind }) => ({ protocol: protocol.name, kind }))
-    const message =
-      choices.length > 0 ? 'nothing in it decides what it is: choose' : 'this is of no protocol that is known here: choose one to see what it misses'
+    const message = choices.length > 0 ? 'several protocols match: choose one' : 'no protocol matches: choose one to see what is missing'
     return failed({ message }, { choices, body })
   }
   const { protocol, kind } = reading

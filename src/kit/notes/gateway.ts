@@ -17,7 +17,7 @@ export const advice: Record<keyof typeof gatewayNotes, string> = {
   'gateway.failed-over': 'Nothing to do; the log names the channel and its error.',
   'gateway.fallback-model': 'Nothing to do; the header wireglot-fallback names the model.',
   'gateway.beta-dropped': 'Nothing to do, unless the request needs the feature: then use a channel without InvokeModel.',
-  'gateway.field-set': 'Ask the operator, who sets the field for the model or its channel.',
+  'gateway.field-set': 'The configuration of the gateway sets this field for the model or its channel: ask the operator.',
 }
 
 /** `path`: a JSON pointer into the request; of a set field into the request for the upstream. */

@@ -80,7 +80,10 @@ export class Report<Table extends NoteTable> {
   unresolvable(at: Place | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
     const code = 'state.unresolvable'
     if (onUnresolvable !== 'note')
-      throw new TranslationError({ code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) }, commonNotes[code].meaning)
+      throw new TranslationError(
+        { code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) },
+        `${commonNotes[code].meaning} Pass a resolver, or set \`onUnresolvable: 'note'\`.`,
+      )
     this.add(code, at, field)
   }
 

@@ -13,5 +13,6 @@ export function refuseForeignTools(
   place: { protocol: string; path: Place; notes?: Note[] },
   { onUnresolvable }: CodecOptions,
 ): void {
-  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', ...place }, `only another provider knows the ${needed}`)
+  if (onUnresolvable !== 'note')
+    throw new TranslationError({ code: 'inexpressible', ...place }, `only another provider runs the ${needed}: leave it out, or set \`onUnresolvable: 'note'\``)
 }

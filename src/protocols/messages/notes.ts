@@ -81,7 +81,7 @@ export const notes = {
     'stream.repeated-start',
     'finish.truncated-as-length',
   ),
-  'system.billing-line': { kind: 'dropped', meaning: 'The billing line of the client changes in every request; it is dropped as the option says.' },
+  'system.billing-line': { kind: 'dropped', meaning: "The billing line of the client changes in every request; `messages.billingLine: 'drop'` drops it." },
   'message.trailing-user': {
     kind: 'synthesized',
     meaning: 'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',

@@ -67,7 +67,7 @@ export const notes = {
   'reasoning.loose': { kind: 'dropped', meaning: 'The server refuses reasoning without the item that follows it.' },
   'reasoning.repeated': { kind: 'dropped', meaning: 'Reasoning with this id and signature is already in the conversation.' },
   'reasoning.id-twice': { kind: 'approximated', meaning: 'Two reasoning items may not share an id; the later one is written without it.' },
-  'reasoning.left-out': { kind: 'dropped', meaning: 'The request is written without its reasoning, as the option says.' },
+  'reasoning.left-out': { kind: 'dropped', meaning: '`responses.retryWithoutReasoning` leaves out the earlier reasoning.' },
   'reasoning.display-as-summary': { kind: 'approximated', meaning: 'A request to show reasoning is written as a request for its summary.' },
   'signature.unplaced': { kind: 'dropped', meaning: 'The target has no field for this reasoning signature.' },
   'client-call.as-function': { kind: 'approximated', meaning: "The arguments do not fit the client's tool, so the call is written as a function call." },

@@ -80,7 +80,10 @@ export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] 
   const { report, options, native } = writing
   if (source.type === 'file-id' && (source.issuer !== protocolName || (kind === 'image' && !native))) {
     if (options.onUnresolvable !== 'note')
-      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id means something only to its issuer')
+      throw new TranslationError(
+        { code: 'inexpressible', protocol: protocolName, path: at ?? '' },
+        "only the provider of a file id has the file: pass `resolveFile`, or set `onUnresolvable: 'note'`",
+      )
     report.add('file.foreign-id', at)
     return []
   }

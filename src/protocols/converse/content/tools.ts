@@ -177,7 +177,10 @@ function encodeSchema(parameters: FunctionTool['parameters'], place: () => strin
   if (!parameters) return noArguments
   if (parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
+  throw new TranslationError(
+    { code: 'inexpressible', protocol: protocolName, path: place() },
+    "the target needs parameters with `type: 'object'`: wrap them in an object",
+  )
 }
 
 /** The tools to send, if only some may be called. Undefined: all are sent. */

@@ -25,7 +25,8 @@ export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
   const tool: MessagesTool = wire
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {
-    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: protocolName, path: below(at, 'name') }, 'a function has a name')
+    if (tool.name === undefined)
+      throw new TranslationError({ code: 'malformed', protocol: protocolName, path: below(at, 'name') }, 'missing, expected text: every function has a name')
     return decodeFunction({ ...tool, name: tool.name }, at)
   }
   const family = toolFamily(type)
@@ -210,7 +211,10 @@ function encodeSchema(parameters: FunctionTool['parameters'], place: () => strin
   if (!parameters) return { type: 'object', properties: {} }
   if (parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
+  throw new TranslationError(
+    { code: 'inexpressible', protocol: protocolName, path: place() },
+    "the target needs parameters with `type: 'object'`: wrap them in an object",
+  )
 }
 
 /** Does the provider itself run the tool? */

@@ -130,7 +130,10 @@ function encodeSource({ kind, source, at }: MediaPart, writing: Writing): Source
     case 'file-id':
       if (source.issuer === protocolName) return { file_id: source.id }
       if (writing.options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id is valid only where it was issued')
+        throw new TranslationError(
+          { code: 'inexpressible', protocol: protocolName, path: at ?? '' },
+          "only the provider of a file id has the file: pass `resolveFile`, or set `onUnresolvable: 'note'`",
+        )
       writing.report.add('file.foreign-id', at)
       return undefined
     case 'text':
