@@ -358,8 +358,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the refusal of a reference points at the body',
     room: 'kit',
-    find: 'path: this.#pathOf(at, field) }, commonNotes',
-    replace: "path: '' }, commonNotes",
+    find: "code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field)",
+    replace: "code: 'inexpressible', protocol: this.#protocol, path: ''",
   },
   {
     fault: 'what the client stores is stored by the provider',
