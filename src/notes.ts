@@ -31,8 +31,16 @@ export type Note = Omit<AnyNote, 'code'> & {
   code: NoteCode
 }
 
-/** `madeBy`: the protocols whose codecs make the note, `translate` or `gateway`; empty: all of them. */
-export type NoteEntry = { kind: NoteKind; meaning: string; advice: string; madeBy: readonly string[] }
+/** What `noteCatalog` says of a note. */
+export type NoteEntry = {
+  kind: NoteKind
+  /** What happened, in a sentence. */
+  meaning: string
+  /** What to do about it. */
+  advice: string
+  /** The protocols whose codecs make the note, `translate` or `gateway`. Empty: all of them. */
+  madeBy: readonly string[]
+}
 
 const advice: Record<NoteCode, string> = {
   ...sharedAdvice,

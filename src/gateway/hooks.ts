@@ -7,12 +7,19 @@ import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ClientRequest } from './request.ts'
 
-/**
- * The client. `group`: one of the configured groups; absent: all models are visible. `models`: the ids that it may use, of those that its group sees;
- * a `*` at the end matches any rest; absent: all of these. `requestsPerMinute`: the limit of this name, in
- * addition to that of the group; absent or 0: no limit. `concurrentRequests`: the same for requests in progress at the same time.
- */
-export type Identity = { name?: string; group?: string; models?: readonly string[]; requestsPerMinute?: number; concurrentRequests?: number }
+/** The client. */
+export type Identity = {
+  /** Clients of one name share their limits and their stored responses. */
+  name?: string
+  /** One of the configured groups. Absent: all models are visible. */
+  group?: string
+  /** The ids that it may use, of those that its group sees. A `*` at the end matches any rest. Absent: all of these. */
+  models?: readonly string[]
+  /** The limit of this name, in addition to that of the group. Absent or 0: no limit. */
+  requestsPerMinute?: number
+  /** The same for requests in progress at the same time. */
+  concurrentRequests?: number
+}
 
 /**
  * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
@@ -71,15 +78,28 @@ export type Attempt = {
   notes: readonly Note[]
   /** Milliseconds until the upstream began to respond, or failed. */
   ms: number
-  /**
-   * Absent: it succeeded. `message`: without text of the upstream. `upstreamMessage`: the text of the upstream, which may repeat the
-   * prompt; secrets of the channel are replaced.
-   */
-  failure?: { status: number; kind: FailureKind; message: string; upstreamMessage?: string }
+  /** Absent: it succeeded. */
+  failure?: {
+    status: number
+    kind: FailureKind
+    /** Without text of the upstream. */
+    message: string
+    /** The text of the upstream, which may repeat the prompt. Secrets of the channel are replaced. */
+    upstreamMessage?: string
+  }
 }
 
-/** The exchange of some notes. `model`: the name that the caller used. `from` and `to`: the protocols of caller and upstream. */
-export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
+/** The exchange of some notes. */
+export type Exchange = {
+  requestId: string
+  /** The name that the client used. */
+  model: string
+  channel: string
+  /** The protocol of the client. */
+  from: string
+  /** The protocol of the upstream. */
+  to: string
+}
 
 /** A logger such as pino or console. Only these methods are used. */
 export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
@@ -110,18 +130,20 @@ export const hookRequest = ({ method, path, headers, raw }: ClientRequest, hasRa
   raw: hasRaw ? raw : undefined,
 })
 
-/**
- * A body for `onRequest` or `onResponse`. Do not change it: return another one.
- *
- * `protocol`: of the client. `model`: the name in the request. `body`: as it is on the wire. `canonical`: the same in the model of all
- * protocols; it is decoded on first use, and throws `TranslationError` `malformed` for an invalid body.
- */
+/** A body for `onRequest` or `onResponse`. Do not change it: return another one. */
 export type BodyCall<Canonical, Raw = unknown> = {
+  /** The protocol of the client. */
   protocol: ProtocolName
+  /** The name in the request. */
   model: string
   identity: Identity
   request: HookRequest<Raw>
+  /** As it is on the wire. */
   body: unknown
+  /**
+   * The same in the model of all protocols. It is decoded on first use.
+   * @throws TranslationError `malformed` for an invalid body
+   */
   readonly canonical: Canonical
 }
 
@@ -129,7 +151,7 @@ export type BodyCall<Canonical, Raw = unknown> = {
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement keeps the body, which TypeScript 5 takes for `void`.
 export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | void
 
-/** The exchange of a stream for `onStream`. `protocol`: of the client. `model`: the name in the request. */
+/** The exchange of a stream for `onStream`. */
 export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>
 
 /** The hooks that are functions. */
