@@ -260,10 +260,13 @@ describe('the parts of a response', () => {
 
 describe('the testing kit', () => {
   const kit = testing as unknown as Untyped
-  test.each(['requestOf', 'responseOf', 'streamOf', 'cutStreamOf', 'brokenStreamOf', 'strictOf', 'splitLaw'])('%s throws for an unknown protocol', name => {
-    for (const wrong of ['mesages', undefined, 5, 'toString']) expect(() => kit[name]?.(wrong, () => {})).toThrow(RangeError)
-    expect(() => kit[name]?.('mesages', () => {})).toThrow(/^protocol: expected one of chat-completions, .*; did you mean messages\?$/)
-  })
+  test.each(['requestOf', 'responseOf', 'streamOf', 'cutStreamOf', 'brokenStreamOf', 'strictOf', 'splitProperty'])(
+    '%s throws for an unknown protocol',
+    name => {
+      for (const wrong of ['mesages', undefined, 5, 'toString']) expect(() => kit[name]?.(wrong, () => {})).toThrow(RangeError)
+      expect(() => kit[name]?.('mesages', () => {})).toThrow(/^protocol: expected one of chat-completions, .*; did you mean messages\?$/)
+    },
+  )
 })
 
 describe('translateBetween', () => {

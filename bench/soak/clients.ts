@@ -63,7 +63,7 @@ type WireResponse = { [key: string]: unknown } & {
   candidates?: { content?: { parts?: { text?: string }[] } }[]
 }
 
-/** Written by hand, for the library must not be its own judge. */
+/** Written by hand, so that the library does not validate itself. */
 const textIn: Record<Covered, (wire: WireResponse) => string | undefined> = {
   'chat-completions': ({ choices: [choice] = [] }) => choice?.delta?.content ?? choice?.message?.content,
   responses: ({ type, delta, output }) =>

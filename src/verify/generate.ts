@@ -14,8 +14,8 @@ import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { encodeRequest } from '../translate/encode.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { gist, isHtml, mendOf, type Received, type Sender, speaksOfModel } from './ask.ts'
-import type { Point, ReportPoint } from './point.ts'
+import { fixFor, gist, isHtml, type Received, type Sender, speaksOfModel } from './ask.ts'
+import type { Check, ReportCheck } from './check.ts'
 
 export type Probe = {
   ask: Sender
@@ -25,7 +25,7 @@ export type Probe = {
   key: string | undefined
   /** It was requested by name. */
   wanted: boolean
-  report: ReportPoint
+  report: ReportCheck
 }
 
 const noSuchModel = 'wireglot-verify-no-such-model'
@@ -87,10 +87,10 @@ function isNotOffered(received: Received): boolean {
 }
 
 /** @returns whether there was a response */
-function checkWhole({ protocol, report }: Probe, name: string, received: Received, reportMore: (response: CanonicalResponse) => Point): boolean {
+function checkWhole({ protocol, report }: Probe, name: string, received: Received, reportMore: (response: CanonicalResponse) => Check): boolean {
   const ms = received.totalMs
-  const failed = (detail: string, mend = mendOf(received)) => {
-    report(name, 'failed', detail, { mend, ms })
+  const failed = (detail: string, fix = fixFor(received)) => {
+    report(name, 'failed', detail, { fix, ms })
     return false
   }
   if (received.status !== 200 || received.failure !== undefined) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
@@ -108,9 +108,9 @@ function checkWhole({ protocol, report }: Probe, name: string, received: Receive
   }
 }
 
-function checkStreamed({ protocol, report }: Probe, name: string, received: Received, reportMore: (body: CanonicalResponse, ms: number) => Point): Point {
+function checkStreamed({ protocol, report }: Probe, name: string, received: Received, reportMore: (body: CanonicalResponse, ms: number) => Check): Check {
   const ms = received.totalMs
-  const failed = (detail: string, mend = mendOf(received)) => report(name, 'failed', detail, { mend, ms })
+  const failed = (detail: string, fix = fixFor(received)) => report(name, 'failed', detail, { fix, ms })
   if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
   const expected = protocol.framing?.contentType ?? 'text/event-stream'
   if (!received.type.toLowerCase().includes(expected))
@@ -123,8 +123,8 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   const reader = createStreamReader(protocol, {}, event => events.push(event))
   reader.push(received.text)
   reader.end()
-  const judge = strictOf(protocol.name)
-  const outcome = judge.outcome(wires)
+  const validator = strictOf(protocol.name)
+  const outcome = validator.outcome(wires)
   const { response, clean } = collect(events)
   if (response.error) return failed(`the stream ends in an error: ${response.error.message}`, 'The service failed after it had begun: look at its log.')
   if (broken > 0) return failed(`${broken} frames are no JSON`, 'The server, or a proxy that cuts lines, breaks the frames of the stream.')
@@ -133,15 +133,12 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
       received.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
       'Clients take this for a failure, or worse, for the complete response: check timeouts and buffers of proxies, and the last event of the server.',
     )
-  const faults = [...judge.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
+  const faults = [...validator.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
   if (faults.length > 0)
-    return failed(
-      firstOf(faults),
-      'Strict clients break on this stream: the server has to write its events as the protocol says, or something between has to mend them.',
-    )
+    return failed(firstOf(faults), 'Strict clients break on this stream: the server has to write its events as the protocol says, or a proxy must repair them.')
   if (ms > 2_000 && received.firstByteMs > ms * 0.9)
     report(`${name}: chunks`, 'warned', `everything came at once after ${received.firstByteMs} ms`, {
-      mend: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
+      fix: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
     })
   return reportMore(response, ms)
 }
@@ -159,53 +156,53 @@ function framesIn(text: string): { wires: unknown[]; broken: number } {
   return { wires, broken }
 }
 
-function reportText({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Point {
+function reportText({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Check {
   const text = textOf(response)
   const reason = response.candidates[0]?.finish?.reason
   if (text) report(name, 'passed', `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`, { ms })
   else if (reason === 'length')
     report(name, 'warned', 'the limit of 1024 tokens was reached before any text', {
       ms,
-      mend: 'This model thinks at length: clients have to ask for more tokens.',
+      fix: 'This model thinks at length: clients have to ask for more tokens.',
     })
-  else report(name, 'failed', 'the response has no text', { ms, mend: 'Ask the model directly; if it responds there, something between drops the text.' })
+  else report(name, 'failed', 'the response has no text', { ms, fix: 'Ask the model directly; if it responds there, something between drops the text.' })
   const { input, output } = usageOf(response) ?? {}
   if (input && output) return report(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
   return report(`${name}: usage`, 'failed', 'no count of tokens', {
-    mend: 'Clients and bills show nothing for this model: let the server count, in streams too.',
+    fix: 'Clients and bills show nothing for this model: let the server count, in streams too.',
   })
 }
 
-function reportCall({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Point {
+function reportCall({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Check {
   const [call] = toolCallsOf(response)
   if (!call)
     return report(name, 'warned', 'the model did not call the tool', {
       ms,
-      mend: 'Coding tools cannot work with a model that calls no tools: try a larger model, or look whether the server takes tools at all.',
+      fix: 'Coding tools cannot work with a model that calls no tools: try a larger model, or look whether the server takes tools at all.',
     })
   const { input } = call
   if (call.name !== 'get_weather' || !isObject(input))
     return report(name, 'failed', `calls ${call.name} with what is no JSON object`, {
       ms,
-      mend: 'Clients cannot run this call: look at the server’s parser of tool calls.',
+      fix: 'Clients cannot run this call: look at the server’s parser of tool calls.',
     })
   return report(name, 'passed', `${call.name} ${JSON.stringify(input)}`, { ms })
 }
 
 /** Does an invalid request get an error of this protocol? */
-function checkRefusal({ protocol, report }: Probe, received: Received): Point {
+function checkRefusal({ protocol, report }: Probe, received: Received): Check {
   const name = 'an error'
   const ms = received.totalMs
-  const mend = 'Clients decide by status and body whether to retry: an error must have the form of the protocol.'
-  if (received.failure !== undefined) return report(name, 'failed', received.failure, { ms, mend })
+  const fix = 'Clients decide by status and body whether to retry: an error must have the form of the protocol.'
+  if (received.failure !== undefined) return report(name, 'failed', received.failure, { ms, fix })
   if (received.status < 400)
     return report(name, 'warned', `an unknown model gets status ${received.status}`, {
       ms,
-      mend: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
+      fix: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
     })
   const faults = strictOf(protocol.name).checkError(parseJson(received.text)).filter(isGrave)
   if (faults.length > 0)
-    return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, mend })
+    return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, fix })
   return report(name, 'passed', `an unknown model is refused with status ${received.status}`, { ms })
 }
 

@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts'
 import type { Expect, Fault } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
 
-/** `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent judge looks at what came. */
+/** `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent validator checks what came. */
 export const behaviours = ['sdk', 'strict', 'leaves at once', 'leaves in the middle', 'stalls', 'sends half and leaves', 'sends half and stalls'] as const
 export type Behaviour = (typeof behaviours)[number]
 

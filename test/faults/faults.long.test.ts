@@ -4,15 +4,15 @@ import { behaviours, type Cell, nameOf, pairs, run, startBench } from './cells.t
 import { cutAt, faults } from './faults.ts'
 
 /**
- * A share of `npm run test:faults`: every fault meets somebody who judges what came, streamed and whole, and a client that
- * does not wait; every pair and every kind of client come up, but not all at once.
+ * A share of `npm run test:faults`: every fault meets a client that validates what it received, streamed and complete, and a client
+ * that does not wait; every pair and every kind of client come up, but not all at once.
  */
-const judges = ['sdk', 'strict'] as const
+const validating = ['sdk', 'strict'] as const
 const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))
 const share = faults.flatMap((fault, i): Cell[] => {
   const pairAt = (k: number) => pairs[(i * 3 + k * 5) % pairs.length] as (typeof pairs)[number]
   return [
-    ...judges.map((behaviour, k): Cell => ({ fault, ...pairAt(k), stream: (i + k) % 2 === 0, behaviour })),
+    ...validating.map((behaviour, k): Cell => ({ fault, ...pairAt(k), stream: (i + k) % 2 === 0, behaviour })),
     { fault, ...pairAt(2), stream: i % 4 < 2, behaviour: hasty[i % hasty.length] ?? 'stalls' },
   ]
 })
@@ -42,9 +42,9 @@ test.each([
 })
 
 test('every fault, every pair, every kind of client and both forms are in the share', () => {
-  const judged = share.filter(({ behaviour }) => behaviour === 'sdk' || behaviour === 'strict')
-  expect(judged.filter(({ stream }) => stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
-  expect(judged.filter(({ stream }) => !stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
-  for (const { client, served } of pairs) expect(judged.filter(cell => cell.client === client && cell.served === served).length).toBeGreaterThan(2)
+  const validated = share.filter(({ behaviour }) => behaviour === 'sdk' || behaviour === 'strict')
+  expect(validated.filter(({ stream }) => stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
+  expect(validated.filter(({ stream }) => !stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
+  for (const { client, served } of pairs) expect(validated.filter(cell => cell.client === client && cell.served === served).length).toBeGreaterThan(2)
   for (const behaviour of behaviours) expect([...share, ...halves].filter(cell => cell.behaviour === behaviour).length).toBeGreaterThan(7)
 })

@@ -116,7 +116,7 @@ const untold: Untold[] = [
   },
 ]
 
-/** Why this response does not count for the law. */
+/** Why this response does not count for the property. */
 const untoldIn = ({ candidates }: CanonicalResponse, to: string): string | undefined =>
   untold.find(
     rule =>

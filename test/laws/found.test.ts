@@ -9,7 +9,7 @@ import { cross, type Kind } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { lossOf } from '../support/loss.ts'
 
-/** What new seeds of the laws found once, kept so that every run tests it. */
+/** What new seeds of the properties found once, kept so that every run tests it. */
 
 type Row = { what: string; kind: Kind; from: ProtocolName; to: ProtocolName; wire: unknown; pick?: number }
 const pairOf = ({ from, to }: Row): { from: Protocol; to: Protocol } => ({ from: protocols[from], to: protocols[to] })

@@ -71,7 +71,7 @@ describe.each(all)('$name, read and written again', protocol => {
     )
   })
 
-  test('most of what the schemas allow can be read, so that the laws have something to say', () => {
+  test('most of what the schemas allow can be read, so that the properties check enough values', () => {
     const share = (wire: typeof wires.request, read: (wire: unknown) => unknown) =>
       fc.sample(wire, 200).filter(one => attempt(() => read(one)) !== undefined).length / 200
     expect(share(wires.request, decodeRequest)).toBeGreaterThan(0.5)

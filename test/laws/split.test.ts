@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { splitLaw } from '../../src/testing/laws.ts'
+import { splitProperty } from '../../src/testing/properties.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { runs } from '../support/runs.ts'
 
@@ -10,7 +10,7 @@ const every = protocolNames.flatMap(from => protocolNames.map(to => ({ name: `${
 describe.each(every)('$name', ({ from, to }) => {
   test.each(from === to ? [{}, { model: 'another' }] : [{}])('any split of the bytes gives the same text, notes and usage: %j', settings => {
     fc.assert(
-      splitLaw(from, () => translatorThatReportsAll(settings)),
+      splitProperty(from, () => translatorThatReportsAll(settings)),
       runs(1000),
     )
   })

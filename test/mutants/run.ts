@@ -6,7 +6,7 @@ import type { Question } from './lane.ts'
 import { type Mutant, mutants } from './mutants.ts'
 
 /**
- * Plants every fault of the list alone and checks whether a table notices it, and if not, whether a law does. Prints a line for each, and
+ * Plants every fault of the list alone and checks whether a table notices it, and if not, whether a property does. Prints a line for each, and
  * writes the score into docs/contributing.md. Words on the command line choose faults by their text; `--lanes N` uses N processes at once
  * (2 if absent); `--after FILE` continues from the output of a stopped run. Exit code 1: a fault survived.
  */
@@ -14,19 +14,19 @@ const { positionals: words, values } = parseArgs({ allowPositionals: true, optio
 const chosen = mutants.filter(({ fault, room }) => words.every(word => fault.includes(word) || room.includes(word)))
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-type Verdict = Mutant & { killedBy: 'a law' | 'a table' | undefined }
+type Verdict = Mutant & { killedBy: 'a property' | 'a table' | undefined }
 
-type Suite = { by: 'a law' | 'a table'; folders: readonly string[]; runs?: string }
+type Suite = { by: 'a property' | 'a table'; folders: readonly string[]; runs?: string }
 
 const tables = ['test/protocols', 'test/translate', 'test/kit', 'test/canonical', 'test/failures', 'test/api.test.ts', 'test/notes.test.ts']
 
-/** The tables of the fault's own room take seconds, all tables a minute, the laws several: they run in this order. */
+/** The tables of the fault's own room take seconds, all tables a minute, the properties several: they run in this order. */
 const suitesOf = ({ room }: Mutant): readonly Suite[] => [
   ...(existsSync(`${root}test/${room}`) ? [{ by: 'a table', folders: [`test/${room}`] } as const] : []),
   { by: 'a table', folders: tables },
   // Most faults that no table notices are noticed after few runs.
-  { by: 'a law', folders: ['test/laws'], runs: '10' },
-  { by: 'a law', folders: ['test/laws'] },
+  { by: 'a property', folders: ['test/laws'], runs: '10' },
+  { by: 'a property', folders: ['test/laws'] },
 ]
 
 type Lane = { ask(question: Question): Promise<string[]>; close(): void }
@@ -68,7 +68,7 @@ for (const folders of [tables, ['test/laws']]) {
 
 const before = values.after === undefined ? [] : readFileSync(values.after, 'utf8').split('\n')
 const verdicts: Verdict[] = chosen.flatMap(mutant => {
-  const [by] = (['a law', 'a table'] as const).filter(one => before.includes(lineOf({ ...mutant, killedBy: one })))
+  const [by] = (['a property', 'a table'] as const).filter(one => before.includes(lineOf({ ...mutant, killedBy: one })))
   return by ? [{ ...mutant, killedBy: by }] : []
 })
 const waiting = chosen.filter(({ fault }) => !verdicts.some(verdict => verdict.fault === fault))
@@ -84,7 +84,7 @@ await Promise.all(
 )
 
 const count = (by: Verdict['killedBy']) => verdicts.filter(({ killedBy }) => killedBy === by).length
-const score = `${verdicts.length - count(undefined)} of ${verdicts.length} planted faults are noticed: ${count('a table')} by a table, ${count('a law')} by a law where no table does.`
+const score = `${verdicts.length - count(undefined)} of ${verdicts.length} planted faults are noticed: ${count('a table')} by a table, ${count('a property')} by a property where no table does.`
 console.log(score)
 if (words.length === 0) {
   const page = `${root}docs/contributing.md`

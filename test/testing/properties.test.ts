@@ -18,15 +18,15 @@ const fails = (property: fc.IRawProperty<unknown>, message: RegExp) => {
   expect(String(errorInstance)).toMatch(message)
 }
 
-describe('the laws hold for wireglot itself', () => {
-  test('any split', holds(testing.splitLaw(from, create)))
-  test('legal streams', holds(testing.legalStreamLaw({ from, to }, create)))
-  test('no cut stream that looks whole', holds(testing.cutLaw({ from, to }, create)))
-  test('nothing is changed', holds(testing.purityLaw(testing.requestOf(from), body => translateRequest(body, { from, to }))))
+describe('the properties hold for wireglot itself', () => {
+  test('any split', holds(testing.splitProperty(from, create)))
+  test('legal streams', holds(testing.legalStreamProperty({ from, to }, create)))
+  test('no cut stream that looks whole', holds(testing.truncationProperty({ from, to }, create)))
+  test('nothing is changed', holds(testing.purityProperty(testing.requestOf(from), body => translateRequest(body, { from, to }))))
   test(
     'there and back in one protocol',
     holds(
-      testing.roundTripLaw(
+      testing.roundTripProperty(
         testing.requestOf(from),
         body => protocols[from].decodeRequest(body).value,
         value => written(value as never, protocols[from]).wire,
@@ -34,14 +34,14 @@ describe('the laws hold for wireglot itself', () => {
     ),
   )
   test.each(names)('%s: legal random streams, and cut ones that are cut', name => {
-    const judge = testing.strictOf(name)
+    const validator = testing.strictOf(name)
     const wires = (text: string) => testing.framesOf(text).map(({ wire }) => wire)
     fc.assert(
-      fc.property(testing.streamOf(name), text => judge.checkStream(wires(text)).length === 0 && judge.outcome(wires(text)) === 'success'),
+      fc.property(testing.streamOf(name), text => validator.checkStream(wires(text)).length === 0 && validator.outcome(wires(text)) === 'success'),
       runs(100),
     )
     fc.assert(
-      fc.property(testing.cutStreamOf(name), text => judge.outcome(wires(text)) === 'cut'),
+      fc.property(testing.cutStreamOf(name), text => validator.outcome(wires(text)) === 'cut'),
       runs(100),
     )
   })
@@ -52,14 +52,14 @@ const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({
 describe('nothing is lost without a note', () => {
   test.each(pairs)('requests of $from toward $to', pair => {
     fc.assert(
-      testing.noSilentLossLaw(testing.requestOf(pair.from), body => translateRequest(body, pair)),
+      testing.noSilentLossProperty(testing.requestOf(pair.from), body => translateRequest(body, pair)),
       runs(300),
     )
   })
 
   test.each(pairs)('responses of $from toward $to', pair => {
     fc.assert(
-      testing.noSilentLossLaw(testing.responseOf(pair.from), body => translateResponse(body, pair)),
+      testing.noSilentLossProperty(testing.responseOf(pair.from), body => translateResponse(body, pair)),
       runs(300),
     )
   })
@@ -72,7 +72,7 @@ describe('nothing is lost without a note', () => {
         const { model: _, modelVersion: __, ...rest } = converted as Record<string, unknown>
         return { body: rest, notes }
       }
-      fails(testing.noSilentLossLaw(testing.responseOf(pair.from), forgetful), /lost silently: \/model/)
+      fails(testing.noSilentLossProperty(testing.responseOf(pair.from), forgetful), /lost silently: \/model/)
     },
   )
 })
@@ -83,7 +83,7 @@ describe('what is no loss', () => {
     ['responses', { object: 'response', status: 'completed' }],
   ])('a label in %s is no loss, and another value of the same body is', (_, body) => {
     const nothing = () => ({ body: {} })
-    const isLossy = (one: unknown) => fc.check(testing.noSilentLossLaw(fc.constant(one), nothing), { numRuns: 50, seed: 1 }).failed
+    const isLossy = (one: unknown) => fc.check(testing.noSilentLossProperty(fc.constant(one), nothing), { numRuns: 50, seed: 1 }).failed
     const { object: _object, status: _status, ...rest } = body as Record<string, unknown>
     expect(isLossy({ ...body, model: 'm' })).toBe(true)
     expect(isLossy('object' in body ? { object: 'response', ...rest } : { messages: [], response_format: { json_schema: { name: 'a' } } })).toBe(false)
@@ -93,35 +93,35 @@ describe('what is no loss', () => {
 test('the status of a message without content is no loss, and that of another one is', () => {
   const isLossy = (content: unknown) => {
     const body = { input: [{ type: 'message', status: 'completed', ...(content !== undefined && { content }) }] }
-    const law = testing.noSilentLossLaw(
+    const property = testing.noSilentLossProperty(
       fc.constant(body),
       () => ({ body: {} }),
       path => path !== '/input/0/status',
     )
-    return fc.check(law, { numRuns: 50, seed: 1 }).failed
+    return fc.check(property, { numRuns: 50, seed: 1 }).failed
   }
   expect([undefined, null, '', [], 'Hello', [{ type: 'input_image' }]].map(isLossy)).toEqual([false, false, false, false, true, true])
 })
 
 test('whether an empty text is a thought is no loss, and of another text it is', () => {
   const isLossy = (text: string) => {
-    const law = testing.noSilentLossLaw(
+    const property = testing.noSilentLossProperty(
       fc.constant({ candidates: [{ content: { parts: [{ thought: false, text }] } }] }),
       () => ({ body: {} }),
       path => !path.endsWith('/thought'),
     )
-    return fc.check(law, { numRuns: 50, seed: 1 }).failed
+    return fc.check(property, { numRuns: 50, seed: 1 }).failed
   }
   expect(['', 'Hello'].map(isLossy)).toEqual([false, true])
 })
 
-describe('a fault is found by its law:', () => {
+describe('a fault is found by its property:', () => {
   test('lines that are taken apart by chunk', () => {
     const byChunk = () => ({
       push: (chunk: Uint8Array | string) => (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)).trim(),
       end: () => '',
     })
-    fails(testing.splitLaw(from, byChunk), /another split/)
+    fails(testing.splitProperty(from, byChunk), /depends on how the bytes are split/)
   })
 
   test('a stream that is passed on as it is', () => {
@@ -133,7 +133,7 @@ describe('a fault is found by its law:', () => {
       },
       end: () => '',
     })
-    fails(testing.legalStreamLaw({ from, to: from }, through), /no legal stream/)
+    fails(testing.legalStreamProperty({ from, to: from }, through), /no legal stream/)
   })
 
   test('an end that is always written', () => {
@@ -145,7 +145,7 @@ describe('a fault is found by its law:', () => {
           'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
       }
     }
-    fails(testing.cutLaw({ from, to }, ended), /sold as a whole one/)
+    fails(testing.truncationProperty({ from, to }, ended), /truncated stream looks complete/)
   })
 
   test('a field that is lost without a note', () => {
@@ -153,18 +153,18 @@ describe('a fault is found by its law:', () => {
       const { temperature: _, ...rest } = body as { temperature?: unknown }
       return { body: rest, notes: [] }
     }
-    fails(testing.noSilentLossLaw(testing.requestOf(from), lossy), /lost silently: \/temperature/)
+    fails(testing.noSilentLossProperty(testing.requestOf(from), lossy), /lost silently: \/temperature/)
     const noted = (body: unknown) => ({ ...lossy(body), notes: [{ kind: 'dropped' as const, path: '/temperature', code: 'x', reason: 'no place' }] })
-    fc.assert(testing.noSilentLossLaw(testing.requestOf(from), noted), runs(500))
+    fc.assert(testing.noSilentLossProperty(testing.requestOf(from), noted), runs(500))
     fc.assert(
-      testing.noSilentLossLaw(testing.requestOf(from), lossy, path => path === '/temperature'),
+      testing.noSilentLossProperty(testing.requestOf(from), lossy, path => path === '/temperature'),
       runs(500),
     )
   })
 
   test('a body that is changed', () => {
     fails(
-      testing.purityLaw(testing.requestOf(from), body => {
+      testing.purityProperty(testing.requestOf(from), body => {
         if (typeof body === 'object' && body !== null) Object.assign(body, { stream: true })
         return { body }
       }),
@@ -174,12 +174,12 @@ describe('a fault is found by its law:', () => {
 
   test('a way back that forgets', () => {
     fails(
-      testing.roundTripLaw(
+      testing.roundTripProperty(
         testing.requestOf(from),
         body => body,
         body => ({ ...(body as object), model: 'another' }),
       ),
-      /there and back/,
+      /round trip changed/,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest'
 
-/** Of the laws a share alone, when `WIREGLOT_LAW_SHARE` says which: `npm run laws -- --share 1/8`. */
+/** Runs only a share of the properties when `WIREGLOT_LAW_SHARE` names it: `npm run laws -- --share 1/8`. */
 beforeEach(({ task, skip }) => {
   const [mine, all] = (process.env['WIREGLOT_LAW_SHARE'] ?? '').split('/').map(Number)
   if (!mine || !all || !/laws\/[^/]+$/.test(task.file.name)) return

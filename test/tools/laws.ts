@@ -3,9 +3,9 @@ import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
 /**
- * The laws with a new seed and many runs. Prints the seed before anything else, each law as it holds or fails with its time, and the sum at
- * the end. `WIREGLOT_LAW_SEED` repeats an earlier run. A full run takes hours, so it can be cut: arguments choose files, `--of 'messages →
- * responses'` a protocol or pair, `--share 1/8` every eighth law of a pair, always the same ones.
+ * The properties with a new seed and many runs. Prints the seed before anything else, each property as it holds or fails with its time, and the
+ * sum at the end. `WIREGLOT_LAW_SEED` repeats an earlier run. A full run takes hours, so it can be cut: arguments choose files, `--of 'messages →
+ * responses'` a protocol or pair, `--share 1/8` every eighth property of a pair, always the same ones.
  */
 const seed = process.env['WIREGLOT_LAW_SEED'] ?? String(randomInt(2 ** 31))
 const throws = process.env['WIREGLOT_LAW_RUNS'] ?? '100000'
@@ -38,5 +38,5 @@ const { status } = spawnSync('npx', [...vitest, ...chosen], {
     ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }),
   },
 })
-console.log(status === 0 ? `every law held: ${reported} ${cut}` : `a law failed; the same seed again: ${reported} npm run laws -- ${cut}`)
+console.log(status === 0 ? `every property held: ${reported} ${cut}` : `a property failed; the same seed again: ${reported} npm run laws -- ${cut}`)
 process.exitCode = status ?? 1

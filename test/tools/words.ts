@@ -59,6 +59,8 @@ export const glossary: Record<string, string> = {
   blotted: 'redacted',
   odds: 'log probabilities',
   dice: 'seed, generator',
+  law: 'property',
+  laws: 'property',
   hole: 'vulnerability',
   holes: 'vulnerabilities',
   'how it ended': 'finish reason',
@@ -85,6 +87,8 @@ const exceptions: readonly { file: RegExp; words: readonly string[]; line?: RegE
     reason: 'the voice of spoken output: a field of several wires',
   },
   { file: /./, words: ['said'], line: /(?:You|tool) said/, reason: 'what the demo model says' },
+  { file: /^test\//, words: ['law', 'laws'], reason: 'the folder test/laws and its tools, which no user reads' },
+  { file: /./, words: ['law', 'laws'], line: /test\/laws|npm run laws|"laws":|WIREGLOT_LAW_/, reason: 'the folder test/laws, its script and its variables' },
   { file: /^test\/corpus\/twins\.test\.ts$/, words: ['reply'], line: /basic-reply/, reason: 'names of recordings' },
   { file: /^docs\/drift\.md$/, words: ['answer', 'voice'], line: /PlaceAnswer|VoiceConsent/, reason: 'types of generate-content and messages' },
 ]

@@ -12,11 +12,11 @@ export type Breakers<Result> = {
   run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** What the result of an attempt says of its channel. Undefined: nothing. */
-type Judge<Result> = (result: Result) => 'well' | 'failed' | undefined
+/** Classifies the result of an attempt. Undefined: it does not count for the channel. */
+type Classify<Result> = (result: Result) => 'well' | 'failed' | undefined
 
-export function createBreakers<Result>(channels: readonly ChannelEntry[], judge: Judge<Result>): Breakers<Result> {
-  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, judge)]))
+export function createBreakers<Result>(channels: readonly ChannelEntry[], classify: Classify<Result>): Breakers<Result> {
+  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, classify)]))
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
     lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
@@ -31,16 +31,16 @@ export function createBreakers<Result>(channels: readonly ChannelEntry[], judge:
  */
 class Circuit<Result> {
   readonly #settings: ChannelEntry['breaker']
-  readonly #judge: Judge<Result>
+  readonly #classify: Classify<Result>
   #failures = 0
   lastFailure: Result | undefined
   /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
   #until: number | undefined
   #isProbed = false
 
-  constructor(settings: ChannelEntry['breaker'], judge: Judge<Result>) {
+  constructor(settings: ChannelEntry['breaker'], classify: Classify<Result>) {
     this.#settings = settings
-    this.#judge = judge
+    this.#classify = classify
   }
 
   restMs(): number | undefined {
@@ -62,7 +62,7 @@ class Circuit<Result> {
 
   async #counted(attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
-    const verdict = this.#judged(result)
+    const verdict = this.#verdictOf(result)
     if (verdict === 'well') this.#failures = 0
     // Attempts that were running when it opened do not extend the rest.
     else if (verdict === 'failed' && ++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
@@ -73,7 +73,7 @@ class Circuit<Result> {
     this.#isProbed = true
     try {
       const result = await attempt()
-      const verdict = this.#judged(result)
+      const verdict = this.#verdictOf(result)
       if (verdict === 'failed') this.#open()
       else if (verdict === 'well') this.#close()
       return result
@@ -82,8 +82,8 @@ class Circuit<Result> {
     }
   }
 
-  #judged(result: Result): ReturnType<Judge<Result>> {
-    const verdict = this.#judge(result)
+  #verdictOf(result: Result): ReturnType<Classify<Result>> {
+    const verdict = this.#classify(result)
     if (verdict === 'failed') this.lastFailure = result
     return verdict
   }

@@ -10,7 +10,7 @@ import { strict as responses } from './responses.ts'
 export type { Strict } from './faults.ts'
 
 /** Validators by protocol. They use nothing of the codecs, so that they are independent of them. */
-const judges = new Map<string, Strict>(
+const validators = new Map<string, Strict>(
   Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent, converse } satisfies Record<
     ProtocolName,
     Strict
@@ -25,7 +25,7 @@ const judges = new Map<string, Strict>(
  * console.log(strictOf('messages').checkRequest({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] })[0]) // /max_tokens: missing
  */
 export function strictOf(protocol: string): Strict {
-  const known = judges.get(protocol)
-  if (!known) throw new RangeError(`protocol: ${nameFault(protocol, [...judges.keys()])}`)
+  const known = validators.get(protocol)
+  if (!known) throw new RangeError(`protocol: ${nameFault(protocol, [...validators.keys()])}`)
   return known
 }

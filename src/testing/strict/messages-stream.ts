@@ -16,14 +16,14 @@ type Shapes = { event: Check; stop(delta: JsonObject, content: JsonObject[], at:
 
 /** The faults of a complete stream. Empty: it is legal. */
 export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
-  const judge = new Judge(shapes)
+  const validator = new StreamValidator(shapes)
   all.forEach((entry, index) => {
-    judge.take(entry, index)
+    validator.take(entry, index)
   })
-  return judge.end()
+  return validator.end()
 }
 
-class Judge {
+class StreamValidator {
   readonly #shapes: Shapes
   readonly #faults: string[] = []
   #phase: 'before' | 'blocks' | 'delta' | 'over' = 'before'

@@ -27,14 +27,14 @@ type Shapes = { event: Check; end(response: JsonObject, at: string, faults: stri
 
 /** The faults of a complete stream. Empty: it is legal. */
 export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
-  const judge = new Judge(shapes)
+  const validator = new StreamValidator(shapes)
   all.forEach((entry, index) => {
-    judge.take(entry, index, index === all.length - 1)
+    validator.take(entry, index, index === all.length - 1)
   })
-  return judge.end(all.at(-1))
+  return validator.end(all.at(-1))
 }
 
-class Judge {
+class StreamValidator {
   readonly #shapes: Shapes
   readonly #faults: string[] = []
   readonly #items: Known[] = []

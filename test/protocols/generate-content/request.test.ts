@@ -325,7 +325,7 @@ describe('what is written for another protocol', () => {
     ])
   })
 
-  test.each(['exaAiSearch', 'parallelAiSearch'])('the strict judge takes the tool %s, which the codec knows', key => {
+  test.each(['exaAiSearch', 'parallelAiSearch'])('the validator accepts the tool %s, which the codec knows', key => {
     const body = { contents: [user({ text: 'go' })], tools: [{ [key]: { apiKey: 'k', customConfigs: {} } }] }
     expect(strictOf('generate-content').checkRequest(body)).toEqual([])
   })

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 /** One response of an upstream that thinks: by name, the same in every turn but for its texts, ids and signatures. */
 export type Shape = { name: string; response(turn: number): unknown }
 
-/** How the upstreams of one protocol think; written by hand, for the library must not be its own judge. */
+/** How the upstreams of one protocol think; written by hand, so that the library does not validate itself. */
 export type Thinker = {
   shapes: Shape[]
   /** The same response as frames of a stream, as servers cut it. */

@@ -23,7 +23,7 @@ export type Reported = { name: string; freeform: boolean; field: string }
 
 export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
-/** How one protocol writes a script; written by hand, for the library must not be its own judge. */
+/** How one protocol writes a script; written by hand, so that the library does not validate itself. */
 export type Wire = {
   /** Its path; where the path has more: undefined for no such path, and whether a stream is requested. */
   path: string | ((url: string) => { stream: boolean } | undefined)
