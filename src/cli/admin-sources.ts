@@ -28,7 +28,7 @@ async function verifyChannel({ channels }: GatewayConfig, name: string, model: s
     { logger: false, transport: undiciTransport() },
   )
   const [protocol] = channel.protocols ?? protocolNames
-  const { ok, points } = await verify({ base: 'http://gateway', model, ...(protocol && { protocol }), fetch: gateway })
+  const { ok, checks } = await verify({ base: 'http://gateway', model, ...(protocol && { protocol }), fetch: gateway })
   await gateway.close(0)
-  return { ok, points }
+  return { ok, checks }
 }

@@ -5,7 +5,7 @@ import { curlOf } from '../clients/curl.ts'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
-import { demo, longestMs, settle } from '../gateway/options.ts'
+import { demo, longestMs, parseConfig } from '../gateway/options.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -63,7 +63,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
   const config = await source.read()
   // Before a database is created for it.
-  const { webSocket, channels } = settle(config, process.env)
+  const { webSocket, channels } = parseConfig(config, process.env)
   if (webSocket || channels.some(({ transport }) => transport === 'websocket')) await loadWs()
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
   const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live, defined({ adminKey, records }))

@@ -13,20 +13,20 @@ export function addVerify(program: Command): void {
     .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
     .addOption(new Option('--protocol <protocol>', 'test only this protocol').choices(protocolNames))
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a point failed.')
+    .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a check failed.')
     .action(async ({ base, model, keyEnv, protocol, json }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
       const key = keyOf(keyEnv)
-      const { pointText, verify } = await import('../verify/index.ts')
-      const onPoint = json ? {} : { onPoint: (point: Parameters<typeof pointText>[0]) => void process.stdout.write(`${pointText(point)}\n`) }
-      const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onPoint })
-      process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.points)}\n`)
+      const { checkText, verify } = await import('../verify/index.ts')
+      const onCheck = json ? {} : { onCheck: (check: Parameters<typeof checkText>[0]) => void process.stdout.write(`${checkText(check)}\n`) }
+      const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onCheck })
+      process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.checks)}\n`)
       if (!result.ok) process.exitCode = 1
     })
 }
 
-/** How many points passed, failed and warned. */
-export function summaryOf(points: readonly { result: string }[]): string {
-  const count = (wanted: string) => points.filter(({ result }) => result === wanted).length
+/** How many checks passed, failed and warned. */
+export function summaryOf(checks: readonly { result: string }[]): string {
+  const count = (wanted: string) => checks.filter(({ result }) => result === wanted).length
   const warned = count('warned')
   return `${count('passed')} passed, ${count('failed')} failed, ${warned} ${warned === 1 ? 'warning' : 'warnings'}`
 }

@@ -8,7 +8,7 @@ import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
-import type { ChannelEntry, Settled } from './options.ts'
+import type { ChannelEntry, ParsedConfig } from './options.ts'
 import type { GatewayRequest } from './request.ts'
 import type { ResponseStore } from './stored/response-store.ts'
 import type { Observed } from './telemetry.ts'
@@ -20,7 +20,7 @@ import type { Opened } from './upstream/opened.ts'
 
 /** What all exchanges of a gateway share. */
 export type Service = {
-  config: Settled
+  config: ParsedConfig
   hooks: Hooks
   catalog: Catalog
   limits: Limits

@@ -19,7 +19,7 @@ import { createRepeats, newId } from './ids.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
-import { ConfigError, demo, type GatewayConfig, type Settled, settle } from './options.ts'
+import { ConfigError, demo, type GatewayConfig, type ParsedConfig, parseConfig } from './options.ts'
 import { createPassPaths } from './passing/paths.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
@@ -91,13 +91,13 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  * console.log((await gateway.handle({ ...request, signal: new AbortController().signal })).status) // 200
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
-  const settled = settle(config, environment())
+  const parsed = parseConfig(config, environment())
   checkHooks(hooks)
-  const service = serviceOf(settled, hooks, transport)
+  const service = serviceOf(parsed, hooks, transport)
   const admission = createAdmission(service)
   const dispatch = createDispatch(service, admission)
-  const cors = createCors(settled.cors)
-  const passPaths = createPassPaths(settled.channels)
+  const cors = createCors(parsed.cors)
+  const passPaths = createPassPaths(parsed.channels)
   const matched = (path: string) => matchPath(path, passPaths)
   const telemetry = createTelemetry()
   const running = createRunning()
@@ -105,21 +105,21 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   return {
     localOnly: admission.localOnly,
-    sockets: settled.webSocket ? socketSettings(settled.defaults) : undefined,
+    sockets: parsed.webSocket ? socketSettings(parsed.defaults) : undefined,
     match: matched,
     state: () => ({
       isClosing: running.isClosing(),
-      webSocket: settled.webSocket,
+      webSocket: parsed.webSocket,
       inProgress: running.count(),
       ...(service.responseStore && { store: service.responseStore.isAway() ? 'unreachable' : 'ok' }),
-      channels: settled.channels.map(channel => {
+      channels: parsed.channels.map(channel => {
         const failed = service.breakers.lastFailure(channel)
         const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined
         return { name: channel.name, breaker: service.breakers.state(channel), ...(lastError !== undefined && { lastError }) }
       }),
     }),
     identify: request => admission.identify(request, firstProtocol),
-    claims: (match, method, mounted) => isClaimed(match, method, { mounted, hints: settled.hints }),
+    claims: (match, method, mounted) => isClaimed(match, method, { mounted, hints: parsed.hints }),
     async handle(request, match = matched(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
@@ -165,7 +165,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
-        const notes = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
+        const notes = parsed.defaults.notesHeader ? notesHeader(refusal.notes) : {}
         return refusalResponse(refusal, {
           protocol,
           headers: { ...notes, ...trace.rateLimit, ...shared, ...requestIdHeaders(requestId) },
@@ -181,7 +181,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   }
 }
 
-const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }: Settled['defaults']): SocketSettings => ({
+const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }: ParsedConfig['defaults']): SocketSettings => ({
   messageLimitBytes: bodyLimitBytes,
   depthLimit,
   eventLimit,
@@ -189,7 +189,7 @@ const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }:
 })
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
-function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
+function serviceOf(config: ParsedConfig, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
   const responseStore = createResponseStore(config.store, hooks.store, {
     isAway: error => log('warn', { error: messageOf(error) }, 'the response store cannot be reached'),
     isBroken: key => log('warn', { key }, 'the response store returned something that is not a response'),

@@ -1,7 +1,7 @@
 import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import { isObject } from '../kit/json/json.ts'
-import type { Settled } from './options.ts'
+import type { ParsedConfig } from './options.ts'
 
 /** Counts calls per minute and name. */
 export type Limits = {
@@ -17,7 +17,7 @@ export type Taken = { limit: number; remaining: number; resetMs: number; waitMs?
 type LimiterOf = (perMinute: number) => RateLimiterAbstract
 
 /** Counts in memory, or in Redis for several processes. `warn`: called when Redis cannot be reached. */
-export function createLimits(config: Settled['limits'], warn: (error: unknown) => void): Limits {
+export function createLimits(config: ParsedConfig['limits'], warn: (error: unknown) => void): Limits {
   if (!('redis' in config)) return limitsOf(inMemory, async () => {})
   const { redis } = config
   // Loaded only if configured: the gateway itself runs on any platform.
@@ -25,7 +25,7 @@ export function createLimits(config: Settled['limits'], warn: (error: unknown) =
     .then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
     .then(({ limiterOf, close }) => limitsOf(limiterOf, close))
     .catch(error => {
-      // Where there is no Redis at all it is as where it cannot be reached: each process counts by itself.
+      // Without Redis support, as during an outage, each process counts on its own.
       warn(error)
       return limitsOf(inMemory, async () => {})
     })

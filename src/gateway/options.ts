@@ -549,7 +549,7 @@ export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
   models?: WithOptions<NonNullable<Written['models']>[number]>[] | undefined
 }
 /** The same, with all defaults. */
-export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
+export type ParsedConfig = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
 export type ChannelEntry = z.output<typeof Channel>
 export type ModelEntry = z.output<typeof Model>
 export type StoreEntry = z.output<typeof Store>
@@ -597,7 +597,7 @@ export class ConfigError extends Error {
  * Checks a configuration, replaces `env:NAME` by environment variables and fills in the defaults.
  * @throws ConfigError with all faults
  */
-export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
+export function parseConfig(config: unknown, environment: Record<string, string | undefined>): ParsedConfig {
   const faults: ConfigFault[] = []
   const result = Config.safeParse(fromEnvironment(config, environment, '', faults), { reportInput: true })
   if (!result.success) {

@@ -49,7 +49,7 @@ export type Relay = {
 const maxHeld = 64 * 1024
 
 /** How long an upstream may take to close the connection after a complete response, before it is aborted. */
-const farewellMs = 1_000
+const closeTimeoutMs = 1_000
 
 export function createRelay(options: RelayOptions): Relay {
   return new RunningRelay(options)
@@ -76,7 +76,7 @@ class RunningRelay implements Relay {
   /** The body throws this after its last output. */
   #break: Refusal | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
-  #farewell: Chunk = ''
+  #finalFrame: Chunk = ''
   /** Output that is held back until the first frame with data, and the length of the lines that it was made of. */
   readonly #held: Uint8Array[] = []
   #heldLength = 0
@@ -118,7 +118,7 @@ class RunningRelay implements Relay {
       return
     }
     this.#givenUp = reason
-    if (!this.#clock.interrupt(reason) && this.#committed) this.#farewell = this.#fail(reason)
+    if (!this.#clock.interrupt(reason) && this.#committed) this.#finalFrame = this.#fail(reason)
   }
 
   async #next(): Promise<IteratorResult<Chunk, undefined>> {
@@ -140,8 +140,8 @@ class RunningRelay implements Relay {
         return { value: out, done: false }
       }
     }
-    const rest = this.#farewell
-    this.#farewell = ''
+    const rest = this.#finalFrame
+    this.#finalFrame = ''
     if (rest.length > 0) return { value: rest, done: false }
     const broken = this.#break
     this.#break = undefined
@@ -303,7 +303,7 @@ class RunningRelay implements Relay {
 
 /** Reads what follows a complete response, so that its connection can be reused. Runs in the background. */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
-  const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
+  const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), closeTimeoutMs)
   const read = async () => {
     while (!(await body.next()).done);
   }

@@ -67,13 +67,13 @@ export type ConnectGateway = {
 }
 
 /** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
-const lastWordsMs = 50
+const errorFlushMs = 50
 
 /** The error code `INTERNAL_ERROR` of HTTP/2. */
 const internalError = 2
 
 /** How long clients have to read the last bytes of their responses. */
-const farewellMs = 1_000
+const closeTimeoutMs = 1_000
 
 /**
  * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model. `Raw`: the type of the
@@ -130,7 +130,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
       sessions?.close()
       await inner.close(graceMs)
       // The last bytes are not sent yet, or clients do not read them.
-      for (const end = Date.now() + farewellMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
+      for (const end = Date.now() + closeTimeoutMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
     state: inner.state,
@@ -205,7 +205,7 @@ async function send({ status, headers: given, body }: GatewayResponse, request: 
     response.end()
   } catch {
     // The stream has failed, and its clients notice only a connection that breaks. It breaks after they had time to read the error frame.
-    await new Promise(resolve => setTimeout(resolve, lastWordsMs))
+    await new Promise(resolve => setTimeout(resolve, errorFlushMs))
     if (response.writableLength > 0) await drained(response.stream ?? response)
     breakOff(response)
   } finally {

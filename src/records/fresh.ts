@@ -7,8 +7,8 @@ export type Fresh<T> = {
   clear(): void
 }
 
-/** The longest wait for the database. */
-const patienceMs = 2_000
+/** Timeout of a database query. */
+const timeoutMs = 2_000
 const mostRemembered = 10_000
 
 /** Reads a value again when it is older than `freshMs`: once, however many ask for it. Long because its functions share the values. */
@@ -57,7 +57,7 @@ export function createFresh<T>(read: (key: string) => Promise<T>, freshMs: numbe
 function inTime<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the database did not respond in time')), patienceMs)
+    timer = setTimeout(() => reject(new Error('the database did not respond in time')), timeoutMs)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -35,7 +35,7 @@ const goingAway = 1001
 const policyViolation = 1008
 
 /** How long a client may take to close the connection after the close frame of the gateway. */
-const farewellMs = 1_000
+const closeTimeoutMs = 1_000
 
 /** The last response of a connection, which the next message may continue even if no store has it. `items`: JSON text of the conversation so far. */
 type Last = { id: string; items: string }
@@ -79,7 +79,7 @@ export class Session {
     this.#isClosing = true
     if (this.#isBusy) return
     this.#connection.close(goingAway, 'the gateway is shutting down')
-    const timer = setTimeout(() => this.#connection.terminate(), farewellMs)
+    const timer = setTimeout(() => this.#connection.terminate(), closeTimeoutMs)
     this.#connection.once('close', () => clearTimeout(timer))
   }
 

@@ -6,14 +6,14 @@ import { same } from '../kit/json/json.ts'
 import { beginsWith } from '../kit/text/text.ts'
 
 /** `deltas`: what the final part has beyond the streamed one. `differs`: the rest cannot be corrected. */
-type Settled = { deltas: Delta[]; differs: boolean }
+type FinalDifference = { deltas: Delta[]; differs: boolean }
 
 /** `final`: the final part with the content that the deltas add up to. Undefined: it is of another type than the streamed part. */
-type Compared = Settled & { final: Part | undefined }
+type ContentDifference = FinalDifference & { final: Part | undefined }
 
 /** Compares a streamed part with its final form, which some wires send at its end. Adding the deltas to the streamed part completes it. */
-export function settleFinal(streamed: Part, final: Part): Settled {
-  const { deltas, final: whole, differs } = compare(streamed, final)
+export function compareFinal(streamed: Part, final: Part): FinalDifference {
+  const { deltas, final: whole, differs } = compareContent(streamed, final)
   const late = whole && lateFields(streamed, deltas, whole)
   return { deltas: late ? [...deltas, late] : deltas, differs }
 }
@@ -57,7 +57,7 @@ function newFields(ext: ExtMap, known: ExtMap = {}): ExtMap | undefined {
   return Object.keys(found).length > 0 ? found : undefined
 }
 
-function compare(streamed: Part, final: Part): Compared {
+function compareContent(streamed: Part, final: Part): ContentDifference {
   if (streamed.type === 'text' && final.type === 'text') {
     const { text, differs } = continued(streamed.text, final.text)
     const citations = (final.citations ?? []).slice(streamed.citations?.length ?? 0)
@@ -73,7 +73,7 @@ function compare(streamed: Part, final: Part): Compared {
     const deltas: Delta[] = text ? [{ kind: 'input', text }] : []
     return { deltas: [...deltas, ...restOf(streamed, final)], final: { ...final, input: streamed.input + text }, differs }
   }
-  if (streamed.type === 'reasoning' && final.type === 'reasoning') return settleReasoning(streamed, final)
+  if (streamed.type === 'reasoning' && final.type === 'reasoning') return compareReasoning(streamed, final)
   return { deltas: [], final: undefined, differs: true }
 }
 
@@ -100,7 +100,7 @@ function restOf(streamed: Part, final: Part): Delta[] {
 
 const joined = (segments: readonly ReasoningSegment[], gap: string) => segments.map(({ text }) => text).join(gap)
 
-function settleReasoning(streamed: ReasoningPart, final: ReasoningPart): Compared {
+function compareReasoning(streamed: ReasoningPart, final: ReasoningPart): ContentDifference {
   const words = joined(streamed.segments, '')
   // Some wires stream reasoning as one text, and show its segments only at its end.
   if (words === joined(final.segments, '') || words === joined(final.segments, '\n\n')) return { deltas: restOf(streamed, final), final, differs: false }

@@ -3,7 +3,7 @@ import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
-import { noteUntold } from '../kit/errors/failed-response.ts'
+import { reportDroppedContent } from '../kit/errors/failed-response.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Protocol } from '../protocol.ts'
@@ -38,7 +38,7 @@ export async function collectStream(
 /** The notes of a failed stream. Everything before the error is discarded, and notes list what was dropped. */
 export function notesOfFailed(response: CanonicalResponse, reader: Pick<StreamReader, 'notes' | 'places'>, protocol: Protocol): Note[] {
   const report = createReport(protocol.name, translateNotes, placesIn(reader.places(), protocol))
-  noteUntold(response, report)
+  reportDroppedContent(response, report)
   return [...reader.notes(), ...report.notes]
 }
 

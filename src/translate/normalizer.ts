@@ -7,7 +7,7 @@ import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import { isLimit } from '../kit/tools/cut-calls.ts'
 import type { ClientHalf, CodecOptions, Emit, FieldNames, StreamParts } from '../protocol.ts'
-import { settleFinal } from './final-part.ts'
+import { compareFinal } from './final-part.ts'
 import { translateNotes } from './notes.ts'
 
 /**
@@ -272,32 +272,32 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
     return false
   }
   if (started.phase === 'ended') return false
-  if (final) settle(state, ordering, event, final, pass)
+  if (final) emitFinalDeltas(state, ordering, event, final, pass)
   if (started.phase === 'early') {
     started.phase = 'ended'
     started.content = undefined
     return true
   }
-  const settled: EncodedPartEnd = { type: 'part.end', candidate, part }
-  if (cut !== undefined) settled.cut = cut
+  const partEnd: EncodedPartEnd = { type: 'part.end', candidate, part }
+  if (cut !== undefined) partEnd.cut = cut
   // The next event that the encoder receives is not the next one of the source.
   if (cut === undefined && started.json && ordering.waiting.some(({ lane }) => lane === started.lane) && !isWhole(started)) {
-    ordering.ended = settled
+    ordering.ended = partEnd
     return false
   }
-  end(ordering, started, settled, pass)
+  end(ordering, started, partEnd, pass)
   started.content = undefined
   return true
 }
 
 /** Passes on what the final part has beyond the deltas, as deltas. */
-function settle(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): void {
+function emitFinalDeltas(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): void {
   const { content, at } = ordering.parts[part] ?? {}
   if (!content) {
     pass({ type: 'part.delta', candidate, part, delta: { kind: 'whole', whole: final } })
     return
   }
-  const { deltas, differs } = settleFinal(content, final)
+  const { deltas, differs } = compareFinal(content, final)
   if (differs) reportOf(state).add('stream.final-differs', at)
   for (const delta of deltas) takeDelta(state, ordering, { type: 'part.delta', candidate, part, delta }, pass)
 }

@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
+import { failedEnd, reportDroppedContent } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -47,7 +47,7 @@ export function translateForeign(body: unknown, from: UpstreamHalf, to: ClientHa
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
   const report = createReport(to.name, translateNotes, encoding.fieldNames)
-  if (restored.error) noteUntold(restored, report)
+  if (restored.error) reportDroppedContent(restored, report)
   const isRenewed = id !== undefined && restored.id === undefined
   const all = [...notes, ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes), ...report.notes]
   refuseIfStrict(all, strict, to.name)

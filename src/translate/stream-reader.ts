@@ -31,7 +31,7 @@ export type Seen = {
   clean: boolean
   /** The response ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
   lacksEnding: boolean
-  /** What came after its last blank line, if anything did, is no frame that can be read. */
+  /** True at the end if the bytes after the last blank line are not a parseable frame. */
   cutFrame: boolean
   /** Further frames in the same chunk after the end of the response. */
   after: string
@@ -43,8 +43,8 @@ export type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | '
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
 
-/** After this many forms in a row that no other frame had, no further ones are learned. */
-const patience = 8
+/** After this many learned forms in a row that no other frame had, the reader learns no more. */
+const unusedFormLimit = 8
 
 /**
  * Reads a stream into canonical events; never throws because of what the upstream sent.
@@ -198,7 +198,7 @@ export class StreamReader {
     if (isSame && frame === undefined) return
     if (this.form) this.#vain = this.uses === 0 ? this.#vain + 1 : 0
     this.uses = 0
-    this.form = delta && frame !== undefined && this.shortcut && this.#vain < patience ? formOf(frame, copied(delta), this.shortcut) : undefined
+    this.form = delta && frame !== undefined && this.shortcut && this.#vain < unusedFormLimit ? formOf(frame, copied(delta), this.shortcut) : undefined
   }
 }
 

@@ -25,7 +25,7 @@ export type StreamTranslator<Out = string> = {
   readonly finishes: number
   /** Further frames in the same chunk after the end of the response. */
   readonly after: string
-  /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
+  /** True at the end if the bytes after the last blank line are not a parseable frame. */
   readonly cutFrame: boolean
   /** The source has ended without an error, but the response is not complete. */
   readonly endedEarly: boolean

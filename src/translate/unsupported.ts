@@ -60,7 +60,7 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
 }
 
 /** Does the body have any of these fields? */
-export const saysAny = (body: unknown, fields: readonly string[]): boolean =>
+export const hasAnyField = (body: unknown, fields: readonly string[]): boolean =>
   fields.some(field => eachOf(body, keysOf(field)).some(keys => foundAt(body, keys)))
 
 const keysOf = (field: string): Keys => field.split('.')

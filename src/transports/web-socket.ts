@@ -90,25 +90,25 @@ async function connect(call: TransportCall, name: string): Promise<Connection | 
       web.terminate()
       reject(signal.reason)
     }
-    const settled = () => signal.removeEventListener('abort', stop)
+    const removeAbortListener = () => signal.removeEventListener('abort', stop)
     signal.addEventListener('abort', stop, { once: true })
     let accepted: IncomingMessage | undefined
     web.once('upgrade', response => {
       accepted = response
     })
     web.once('open', () => {
-      settled()
+      removeAbortListener()
       if (accepted) resolve({ web, socket: accepted.socket, name, headers: plainHeaders(accepted.headers), openedAt: Date.now() })
     })
     web.once('unexpected-response', (_, response) => {
-      settled()
+      removeAbortListener()
       const { statusCode: status = 502 } = response
       if (status < 300) reject(failure('the upstream did not accept a WebSocket connection', 'NO_WEBSOCKET'))
       else resolve({ status, headers: plainHeaders(response.headers), body: response })
     })
     // For the whole life of the connection: without a listener, an error would end the process. `close` follows.
     web.on('error', error => {
-      settled()
+      removeAbortListener()
       reject(/timed out/.test(error.message) ? failure(error.message, 'ETIMEDOUT') : error)
     })
   })

@@ -62,7 +62,7 @@ function failureOf(error: unknown, timeoutMs: number): string {
 }
 
 /** Advice if there is no response, or something that is not one. */
-export function mendOf(received: Received): string {
+export function fixFor(received: Received): string {
   const { status, failure, text, type, requestedUrl, final, isKeyless } = received
   if (failure !== undefined) {
     if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'

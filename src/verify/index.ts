@@ -6,16 +6,17 @@ import { checkAddress } from '../address/check.ts'
 import { printable } from '../kit/text/text.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { createSender } from './ask.ts'
+import type { Check, ReportCheck } from './check.ts'
 import { checkProtocol } from './generate.ts'
-import type { Point, ReportPoint } from './point.ts'
 import { checkBase, checkListing, listed } from './service.ts'
 
-export type { Point, Result } from './point.ts'
+export type { Check, Result } from './check.ts'
 
 /** What to check, and how. */
 export type VerifyOptions = {
   /** Address of a gateway, or of any provider. */
   base: string
+  /** The model id that the requests name. */
   model: string
   /** Sent only in the authentication header of each protocol. Absent: no key is sent. */
   key?: string
@@ -23,17 +24,26 @@ export type VerifyOptions = {
   protocol?: ProtocolName
   /** Limit for one request, in ms. Default 60,000. */
   timeoutMs?: number
-  /** Called with each point when it is checked. */
-  onPoint?: (point: Point) => void
+  /** Called with each check as soon as it has a result. */
+  onCheck?: (check: Check) => void
   /** Absent: the global `fetch`. */
   fetch?: typeof fetch
 }
 
-/** `ok`: no point failed. */
-export type Verification = { base: string; model: string; ok: boolean; points: Point[] }
+/** The results of all checks. */
+export type Verification = {
+  /** The address that was checked. */
+  base: string
+  /** The model that was requested. */
+  model: string
+  /** No check failed. */
+  ok: boolean
+  /** The checks in the order in which they were made. */
+  checks: Check[]
+}
 
 /**
- * Sends a gateway or provider the requests of clients, and reports for each point whether it holds and, if not, what to change.
+ * Sends a gateway or provider the requests of clients, and reports for each check whether it passed and, if not, what to change.
  * Makes up to five small requests in each protocol. Never rejects.
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
@@ -43,17 +53,17 @@ export type Verification = { base: string; model: string; ok: boolean; points: P
  * const { ok } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
  * console.log(ok) // true
  */
-export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onPoint, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
-  const points: Point[] = []
+export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onCheck, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
+  const checks: Check[] = []
   // Some services repeat the key in their errors.
   const hidden = (text: string) => (key ? text.replaceAll(key, '***') : text)
   const reporterOf =
-    (of: Point['of']): ReportPoint =>
-    (name, result, detail, { mend, ms } = {}) => {
-      const point = { of, name, result, detail: hidden(detail), ...(mend !== undefined && { mend: hidden(mend) }), ...(ms !== undefined && { ms }) }
-      points.push(point)
-      onPoint?.(point)
-      return point
+    (scope: Check['scope']): ReportCheck =>
+    (name, result, detail, { fix, ms } = {}) => {
+      const check = { scope, name, result, detail: hidden(detail), ...(fix !== undefined && { fix: hidden(fix) }), ...(ms !== undefined && { ms }) }
+      checks.push(check)
+      onCheck?.(check)
+      return check
     }
   const ask = createSender(send, timeoutMs, key)
   const service = checkBase(base, reporterOf('address'))
@@ -66,10 +76,10 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
     }
     if (offered === 0)
       reporterOf('service')('a protocol', 'failed', 'no protocol is offered at this address', {
-        mend: 'Check the address: it should have exactly one /v1 when a client asks.',
+        fix: 'The request URL must contain exactly one /v1.',
       })
   }
-  return { base, model, ok: points.every(({ result }) => result !== 'failed'), points }
+  return { base, model, ok: checks.every(({ result }) => result !== 'failed'), checks }
 }
 
 /**
@@ -81,7 +91,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
  *
  * console.log(await listModels({ base: 'http://gateway', fetch: fetchGateway() })) // … 'demo' …
  */
-export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
+export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onCheck'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
   if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
   return listed({ ask: createSender(send, timeoutMs, key), service, key })
@@ -90,15 +100,15 @@ export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'warn', skipped: '-   ' }
 
 /**
- * One point as lines of text. Control characters of the service are escaped, since a terminal would interpret them.
+ * One check as lines of text. Control characters of the service are escaped, since a terminal would interpret them.
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
- * import { pointText, verify } from 'wireglot/verify'
+ * import { checkText, verify } from 'wireglot/verify'
  *
- * const { points } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
- * for (const point of points) console.log(pointText(point)) // ok …
+ * const { checks } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
+ * for (const check of checks) console.log(checkText(check)) // ok …
  */
-export function pointText({ of, name, result, detail, mend, ms }: Point): string {
-  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(detail)}${ms === undefined ? '' : ` (${ms} ms)`}`
-  return mend === undefined || mend === detail ? line : `${line}\n      → ${printable(mend)}`
+export function checkText({ scope, name, result, detail, fix, ms }: Check): string {
+  const line = `${marks[result]}  ${scope.padEnd(17)} ${name.padEnd(26)} ${printable(detail)}${ms === undefined ? '' : ` (${ms} ms)`}`
+  return fix === undefined || fix === detail ? line : `${line}\n      → ${printable(fix)}`
 }

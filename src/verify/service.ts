@@ -4,8 +4,8 @@ import { isVersion, urlOf } from '../address/paths.ts'
 import { isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-import { gist, isHtml, mendOf, type Received, type Sender } from './ask.ts'
-import type { Point, ReportPoint } from './point.ts'
+import { fixFor, gist, isHtml, type Received, type Sender } from './ask.ts'
+import type { Check, ReportCheck } from './check.ts'
 
 type Offer = {
   ask: Sender
@@ -33,21 +33,21 @@ async function askListing({ ask, service, key, protocol }: Offer): Promise<{ rec
 const isRefused = ({ status }: Received) => status === 401 || status === 403
 
 /** The address that paths are appended to: unchanged if it may end in the service's own version. */
-export function checkBase(base: string, report: ReportPoint): string | undefined {
+export function checkBase(base: string, report: ReportCheck): string | undefined {
   const { root, faults, service } = checkAddress(base)
   const wrong = faults.filter(({ severe }) => severe)
-  for (const { rule, message } of faults.filter(({ severe }) => !severe)) report(rule, 'warned', message, { mend: message })
-  if (wrong.length > 0) report('the address', 'failed', base, { mend: wrong.map(({ message }) => message).join(' ') })
+  for (const { rule, message } of faults.filter(({ severe }) => !severe)) report(rule, 'warned', message, { fix: message })
+  if (wrong.length > 0) report('the address', 'failed', base, { fix: wrong.map(({ message }) => message).join(' ') })
   else report('the address', 'passed', root ?? base)
   return service
 }
 
 /** GET /v1/models: is this the API, is the key valid, is the model listed? */
-export async function checkListing({ model, ...offer }: Offer & { model: string }, report: ReportPoint): Promise<Point | undefined> {
+export async function checkListing({ model, ...offer }: Offer & { model: string }, report: ReportCheck): Promise<Check | undefined> {
   const { received, shownAs } = await askListing(offer)
   const url = received.requestedUrl
   const ms = received.totalMs
-  const failed = (name: string, detail: string) => report(name, 'failed', detail, { mend: mendOf(received), ms })
+  const failed = (name: string, detail: string) => report(name, 'failed', detail, { fix: fixFor(received), ms })
   if (received.failure !== undefined) return failed('the service responds', `${url}: ${received.failure}`)
   report('the service responds', 'passed', `GET ${url}: status ${received.status}`, { ms })
   const versions = new URL(received.final).pathname.split('/').filter(isVersion).length
@@ -57,13 +57,13 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
       'the final URL',
       versions === 1 ? 'passed' : 'failed',
       `${received.final} has ${versions === 1 ? 'one version' : `${versions} versions`}`,
-      versions === 1 ? {} : { mend: 'The URL must contain exactly one /v1.' },
+      versions === 1 ? {} : { fix: 'The URL must contain exactly one /v1.' },
     )
   const body = parseJson(received.text)
   if (isHtml(received) || !isObject(body)) {
     const name = 'JSON, not a page'
     if (received.status === 404 && !isHtml(received))
-      return report(name, 'warned', `${gist(received)}: this service lists no models`, { mend: 'Clients that offer a choice of models will have none.' })
+      return report(name, 'warned', `${gist(received)}: this service lists no models`, { fix: 'Clients that offer a choice of models will have none.' })
     return failed(name, isHtml(received) ? `a web page, with status ${received.status}` : `no JSON, with status ${received.status}`)
   }
   report('JSON, not a page', 'passed', received.type || 'JSON')
@@ -75,25 +75,25 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
     )
   else report('status and body agree', 'passed', hasError ? `status ${received.status}, and the body says why` : `status ${received.status}`)
   if (received.status === 404)
-    return report('the listing', 'warned', gist(received), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
+    return report('the listing', 'warned', gist(received), { fix: 'This service lists no models: clients that offer a choice of models will have none.' })
   if (received.status !== 200) return failed(isRefused(received) ? 'the key' : 'the listing', gist(received))
   report('the key', 'passed', offer.key === undefined ? 'none was requested' : 'accepted')
   const ids = await idsOf(body, { ...offer, protocol: shownAs })
   if (ids.includes(model)) report('the model is listed', 'passed', model)
   else
     report('the model is listed', 'warned', `"${model}" is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
-      mend: 'Copy the id from the listing; where names are patterns or aliases, the requests below decide.',
+      fix: 'Copy the id from the listing; where names are patterns or aliases, the requests below decide.',
     })
   return offer.key === undefined ? undefined : checkWrongKey({ ...offer, protocol: shownAs }, report)
 }
 
-async function checkWrongKey(offer: Offer, report: ReportPoint): Promise<Point> {
+async function checkWrongKey(offer: Offer, report: ReportCheck): Promise<Check> {
   const name = 'a wrong key is refused'
   const { received } = await askListing({ ...offer, key: 'wireglot-verify-is-not-a-key' })
   if (isRefused(received)) return report(name, 'passed', `status ${received.status}`, { ms: received.totalMs })
   return report(name, 'warned', gist({ ...received, text: '' }), {
     ms: received.totalMs,
-    mend: 'Everyone who finds the address can list the models: give the service keys, or let it listen on this machine only.',
+    fix: 'Everyone who finds the address can list the models: give the service keys, or let it listen on this machine only.',
   })
 }
 
@@ -102,7 +102,7 @@ export async function listed(offer: Offer): Promise<string[]> {
   const { received, shownAs } = await askListing(offer)
   const body = parseJson(received.text)
   if (received.status !== 200 || !isObject(body))
-    throw new Error(`${received.requestedUrl}: ${gist({ ...received, text: isHtml(received) ? '' : received.text })}. ${mendOf(received)}`)
+    throw new Error(`${received.requestedUrl}: ${gist({ ...received, text: isHtml(received) ? '' : received.text })}. ${fixFor(received)}`)
   return idsOf(body, { ...offer, protocol: shownAs })
 }
 

@@ -16,7 +16,7 @@ describe('wireglot address', () => {
     expect(JSON.parse(out)).toMatchObject({ root: 'https://gw.example', address: 'https://gw.example/v1', faults: [] })
   })
 
-  test('half a usage is bad usage', async () => {
+  test('refuses an incomplete usage', async () => {
     expect((await wireglot(['address', 'https://gw.example', '--protocol', 'messages'])).code).toBe(2)
   })
 })

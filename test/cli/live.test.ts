@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { configFor, sharedIn, vendorsIn } from '../../src/cli/environment.ts'
 import { configText } from '../../src/cli/init.ts'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { createPassPaths } from '../../src/gateway/passing/paths.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { createOperations } from '../../src/operations/index.ts'
@@ -45,7 +45,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   throw new Error('the condition never held')
 }
 
-test('after a close, nothing listens to signals any more', async () => {
+test('removes its signal listeners when it closes', async () => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const listening = () => signals.map(signal => process.listenerCount(signal))
   const before = listening()
@@ -63,7 +63,7 @@ describe('configuration files', () => {
     ['wireglot.config.yaml', 'channels:\n  - name: demo\n    embedded: demo\nmodels:\n  - id: found\n    channels: [{ name: demo }]\n'],
     ['wireglot.config.js', `module.exports = ${JSON.stringify(demo)}`],
     ['wireglot.config.ts', `const config: object = ${JSON.stringify(demo)}\nexport default config`],
-  ])('%s is found in the folder and named', async (name, text) => {
+  ])('finds %s in the folder and prints its path', async (name, text) => {
     const { url, lines, folder } = await started({}, { files: { [name]: text } })
     expect(lines).toContain(`configuration: ${join(folder, name)}`)
     const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] }
@@ -76,7 +76,7 @@ describe('configuration files', () => {
     ['none of them is used', JSON.stringify(demo), ['DEEPSEEK_API_KEY', 'OPENAI_API_KEY']],
     ['one is used by name', using('env:OPENAI_API_KEY'), ['DEEPSEEK_API_KEY']],
     ['one is used by its value, as modules do', using(setKeys.OPENAI_API_KEY), ['DEEPSEEK_API_KEY']],
-  ])('a file that is found says which keys of vendors it does not use: %s', async (_, text, unused) => {
+  ])('names the vendor keys that a found file does not use: %s', async (_, text, unused) => {
     process.env['OPENAI_API_KEY'] = setKeys.OPENAI_API_KEY
     after(() => delete process.env['OPENAI_API_KEY'])
     const { lines } = await started({}, { files: { 'wireglot.config.json': text }, environment: setKeys })
@@ -84,7 +84,7 @@ describe('configuration files', () => {
     for (const key of Object.values(setKeys)) expect(lines.join('\n')).not.toContain(key)
   })
 
-  test('a file that is given says nothing of other keys', async () => {
+  test('does not mention other keys when a file is given', async () => {
     const folder = await folderWith({ 'mine.json': JSON.stringify(demo) })
     const { lines } = await started({ config: join(folder, 'mine.json') }, { environment: setKeys })
     expect(lines.join('\n')).not.toContain('OPENAI_API_KEY')
@@ -94,13 +94,13 @@ describe('configuration files', () => {
     ['wireglot.config.json', '{ "channels": [secret-text', /is not JSON: line 1, column 16$/],
     ['wireglot.config.yaml', 'channels:\n  - "secret-text', /is not YAML: line 2/],
     ['wireglot.config.js', 'module.exports = undefined', /it has no default export/],
-  ])('a broken %s is refused with its place, without its text', async (name, text, message) => {
+  ])('refuses a broken %s with its position, without its text', async (name, text, message) => {
     const failed = await started({}, { files: { [name]: text } }).catch((error: Error) => error)
     expect(String(failed)).toMatch(message)
     expect(String(failed)).not.toContain('secret-text')
   })
 
-  test('wireglot init writes one that is valid', async () => {
+  test('wireglot init writes a valid one', async () => {
     for (const needsKeys of [true, false]) {
       const text = configText({ vendors: [vendors.openai, vendors.deepseek], needsKeys })
       const { url, lines } = await started({}, { files: { 'wireglot.config.jsonc': text.replaceAll(/env:\w+/g, 'key-0123456789') } })
@@ -112,19 +112,19 @@ describe('configuration files', () => {
 })
 
 describe('vendors whose keys are in the environment', () => {
-  test('are those that need nothing else', () => {
+  test('include only vendors whose key suffices', () => {
     const names = vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b', ANTHROPIC_API_KEY: '', AZURE_OPENAI_API_KEY: 'c' }).map(({ name }) => name)
     expect(names.sort()).toEqual(['deepseek', 'openai'])
   })
 
-  test('serve names that they list, names with the vendor, and any other in turn', async () => {
+  test('serve listed names, names with the vendor prefix, and any other name in turn', async () => {
     const lists: Record<string, string[]> = { openai: ['gpt-5', 'shared'], deepseek: ['deepseek-chat', 'shared'] }
     const config = await configFor(
       vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' }),
       () => {},
       async ({ name = '' }) => lists[name] ?? [],
     )
-    const { models } = settle(config, { OPENAI_API_KEY: 'key-a', DEEPSEEK_API_KEY: 'key-b' })
+    const { models } = parseConfig(config, { OPENAI_API_KEY: 'key-a', DEEPSEEK_API_KEY: 'key-b' })
     const channelsOf = (id: string) => models.find(model => model.id === id)?.channels.map(({ name }) => name)
     expect(channelsOf('gpt-5')).toEqual(['openai'])
     expect(channelsOf('deepseek-chat')).toEqual(['deepseek'])
@@ -140,7 +140,7 @@ describe('vendors whose keys are in the environment', () => {
       () => {},
       async () => [],
     )
-    const listed = createPassPaths(settle(config, environment).channels)
+    const listed = createPassPaths(parseConfig(config, environment).channels)
     expect(['/v1/embeddings', '/v1/audio/speech', '/v1/images/generations', '/v1/rerank'].map(path => listed(path))).toEqual([
       '/v1/embeddings',
       '/v1/audio/*',
@@ -148,17 +148,17 @@ describe('vendors whose keys are in the environment', () => {
       undefined,
     ])
     for (const { passThrough } of Object.values<Vendor>(vendors))
-      expect(() => settle({ channels: [{ name: 'c', embedded: 'demo', passThrough: [...(passThrough ?? [])] }] }, {})).not.toThrow()
+      expect(() => parseConfig({ channels: [{ name: 'c', embedded: 'demo', passThrough: [...(passThrough ?? [])] }] }, {})).not.toThrow()
   })
 
-  test('share limits and responses in Redis, if there is one', () => {
+  test('share limits and responses in Redis when REDIS_URL is set', () => {
     const channels = [{ name: 'demo', embedded: 'demo' as const }]
-    const settled = (environment: Record<string, string>) => settle({ channels, ...sharedIn(environment) }, environment)
-    expect(settled({ REDIS_URL: 'redis://redis:6379' })).toMatchObject({ limits: { redis: 'redis://redis:6379' }, store: { redis: 'redis://redis:6379' } })
-    expect(settled({}).store).toBeUndefined()
+    const parsed = (environment: Record<string, string>) => parseConfig({ channels, ...sharedIn(environment) }, environment)
+    expect(parsed({ REDIS_URL: 'redis://redis:6379' })).toMatchObject({ limits: { redis: 'redis://redis:6379' }, store: { redis: 'redis://redis:6379' } })
+    expect(parsed({}).store).toBeUndefined()
   })
 
-  test('are served without their lists too, with a warning', async () => {
+  test('are served with a warning when their model lists fail', async () => {
     const warnings: string[] = []
     const config = await configFor(
       vendorsIn({ OPENAI_API_KEY: 'a' }),
@@ -169,7 +169,7 @@ describe('vendors whose keys are in the environment', () => {
     expect(config.models?.map(({ id }) => id)).toEqual(['openai/*', '*'])
   })
 
-  test('without any, the demo model responds', async () => {
+  test('are replaced by the demo model when there are none', async () => {
     const { url, lines } = await started()
     expect(lines[0]).toMatch(/demo model/)
     expect((await fetch(url + paths.messages, post({ ...requests.messages, model: 'demo' }))).status).toBe(200)
@@ -180,7 +180,7 @@ describe('a changed configuration', () => {
   const named = (id: string) => JSON.stringify({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id, channels: [{ name: 'demo' }] }] })
   const modelsAt = async (url: string) => ((await (await fetch(`${url}/v1/models`)).json()) as { data?: { id: string }[] }).data?.map(({ id }) => id) ?? []
 
-  test('is used after SIGHUP and after the file changed, and a broken one is not', async () => {
+  test('is applied after SIGHUP and after the file changed, unless it is broken', async () => {
     const { url, errors, folder } = await started({}, { files: { 'wireglot.config.json': named('one') } })
     const file = join(folder, 'wireglot.config.json')
     expect(await modelsAt(url)).toEqual(['one'])
@@ -235,7 +235,7 @@ describe('a changed configuration', () => {
     await closed
   })
 
-  test('lets a shutdown end its open streams with an error after the grace time', async () => {
+  test('lets a shutdown end open streams with an error after the grace time', async () => {
     const { close, response } = await openStream({ grace: 0.2 })
     const closed = close()
     let text = ''
@@ -249,7 +249,7 @@ describe('a changed configuration', () => {
 })
 
 describe('operations', () => {
-  test('lines of the log are written together, and what waits is written when the process exits', async () => {
+  test('buffers log lines, and writes the rest when the process exits', async () => {
     const before = process.listeners('exit')
     const texts: string[] = []
     const line = linesTo({ write: text => texts.push(text) })
@@ -319,7 +319,7 @@ describe('operations', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('/ready says when an open breaker may be tried again', async () => {
+  test('/ready reports when an open breaker may be tried again', async () => {
     const seen = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }))
     const config = { channels: [{ ...channelOf(seen.url), breaker: { failures: 1, restMs: 300 } }], defaults: { retries: 0 } }
     const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
@@ -343,7 +343,7 @@ describe('operations', () => {
     await closed
   })
 
-  test('models that clients invent make a bounded number of series', async () => {
+  test('bounds the number of metric series for invented model names', async () => {
     const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
     const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, totalMs: 1, attempts: 1, notes: 0, channel: 'up', usage: { input: 1 } }
     for (let nth = 0; nth < 500; nth++) {
@@ -357,7 +357,7 @@ describe('operations', () => {
     expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500')
   })
 
-  test('counts that are none are left out of the metrics, and sums continue from scrape to scrape', async () => {
+  test('leaves invalid counts out of the metrics, and continues sums from scrape to scrape', async () => {
     const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
     const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, status: 200, totalMs: 1, attempts: 1, notes: 0, channel: 'up' }
     const line = async () => /wireglot_tokens_total\{.*type="input"\} (.*)/.exec((await metrics.text()).body)?.[1]

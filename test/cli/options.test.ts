@@ -12,7 +12,7 @@ describe('--option name=value', () => {
     ['text with a sign of equality', 'tools.errorPrefix=a=b', { tools: { errorPrefix: 'a=b' } }],
     ['a list', 'strict=dropped,synthesized', { strict: ['dropped', 'synthesized'] }],
     ['a list as JSON', 'strict=["dropped"]', { strict: ['dropped'] }],
-  ])('takes %s', (_, text, expected) => {
+  ])('parses %s', (_, text, expected) => {
     expect(readOption(text, {})).toEqual(expected)
   })
 

@@ -23,7 +23,7 @@ async function loadedAtStart(): Promise<string[]> {
   return [...loaded]
 }
 
-test('a subcommand that needs no gateway loads none', async () => {
+test('does not load the gateway for a subcommand that does not need it', async () => {
   const loaded = await loadedAtStart()
   expect(loaded.some(file => file.endsWith('src/api.ts'))).toBe(true)
   // How a line of the log is written.

@@ -26,13 +26,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-test('a port that is empty, as of a variable that is not set, is not taken for any', async () => {
+test('refuses an empty port, as from an unset variable', async () => {
   const { code, err } = await wireglot(['serve', '--port', ''])
   expect(code).toBe(2)
   expect(err).toContain('A port is a number from 0 to 65535.')
 })
 
-test('a reader that has enough of the output, such as head, is no fault', async () => {
+test('exits with 0 when the reader of its output, such as head, closes early', async () => {
   const { code, err } = await wireglotBeforeHead(['explode', '--protocol', 'messages'], {
     ...response,
     content: [{ type: 'text', text: 'x'.repeat(1_000_000) }],
@@ -63,7 +63,7 @@ describe('wireglot translate', () => {
     expect(JSON.parse(out)).toMatchObject({ choices: [{ message: { tool_calls: [{ id: 't1', type: 'custom', custom: { name: 'sh', input: 'ls' } }] } }] })
   })
 
-  test('between equal protocols gives the same bytes, odd spacing included', async () => {
+  test('writes the same bytes between equal protocols, including unusual spacing', async () => {
     const text = '{ "model":"m",\n "messages":[{"role":"user","content":"hi"}], "new_field": 1.0 }'
     const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'chat-completions'), text)
     expect({ code, out, err }).toEqual({ code: 0, out: text, err: '' })

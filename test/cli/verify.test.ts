@@ -29,7 +29,7 @@ test('wireglot verify prints a line for each point and exits with 0 when all hol
   expect(code).toBe(0)
 })
 
-test('it exits with 1 when a point fails, and says what to change; --json says the same to programs', async () => {
+test('wireglot verify exits with 1 when a point fails, and prints the fix, also with --json', async () => {
   const received = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
   const env = { TEAM_KEY: 'another-secret' }
   const { code, out } = await wireglot(received, '', env)
@@ -38,10 +38,10 @@ test('it exits with 1 when a point fails, and says what to change; --json says t
   expect(out).not.toContain('another-secret')
   const json = await wireglot([...received, '--json'], '', env)
   expect(json.code).toBe(1)
-  expect(JSON.parse(json.out)).toMatchObject({ ok: false, points: expect.arrayContaining([expect.objectContaining({ name: 'the key', result: 'failed' })]) })
+  expect(JSON.parse(json.out)).toMatchObject({ ok: false, checks: expect.arrayContaining([expect.objectContaining({ name: 'the key', result: 'failed' })]) })
 })
 
-test('a variable that is not there is bad usage', async () => {
+test('wireglot verify refuses a variable that is not set', async () => {
   const { code, err } = await wireglot(['verify', '--base', 'http://127.0.0.1:9', '--model', 'm', '--key-env', 'NOT_SET_AT_ALL'])
   expect(code).toBe(2)
   expect(err).toContain('NOT_SET_AT_ALL')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { hosts, hostsOf, post, requests, responses } from '../gateway/support.ts'
 import { json, type Keys, listening, refusalOfSignature, server, withoutAws } from './support.ts'
 
@@ -193,18 +193,18 @@ describe('the configuration', () => {
   const faultsOf =
     (more: object, environment = {}) =>
     () =>
-      settle({ channels: [{ ...channel, ...more }] }, environment)
+      parseConfig({ channels: [{ ...channel, ...more }] }, environment)
 
   test('is complete with a vendor, a region and auth', () => {
-    const [settled] = settle({ channels: [{ ...channel, auth: { aws: {} } }] }, {}).channels
-    expect(settled?.endpoints.messages?.baseUrl).toBe('https://bedrock-mantle.us-east-1.api.aws/anthropic')
-    expect(settled?.cloud).toEqual({ apis: [], auth: { aws: { region: 'us-east-1' } } })
+    const [parsed] = parseConfig({ channels: [{ ...channel, auth: { aws: {} } }] }, {}).channels
+    expect(parsed?.endpoints.messages?.baseUrl).toBe('https://bedrock-mantle.us-east-1.api.aws/anthropic')
+    expect(parsed?.cloud).toEqual({ apis: [], auth: { aws: { region: 'us-east-1' } } })
   })
 
   test('takes secrets from the environment, and never repeats them in a fault', () => {
     const aws = { accessKeyId: 'env:ID', secretAccessKey: 'env:KEY' }
-    const [settled] = settle({ channels: [{ ...channel, auth: { aws } }] }, { ID: 'id', KEY: 'key' }).channels
-    expect(settled?.cloud?.auth?.aws).toMatchObject({ accessKeyId: 'id', secretAccessKey: 'key' })
+    const [parsed] = parseConfig({ channels: [{ ...channel, auth: { aws } }] }, { ID: 'id', KEY: 'key' }).channels
+    expect(parsed?.cloud?.auth?.aws).toMatchObject({ accessKeyId: 'id', secretAccessKey: 'key' })
     expect(faultsOf({ auth: { aws } })).toThrow('auth.aws.accessKeyId: expected the environment variable ID to be set')
     expect(faultsOf({ auth: { aws: { secretAccessKey: 'planted-secret' } } })).toThrow(/auth\.aws: expected both keys, or none$/)
     expect(faultsOf({ auth: { aws: { accessKeyId: ['planted-secret'], secretAccessKey: 's' } } })).not.toThrow(/planted/)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { hosts, hostsOf, post, requests, responses } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
@@ -156,13 +156,13 @@ test('a missing package is named, with the command that installs it', async () =
 })
 
 test('a channel is complete with a resource, and says what a secret needs', () => {
-  const [channel] = settle({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: {} } }] }, {}).channels
+  const [channel] = parseConfig({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: {} } }] }, {}).channels
   expect(channel?.endpoints.responses?.baseUrl).toBe('https://acme.openai.azure.com/openai/v1')
-  const dated = settle({ channels: [{ vendor: 'azure', resource: 'acme', api: 'deployments', apiKey: 'azure-key-0123456789' }] }, {}).channels[0]
+  const dated = parseConfig({ channels: [{ vendor: 'azure', resource: 'acme', api: 'deployments', apiKey: 'azure-key-0123456789' }] }, {}).channels[0]
   expect(dated?.endpoints['chat-completions']?.baseUrl).toBe('https://acme.openai.azure.com/openai/deployments')
-  expect(() => settle({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: { clientSecret: 's' } } }] }, {})).toThrow(
+  expect(() => parseConfig({ channels: [{ vendor: 'azure', resource: 'acme', auth: { entra: { clientSecret: 's' } } }] }, {})).toThrow(
     'expected tenantId and clientId with',
   )
-  expect(() => settle({ channels: [{ vendor: 'azure', auth: { entra: {} } }] }, {})).toThrow('or set resource')
-  expect(() => settle({ channels: [{ vendor: 'openai', api: 'deployments' }] }, {})).toThrow('api: expected one of none')
+  expect(() => parseConfig({ channels: [{ vendor: 'azure', auth: { entra: {} } }] }, {})).toThrow('or set resource')
+  expect(() => parseConfig({ channels: [{ vendor: 'openai', api: 'deployments' }] }, {})).toThrow('api: expected one of none')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { changed, discard, peeked } from '../../src/clouds/call.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
 
-test('a changed call keeps its other fields', () => {
+test('keeps the other fields of a changed call', () => {
   const { signal } = new AbortController()
   const socket = { message: (body: string) => body, event: (data: string) => ({ frame: data, ends: true }) }
   const call: TransportCall = { url: 'https://h/a', method: 'POST', headers: { a: '1' }, body: 'x', signal, stop: signal, connectMs: 5, proxy: 'env', socket }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
 import { eventStream } from '../../src/eventstream/framing.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { vendors } from '../../src/vendors/index.ts'
 import { protocolFor } from '../../src/vendors/settings.ts'
@@ -41,7 +41,7 @@ describe('a channel with the vendor bedrock', () => {
   })
 
   test('has Converse under the host of its region', () => {
-    const [channel] = settle({ auth: 'none', channels: [{ vendor: 'bedrock', region: 'eu-west-1', apiKey: 'key-0123456789' }] }, {}).channels
+    const [channel] = parseConfig({ auth: 'none', channels: [{ vendor: 'bedrock', region: 'eu-west-1', apiKey: 'key-0123456789' }] }, {}).channels
     expect(channel?.endpoints.converse).toMatchObject({ baseUrl: 'https://bedrock-runtime.eu-west-1.amazonaws.com', auth: 'bearer' })
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { hosts, hostsOf, paths, post, requests, responses, streams } from '../gateway/support.ts'
 import { json, listening, server } from './support.ts'
 
@@ -208,7 +208,7 @@ test('a missing package is named, with the command that installs it', async () =
 
 test('a channel is complete with project and region, and has the host of its location', () => {
   const basesIn = (region: string) =>
-    Object.values(settle({ channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] }, {}).channels[0]?.endpoints ?? {}).map(
+    Object.values(parseConfig({ channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] }, {}).channels[0]?.endpoints ?? {}).map(
       ({ baseUrl }) => baseUrl,
     )
   expect(basesIn('europe-west1')[0]).toBe('https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/google')

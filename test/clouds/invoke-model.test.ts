@@ -137,7 +137,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     [429, 'ThrottlingException', 'rate_limit_error'],
     [403, 'AccessDeniedException', 'permission_error'],
     [503, undefined, 'overloaded_error'],
-  ])('a refusal with status %i is an error of the messages protocol', async (status, name, type) => {
+  ])('returns an upstream error with status %i as an error of the messages protocol', async (status, name, type) => {
     const upstream = await claude((_received, response) => json(response, status, { message: 'No.' }, name === undefined ? {} : { 'x-amzn-errortype': name }))
     const send = await start(configFor(upstream.url))
     const response = await send('/v1/messages', post(request))
@@ -158,7 +158,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
-test('the other members of a body keep their bytes', () => {
+test('keeps the bytes of the other members of a body', () => {
   const body = '{ "model" : "m", "messages":[{"role":"user","content":"\\u00e9 é"}], "stream":false,"metadata": {"id": 12345678901234567890, "x":1.0} }'
   const call = { url: 'https://h/v1/messages', method: 'POST' as const, headers: {}, body, signal: new AbortController().signal, connectMs: 0 }
   const sent = Buffer.from(invokeModel(call, {})?.call.body ?? '').toString()
@@ -167,7 +167,7 @@ test('the other members of a body keep their bytes', () => {
   )
 })
 
-test('calls to other paths stay as they are', () => {
+test('leaves calls to other paths unchanged', () => {
   const call = { url: 'https://h/v1/files', method: 'POST' as const, headers: {}, body: '{}', signal: new AbortController().signal, connectMs: 0 }
   expect(invokeModel(call, {})).toBeUndefined()
 })
@@ -181,9 +181,9 @@ describe.skipIf(process.env['WIREGLOT_SHARED'] === undefined || !existsSync(fold
     return texts[0]?.includes('"message_start"') ? [{ name, events, texts }] : []
   })
 
-  test('there are some', () => expect(claudes.length).toBeGreaterThan(2))
+  test('finds captured streams', () => expect(claudes.length).toBeGreaterThan(2))
 
-  test.each(claudes)('$name is the same response as its events in text', async ({ events, texts }) => {
+  test.each(claudes)('decodes $name to the same response as its events in text', async ({ events, texts }) => {
     async function* body() {
       for (const { headers, payload } of events) yield frameOf(headers, payload)
     }

@@ -23,7 +23,7 @@ const callOf = (url: string, { method = 'POST', type, body }: { method?: string;
 const signatureIn = (headers: Record<string, string>) => /SignedHeaders=([^,]*), Signature=(.*)$/.exec(headers['authorization'] ?? '')?.slice(1)
 
 // The suite encodes paths once, as for services whose paths are not encoded when they are sent.
-test.each(vectors.suite)('the signer agrees with the published vector $name', async ({ method, url, headers, body, signed, signature }) => {
+test.each(vectors.suite)('the signer produces the published vector $name', async ({ method, url, headers, body, signed, signature }) => {
   const signer = new AwsV4Signer({
     ...keys,
     method,
@@ -40,7 +40,7 @@ test.each(vectors.suite)('the signer agrees with the published vector $name', as
   expect(signatureIn(Object.fromEntries(out))).toEqual([signed, signature])
 })
 
-test.each(vectors.bedrock)('a call is signed like the vector $name', async ({ url, type, body, signed, signature }) => {
+test.each(vectors.bedrock)('signs a call like the vector $name', async ({ url, type, body, signed, signature }) => {
   const call = callOf(url, { body, ...(type !== undefined && { type }) })
   const place = placeOf(url, {})
   const { headers } = await sign(AwsV4Signer, call, { ...keys, ...place, time })
@@ -48,7 +48,7 @@ test.each(vectors.bedrock)('a call is signed like the vector $name', async ({ ur
   expect(headers).toMatchObject({ 'user-agent': 'wireglot', accept: 'application/json', 'x-amz-date': '20150830T123600Z' })
 })
 
-test('signs any path and body like the signer of AWS', async () => {
+test('signs any path and body like the AWS signer', async () => {
   const word = fc.string({ unit: fc.constantFrom(..."abcXYZ019-._~:!*()'@+ %é"), minLength: 1, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(word, fc.string({ unit: 'binary' }), fc.option(fc.constant('to+ken/=')), async (model, body, token) => {

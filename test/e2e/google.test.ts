@@ -28,7 +28,7 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   const model = modelBehind(upstream)
   const connect = (apiVersion?: string) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: gateway.base, ...(apiVersion && { apiVersion }) } })
 
-  test.each(['v1', 'v1beta', 'v1alpha'])('is understood under /%s', async version => {
+  test.each(['v1', 'v1beta', 'v1alpha'])('receives a text under /%s', async version => {
     expect((await connect(version).models.generateContent({ model, contents: 'scenario:text' })).text).toBe('Hello, wörld 🎉')
   })
 

@@ -15,7 +15,7 @@ import { ask } from './asking.ts'
 
 /** Processes that are stopped or killed while official SDKs receive responses. */
 
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 type Started = { child: ChildProcess; url: string; exit: Promise<{ code: number | null; at: number }> }
@@ -83,7 +83,7 @@ describe('wireglot serve on a stop signal', () => {
     const { upstreams, config } = await allHolding()
     const { child, url, exit } = await serving(config, 60)
     const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
-    await until(() => calls(upstreams) === cells.length, patienceMs)
+    await until(() => calls(upstreams) === cells.length, timeoutMs)
     child.kill('SIGTERM')
     // Nothing shows when the signal has arrived.
     while ((await fetch(`${url}/v1/models`)).status === 200);
@@ -105,7 +105,7 @@ describe('wireglot serve on a stop signal', () => {
     const { child, url, exit } = await serving(config, 1)
     const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
     const ends = Promise.allSettled(running)
-    await until(() => calls(upstreams) === cells.length, patienceMs)
+    await until(() => calls(upstreams) === cells.length, timeoutMs)
     const { port } = new URL(url)
     const [path, { body }] = asking('messages', { model: 'm-messages', stream: true })
     // One does not read its response, and one has not sent its whole request.
@@ -115,15 +115,15 @@ describe('wireglot serve on a stop signal', () => {
       after(() => socket.destroy())
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${String(body).length}\r\n\r\n${sent}`)
     }
-    await until(() => calls(upstreams) === cells.length + 1, patienceMs)
+    await until(() => calls(upstreams) === cells.length + 1, timeoutMs)
     const reported = Date.now()
     child.kill('SIGTERM')
     expect((await ends).map(({ status }) => status)).toEqual(cells.map(() => 'rejected'))
     const { code, at } = await exit
     expect(code).toBe(0)
-    // The grace time, the farewell, and a busy machine.
+    // The grace time, the close timeout, and a busy machine.
     expect(at - reported).toBeLessThan(1_000 + 1_000 + 10_000)
-    await until(() => upstreams.every(({ aborted, calls: list }) => aborted === list.length), patienceMs)
+    await until(() => upstreams.every(({ aborted, calls: list }) => aborted === list.length), timeoutMs)
   })
 })
 
@@ -152,7 +152,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const pids = new Set<string>()
     /** Both listen: each has refused somebody without a key. */
     const ready = async (wanted: number) => {
-      for (const end = Date.now() + patienceMs; pids.size < wanted; await new Promise(resolve => setTimeout(resolve, 50))) {
+      for (const end = Date.now() + timeoutMs; pids.size < wanted; await new Promise(resolve => setTimeout(resolve, 50))) {
         if (Date.now() > end) throw new Error(`${pids.size} processes listen`)
         // Many at once, or the first process that wakes takes them all.
         const responses = Array.from({ length: 20 }, () => fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined))
@@ -200,7 +200,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     await ready(3)
   })
 
-  test('one that gets a stop signal ends its streams first, and new clients reach the other', async () => {
+  test('finishes the streams of a stopped process, and serves new clients from the other', async () => {
     const { seen, url, pids } = await startCluster(2)
     const streams = await Promise.all(Array.from({ length: 3 }, () => covered).flatMap(names => names.map(client => opened(client, url))))
     process.kill(Number([...pids][0]), 'SIGTERM')
@@ -210,7 +210,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     expect(await Promise.all(newcomers)).toEqual(covered.map(() => 'Hello'))
   })
 
-  test('their limits are one', async () => {
+  test('share one rate limit', async () => {
     const { seen, url } = await startCluster(3, 20)
     seen.release()
     const served = new Set<string | null>()
@@ -226,7 +226,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     expect(good).toBe(20)
   })
 
-  test('all of them end when the first one gets a stop signal', async () => {
+  test('end together when the first process gets a stop signal', async () => {
     const { child, exit, pids } = await startCluster(4)
     child.kill('SIGTERM')
     expect((await exit).code).toBe(0)

@@ -34,7 +34,7 @@ export type Bench = {
 }
 
 /** A wait that no machine is too slow for. */
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
 export async function startBench(make = gateway): Promise<Bench> {
   const before = resources()
@@ -142,7 +142,7 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
     const calls = upstream.calls.get(id) ?? []
     if (/half/.test(behaviour) && calls.length > 0) return 'half of a request was sent on'
     if (calls.length > 1) return `${calls.length} upstream calls`
-    if (!(await within(() => calls.every(({ over }) => over), patienceMs))) return 'the upstream call continues'
+    if (!(await within(() => calls.every(({ over }) => over), timeoutMs))) return 'the upstream call continues'
     return undefined
   } finally {
     upstream.plays.delete(id)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { createBreakers } from '../../src/gateway/upstream/breaker.ts'
 import { one } from './support.ts'
 
@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers())
 const restMs = 10_000
 
 function channelOf(failures: number) {
-  const { channels } = settle(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
+  const { channels } = parseConfig(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
   const [channel] = channels as [(typeof channels)[0]]
   const breakers = createBreakers<string>(channels, result => (result === 'well' || result === 'failed' ? result : undefined))
   return {
@@ -30,7 +30,7 @@ function channelOf(failures: number) {
   }
 }
 
-test('only failures in a row count', async () => {
+test('opens only after consecutive failures', async () => {
   const { run, rest } = channelOf(2)
   for (const result of ['failed', 'well', 'failed']) await run(result)
   expect(rest()).toBeUndefined()
@@ -38,7 +38,7 @@ test('only failures in a row count', async () => {
   expect(rest()).toBe(restMs)
 })
 
-test('what was under way when the rest began makes it neither longer nor shorter', async () => {
+test('ignores results of attempts that began before it opened', async () => {
   const { run, rest, begin } = channelOf(1)
   const late = [begin(), begin()] as const
   await run('failed')
@@ -48,7 +48,7 @@ test('what was under way when the rest began makes it neither longer nor shorter
   expect(rest()).toBe(6_000)
 })
 
-test('after the rest one attempt tries, and the others need not wait for it', async () => {
+test('allows one trial attempt after the rest, and others do not wait for it', async () => {
   const { run, rest, begin } = channelOf(3)
   for (const _ of [1, 2, 3]) await run('failed')
   vi.advanceTimersByTime(restMs)
@@ -63,7 +63,7 @@ test('after the rest one attempt tries, and the others need not wait for it', as
   expect(rest(), 'it counts from the beginning again').toBeUndefined()
 })
 
-test('an attempt that throws says nothing of its channel, and leaves it free', async () => {
+test('ignores an attempt that throws, and allows the next one', async () => {
   const { run, rest, fails } = channelOf(1)
   await fails()
   expect(rest()).toBeUndefined()
@@ -73,7 +73,7 @@ test('an attempt that throws says nothing of its channel, and leaves it free', a
   expect(rest()).toBeUndefined()
 })
 
-test('a result that says nothing of the channel neither ends its rest nor breaks a row of failures', async () => {
+test('ignores an unknown result, which neither closes it nor resets the failures', async () => {
   const { run, rest } = channelOf(2)
   for (const result of ['failed', 'unknown', 'failed']) await run(result)
   expect(rest()).toBe(restMs)

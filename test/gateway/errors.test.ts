@@ -52,24 +52,24 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(text).not.toMatch(/\.ts:|node_modules|at Object/)
     })
 
-    test('a body that is too large is 413, whether its length is declared or not', async () => {
+    test('returns 413 for a body over the limit, with or without a declared length', async () => {
       const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 200 } })
       const large = JSON.stringify({ ...requests[protocol], ...(inBody && { model: 'demo' }), padding: 'x'.repeat(1_000) })
-      const reported = await ask(path, post(large))
-      expect(reported.status).toBe(413)
-      expect(await reported.json()).toMatchObject(shapes[protocol])
+      const declared = await ask(path, post(large))
+      expect(declared.status).toBe(413)
+      expect(await declared.json()).toMatchObject(shapes[protocol])
       const stream = new ReadableStream({
         start(controller) {
           for (const part of large.match(/.{1,100}/gs) ?? []) controller.enqueue(new TextEncoder().encode(part))
           controller.close()
         },
       })
-      const untold = await ask(path, { ...post(''), body: stream, duplex: 'half' } as RequestInit)
-      expect(untold.status).toBe(413)
+      const undeclared = await ask(path, { ...post(''), body: stream, duplex: 'half' } as RequestInit)
+      expect(undeclared.status).toBe(413)
     })
   })
 
-  test('a fault in a body names its place', async () => {
+  test('returns the path of a fault in a body', async () => {
     const ask = await start()
     const response = await ask('/v1/chat/completions', post({ model: 'demo', messages: [{ role: 'user', content: 7 }] }))
     expect(response.status).toBe(400)
@@ -103,7 +103,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each(protocols)('%s: an unreachable upstream is 502', async protocol => {
+  test.each(protocols)('%s: returns 502 for an unreachable upstream', async protocol => {
     const ask = await start(one('http://127.0.0.1:9', 'chat-completions'))
     for (const stream of [false, true]) {
       const response = await ask(...asking(protocol, { stream }))
@@ -116,7 +116,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     [200, 502],
     [403, 403],
     [503, 503],
-  ])('a web page with status %i is %i, and none of it is shown', async (status, expected) => {
+  ])('returns a web page with status %i as status %i, without its content', async (status, expected) => {
     const { url } = await upstream(response => {
       response.writeHead(status, { 'content-type': 'text/html' })
       response.end('<html><script>secret()</script></html>')
@@ -131,7 +131,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each([600, 999])('the unknown status %i becomes 502', async status => {
+  test.each([600, 999])('returns 502 for the unknown status %i', async status => {
     const statuses = async (served: Protocol, reported: number) => {
       const { url } = await upstream(sendJson(reported, { error: { message: 'Odd' } }))
       const ask = await start(one(url, served))
@@ -150,7 +150,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     await until(() => [...seen.sockets].every(({ destroyed }) => destroyed))
   })
 
-  test('a plain text error keeps its text', async () => {
+  test('keeps the text of a plain text error', async () => {
     const { url } = await upstream(response => {
       response.writeHead(413, { 'content-type': 'text/plain' })
       response.end('Payload much too large')
@@ -195,7 +195,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await reported(streamed.url)).toEqual(await reported(plain.url))
   })
 
-  test('an upstream that does not respond in time is 504', async () => {
+  test('returns 504 when the upstream does not respond in time', async () => {
     const seen = await upstream(() => {})
     const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { firstByteMs: 50 } }))
     const response = await ask(paths.messages, post(requests.messages))
@@ -203,7 +203,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await response.json()).toMatchObject(shapes.messages)
   })
 
-  test('an upstream that stops in the middle of its JSON is 504', async () => {
+  test('returns 504 when the upstream stops in the middle of its JSON', async () => {
     const { url } = await upstream(response => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{"id":')
@@ -212,7 +212,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(paths.messages, post(requests.messages))).status).toBe(504)
   })
 
-  test.each([500, 404])('an upstream that stops in the middle of its error keeps its status: %i', async status => {
+  test.each([500, 404])('keeps the status when the upstream stops in the middle of its error: %i', async status => {
     const seen = await upstream(response => {
       response.writeHead(status, { 'content-type': 'application/json' })
       response.write('{"error":')
@@ -236,7 +236,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(strictOf(client).checkError(await broken.json())).toEqual([])
   })
 
-  test('a response in the wrong shape is 502', async () => {
+  test('returns 502 for a malformed response', async () => {
     const { url } = await upstream(sendJson(200, { hello: 'world' }))
     const ask = await start(one(url, 'chat-completions'))
     const response = await ask(paths.messages, post(requests.messages))
@@ -256,7 +256,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test('an error with status 200 and no status in its body is 502', async () => {
+  test('returns 502 for an error with status 200 and no status in its body', async () => {
     const { url } = await upstream(sendJson(200, { error: { message: 'Odd' } }))
     for (const served of protocols) expect((await (await start(one(url, served)))(...asking('messages'))).status).toBe(502)
   })

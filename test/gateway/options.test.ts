@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError, settle } from '../../src/gateway/options.ts'
+import { ConfigError, parseConfig } from '../../src/gateway/options.ts'
 
 const channel = { name: 'a', protocols: ['messages'], baseUrl: 'https://a.test' }
 const model = { id: 'm', channels: [{ name: 'a' }] }
@@ -7,7 +7,7 @@ const model = { id: 'm', channels: [{ name: 'a' }] }
 describe('an invalid configuration', () => {
   const faultsOf = (config: unknown, environment = {}) => {
     try {
-      settle(config, environment)
+      parseConfig(config, environment)
     } catch (error) {
       if (error instanceof ConfigError) return error.message.split('\n')
     }
@@ -73,10 +73,10 @@ describe('an invalid configuration', () => {
 })
 
 test('ignores `$schema`, which editors read', () => {
-  expect(settle({ $schema: 'https://a.test/schema.json', channels: [channel] }, {}).channels).toHaveLength(1)
+  expect(parseConfig({ $schema: 'https://a.test/schema.json', channels: [channel] }, {}).channels).toHaveLength(1)
 })
 
-describe('a configuration that is wrong names the place and what was expected', () => {
+describe('reports the path and the expected type for', () => {
   test.each<[what: string, config: unknown, path: string, message: RegExp]>([
     ['no object', 'x', '', /expected an object with auth, keys, .*, console$/],
     ['no channels', {}, 'channels', /expected a list of upstreams, such as \[\{ "name": "up", /],
@@ -193,7 +193,7 @@ describe('a configuration that is wrong names the place and what was expected', 
   ])('%s', (_, config, path, message) => {
     const caught = (() => {
       try {
-        settle(config, { BROKEN: 'secret\n' })
+        parseConfig(config, { BROKEN: 'secret\n' })
       } catch (error) {
         return error
       }
@@ -250,18 +250,18 @@ test.each<[what: string, config: object, words: string]>([
     'at channels[0].baseUrl: expected a URL without query and fragment',
   ],
 ])('reports the wrong value, unless it may be a secret: %s', (_, config, words) => {
-  expect(() => settle({ channels: [channel], ...config }, { BASE: 'secret', EMPTY: '' })).toThrow(
+  expect(() => parseConfig({ channels: [channel], ...config }, { BASE: 'secret', EMPTY: '' })).toThrow(
     expect.objectContaining({ message: `configuration ${words}` }),
   )
 })
 
-test('strings that begin with env: are read from the environment, wherever they stand', () => {
-  const settled = settle({ channels: [{ ...channel, apiKey: 'env:KEY', headers: { 'x-org': 'env:ORG' } }] }, { KEY: 'secret', ORG: 'org' })
-  expect(settled.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
+test('reads strings that begin with env: from the environment, at any path', () => {
+  const parsed = parseConfig({ channels: [{ ...channel, apiKey: 'env:KEY', headers: { 'x-org': 'env:ORG' } }] }, { KEY: 'secret', ORG: 'org' })
+  expect(parsed.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
 })
 
-test('an empty key of an upstream is none', () => {
-  expect(settle({ channels: [{ ...channel, apiKey: '' }] }, {}).channels[0]?.apiKey).toBeUndefined()
+test('treats an empty upstream key as absent', () => {
+  expect(parseConfig({ channels: [{ ...channel, apiKey: '' }] }, {}).channels[0]?.apiKey).toBeUndefined()
 })
 
 test('base addresses with a version, a path or nothing are taken, and patterns with a star at their end', () => {
@@ -273,17 +273,17 @@ test('base addresses with a version, a path or nothing are taken, and patterns w
     'https://a.test/v1/accounts/messages/v1',
     'https://a.test/models/x',
   ]
-  for (const baseUrl of bases) expect(settle({ channels: [{ ...channel, baseUrl, forwardHeaders: ['x-*', '*'] }] }, {}).channels[0]?.baseUrl).toBe(baseUrl)
-  const { models } = settle({ channels: [channel], groups: { g: { models: ['a*', '*'] } }, models: [{ ...model, id: 'a*', aliases: ['org/b:c@d*'] }] }, {})
+  for (const baseUrl of bases) expect(parseConfig({ channels: [{ ...channel, baseUrl, forwardHeaders: ['x-*', '*'] }] }, {}).channels[0]?.baseUrl).toBe(baseUrl)
+  const { models } = parseConfig({ channels: [channel], groups: { g: { models: ['a*', '*'] } }, models: [{ ...model, id: 'a*', aliases: ['org/b:c@d*'] }] }, {})
   expect(models[0]?.id).toBe('a*')
 })
 
-test('without models every id goes to all channels', () => {
-  expect(settle({ channels: [channel] }, {}).models).toMatchObject([{ id: '*', channels: [{ name: 'a' }] }])
+test('routes every id to all channels without `models`', () => {
+  expect(parseConfig({ channels: [channel] }, {}).models).toMatchObject([{ id: '*', channels: [{ name: 'a' }] }])
 })
 
-test('defaults are filled in', () => {
-  expect(settle({ channels: [channel], models: [model] }, {})).toMatchObject({
+test('fills in defaults', () => {
+  expect(parseConfig({ channels: [channel], models: [model] }, {})).toMatchObject({
     defaults: { retries: 2, keepAliveMs: 15_000, notesHeader: true },
     channels: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 0 } }],
     models: [{ streaming: 'both' }],

@@ -17,10 +17,10 @@ describe.each(pairs)('$name', ({ from, to }) => {
   const body = wiresOf(from).response.map(wire => attempt(() => from.decodeResponse(wire).value))
   const { fieldNames } = from
 
-  test('a response that is streamed there and collected is the one that is written as a whole', () => {
+  test('collects a translated stream to the same response as the complete translation', () => {
     fc.assert(
       fc.property(body, value => {
-        fc.pre(value !== undefined && isCommon(value) && !untoldIn(value, to.name))
+        fc.pre(value !== undefined && isCommon(value) && !gapIn(value, to.name))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
         // Arguments may hold `__proto__`, which no decoder reads.
         fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
@@ -36,7 +36,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
     )
   })
 
-  test('what its stream notes is what is noted of the whole', () => {
+  test('makes the same notes for a stream as for the complete response', () => {
     fc.assert(
       fc.property(body, value => {
         fc.pre(value !== undefined && isCommon(value))
@@ -65,11 +65,11 @@ function isComplete(part: Part): boolean {
 }
 
 /** What a stream cannot express as a complete response does. `of`: applied to a candidate's parts, in order, and their messages. */
-type Untold = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
+type StreamGap = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
 
 const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
 
-const untold: Untold[] = [
+const streamGaps: StreamGap[] = [
   {
     why: 'a text, or refusal, has begun before it is known that it stays empty',
     of: parts => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text === ''),
@@ -117,8 +117,8 @@ const untold: Untold[] = [
 ]
 
 /** Why this response does not count for the property. */
-const untoldIn = ({ candidates }: CanonicalResponse, to: string): string | undefined =>
-  untold.find(
+const gapIn = ({ candidates }: CanonicalResponse, to: string): string | undefined =>
+  streamGaps.find(
     rule =>
       (rule.to === undefined || rule.to === to) &&
       candidates.some(({ messages }) =>

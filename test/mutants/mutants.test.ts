@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fileOf, mutants } from './mutants.ts'
 
-test('every fault of the list can still be planted, and is named once', () => {
+test('finds the code of every listed fault, each with its own name', () => {
   const faults = mutants.flatMap(mutant => {
     try {
       fileOf(mutant)

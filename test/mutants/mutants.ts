@@ -492,7 +492,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'an interrupted call gets no result',
     room: 'translate',
-    find: 'for (const call of pairs.unanswered) pairResult(call, interrupted(call), pairs)',
+    find: 'for (const call of pairs.danglingCalls) pairResult(call, interrupted(call), pairs)',
     replace: '',
   },
   {

@@ -79,14 +79,14 @@ describe('the admin API', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ok: expect.any(Boolean),
-      points: expect.arrayContaining([expect.objectContaining({ name: 'the service responds', result: 'passed' })]),
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'the service responds', result: 'passed' })]),
     })
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
     expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
   })
 
-  test('with "auth": "none" everybody is served, and a key of the database still has its limits', async () => {
+  test('serves every client with `auth: none`, and applies the limits of database keys', async () => {
     const { admin, ask } = await started({ auth: 'none' })
     const { body } = await admin('keys', { json: { name: 'alice', models: ['other'] } })
     expect((await ask('')).status).toBe(200)
@@ -115,7 +115,7 @@ describe('the admin API', () => {
     expect((await admin('keys')).body).toEqual({ keys: [] })
   })
 
-  test('shows no secret but once', async () => {
+  test('shows a secret only once', async () => {
     const { admin } = await started()
     const { body } = await admin('keys', { json: { name: 'alice' } })
     const everything = JSON.stringify([(await admin('keys')).body, (await admin('records')).body, (await admin('state')).body])
@@ -160,7 +160,7 @@ describe('attacks on the admin API', () => {
     expect(results[0]).toContain('401')
   })
 
-  test('without an admin key there is no admin API', async () => {
+  test('serves no admin API without an admin key', async () => {
     const { url } = await started({ adminKey: undefined })
     const response = await fetch(`${url}/admin/keys`, { headers: { authorization: 'Bearer undefined' } })
     expect(response.status).toBe(404)
@@ -172,7 +172,7 @@ describe('attacks on the admin API', () => {
     ['a page of another site, in an old browser', { origin: 'https://evil.test' }, 403],
     ['a page without an origin', { origin: 'null' }, 403],
     ['a form, which cannot send JSON', { 'content-type': 'text/plain' }, 415],
-  ])('%s creates no key, even with the admin key (CSRF)', async (_, headers, status) => {
+  ])('does not create a key by %s, even with the admin key (CSRF)', async (_, headers, status) => {
     const { url, admin } = await started()
     const { port } = new URL(url)
     // `fetch` does not let a program set these headers.
@@ -246,7 +246,7 @@ describe('attacks on the admin API', () => {
     expect((await admin(path)).status).toBe(status)
   })
 
-  test('a body without end is refused', async () => {
+  test('refuses a body without end', async () => {
     const { admin } = await started()
     expect((await admin('keys', { json: { name: 'a', models: ['x'.repeat(100_000)] } })).status).toBe(413)
   })

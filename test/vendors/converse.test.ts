@@ -178,7 +178,7 @@ describe.each(protocolNames)('a client of %s', client => {
     expect((await clientOf(client).readStream(text)).text).toBe('All is known now.')
   })
 
-  test('gets a wrong key of the channel as a refusal', async () => {
+  test('gets an error when the key of the channel is wrong', async () => {
     const { gateway } = gatewayFor({ apiKey: 'another-key-0123' })
     const response = await ask(gateway, client)
     expect(response.status).toBeGreaterThanOrEqual(400)
@@ -250,7 +250,7 @@ describe('the simulator of Converse refuses', () => {
     expect(converse?.refuse(body, model)?.message ?? '').toMatch(message)
   })
 
-  test('a model in its path that is not one segment', () => {
+  test('a model in the path that is more than one segment', () => {
     const base = 'https://bedrock-runtime.us-east-1.amazonaws.com'
     expect(converse?.match(new URL(`${base}/model/arn:aws:bedrock:us-east-1:1:inference-profile/${nova}/converse`))).toBeUndefined()
     expect(converse?.match(new URL(`${base}/model/${encodeURIComponent(nova)}/converse-stream`))).toEqual({ model: nova, stream: true })
@@ -279,7 +279,7 @@ describe('Claude takes no URL of an image', () => {
   test.each<[string, object, readonly Endpoint[]]>([
     ['InvokeModel', { vendor: 'bedrock', api: 'invoke-model', region: 'us-east-1' }, bedrock.endpoints],
     ['Vertex AI', { vendor: 'vertex', region: 'us-central1', project: 'p' }, vertex.endpoints],
-  ])('with %s, so the client gets the refusal', async (_, channel, endpoints) => {
+  ])('is refused with %s', async (_, channel, endpoints) => {
     const gateway = fetchGateway(
       { auth: 'none', channels: [{ ...channel, apiKey: key }], defaults: { retries: 0 } },
       { ...quiet, transport: simulated(endpoints, []) },

@@ -13,7 +13,7 @@ test.each(sampled(first).map(way => ({ ...way, name: way.vendor })))('an agent w
   expect(faults).toEqual([])
 })
 
-test('a simulator refuses what is not fitted to it', async () => {
+test('a simulator refuses a request that is not adapted to it', async () => {
   const agent = likeAgents.find(({ name }) => name === 'a program over chat-completions')
   if (!agent) throw new Error('no such agent')
   const unfitted = await Promise.all(

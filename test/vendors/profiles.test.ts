@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { settle } from '../../src/gateway/options.ts'
+import { parseConfig } from '../../src/gateway/options.ts'
 import { optionFaults, ungroupedOptions } from '../../src/protocols/check-options.ts'
 import { type Fact, type Vendor, vendors } from '../../src/vendors/index.ts'
 import { protocolFor, vendorAt, vendorSettings } from '../../src/vendors/settings.ts'
@@ -38,10 +38,10 @@ describe.each(all)('the profile of $name', vendor => {
   test('is a whole channel with its name and a key, or says what the URL lacks', () => {
     const config = { auth: 'none', channels: [{ vendor: vendor.name, apiKey: 'key-0123456789' }] }
     if (vendor.endpoints.some(({ baseUrl }) => baseUrl.includes('{'))) {
-      expect(() => settle(config, {})).toThrow(/baseUrl: expected https:.* with your \{/)
+      expect(() => parseConfig(config, {})).toThrow(/baseUrl: expected https:.* with your \{/)
       return
     }
-    const [channel] = settle(config, {}).channels
+    const [channel] = parseConfig(config, {}).channels
     expect(channel?.name).toBe(vendor.name)
     expect(channel?.protocols).toEqual(vendor.endpoints.map(({ protocol }) => protocol))
     for (const { protocol, baseUrl } of vendor.endpoints) expect(channel?.endpoints[protocol]?.baseUrl).toBe(baseUrl)
@@ -61,20 +61,20 @@ test('the base URL of a channel identifies its vendor, whatever its version', ()
 
 test('a channel with `generic` gets no profile', () => {
   const channel = { name: 'up', vendor: 'generic', baseUrl: 'https://api.deepseek.com', protocols: ['chat-completions'] }
-  expect(settle({ auth: 'none', channels: [channel] }, {}).channels[0]?.vendor).toBeUndefined()
+  expect(parseConfig({ auth: 'none', channels: [channel] }, {}).channels[0]?.vendor).toBeUndefined()
 })
 
 test('a vendor that is misspelled is refused with the known names', () => {
-  expect(() => settle({ auth: 'none', channels: [{ vendor: 'deepsek', apiKey: 'key-0123456789' }] }, {})).toThrow(/vendor: .*deepseek/)
+  expect(() => parseConfig({ auth: 'none', channels: [{ vendor: 'deepsek', apiKey: 'key-0123456789' }] }, {})).toThrow(/vendor: .*deepseek/)
 })
 
-test('facts about some models apply to these alone', () => {
+test('applies facts about some models only to them', () => {
   expect(vendorSettings(vendors.openai, 'responses', 'gpt-6-sol').unsupported).toContain('temperature')
   expect(vendorSettings(vendors.openai, 'responses', 'gpt-4.1').unsupported).toEqual([])
   expect(vendorSettings(vendors.openai, 'responses', 'openai/GPT-6-SOL').unsupported).toContain('temperature')
 })
 
-test('the client keeps its protocol where the vendor serves it well, unless the model needs another one', () => {
+test('keeps the protocol of the client when the vendor supports it, unless the model needs another one', () => {
   const received = { model: 'gpt-4.1', hasTools: true }
   expect(protocolFor(vendors.openai, 'chat-completions', received)).toBe('chat-completions')
   expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: true })).toBe('responses')

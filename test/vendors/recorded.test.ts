@@ -57,7 +57,7 @@ const checks: Partial<Record<VendorName, { model: string; checks: Check[] }>> = 
 const recorded = recordedRequests().filter(({ protocol }) => protocol !== 'chat-completions')
 
 describe.skipIf(recorded.length === 0)('the requests of recorded clients (WIREGLOT_SHARED names the folder)', () => {
-  test.each(Object.entries(checks))('%s accepts them all', (name, { model, checks }) => {
+  test.each(Object.entries(checks))('are all accepted by %s', (name, { model, checks }) => {
     const faults = new Set<string>()
     let translated = 0
     for (const { name: client, protocol, body, path } of recorded) {

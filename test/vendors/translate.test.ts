@@ -50,7 +50,7 @@ test('fields that the vendor refuses are dropped, with a note for each', () => {
   expect(same.notes.map(({ path }) => path).toSorted()).toEqual(['/max_tokens', '/parallel_tool_calls', '/service_tier'])
 })
 
-test('an option of the user takes precedence over the profile', () => {
+test('prefers an option of the user over the profile', () => {
   const request = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
   const { body } = translateRequest(request, {
     from: 'messages',

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
+import { type Check, checkText, listModels, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
 import { listen, mounted, responses, streams } from '../gateway/support.ts'
 
 type ReceivedRequest = { path: string; stream: boolean; model: string; tools: boolean }
@@ -44,19 +44,20 @@ function working({ path, stream, model }: ReceivedRequest): ModelResponse {
 }
 
 const run = (base: string, more: Partial<VerifyOptions> = {}) => verify({ base, model: 'm', timeoutMs: 20_000, ...more })
-const found = ({ points }: Verification, name: string, of?: Point['of']) => points.find(point => point.name === name && (of === undefined || point.of === of))
-const failed = ({ points }: Verification) => points.filter(({ result }) => result === 'failed').map(({ of, name }) => `${of}: ${name}`)
+const found = ({ checks }: Verification, name: string, scope?: Check['scope']) =>
+  checks.find(check => check.name === name && (scope === undefined || check.scope === scope))
+const failed = ({ checks }: Verification) => checks.filter(({ result }) => result === 'failed').map(({ scope, name }) => `${scope}: ${name}`)
 
 describe('the gateway', () => {
   test('passes every point in every protocol, streamed and not', async () => {
     const url = await started({ keys })
-    const reported: Point[] = []
-    const result = await run(`${url}/v1`, { key: 'client-secret', onPoint: point => reported.push(point) })
-    expect(result.points.filter(({ result: one }) => one !== 'passed')).toEqual([])
+    const reported: Check[] = []
+    const result = await run(`${url}/v1`, { key: 'client-secret', onCheck: check => reported.push(check) })
+    expect(result.checks.filter(({ result: one }) => one !== 'passed')).toEqual([])
     expect(result.ok).toBe(true)
-    expect(reported).toEqual(result.points)
-    for (const of of protocolNames)
-      expect(result.points.filter(point => point.of === of).map(({ name }) => name)).toEqual([
+    expect(reported).toEqual(result.checks)
+    for (const scope of protocolNames)
+      expect(result.checks.filter(check => check.scope === scope).map(({ name }) => name)).toEqual([
         'complete response',
         'complete response: usage',
         'streamed response',
@@ -69,19 +70,19 @@ describe('the gateway', () => {
 
   test('with a wrong key says that the API was reached, and does not repeat the key', async () => {
     const result = await run(await started({ keys }), { key: 'another-secret' })
-    expect(found(result, 'the key')).toMatchObject({ result: 'failed', mend: expect.stringContaining('reached the API') })
+    expect(found(result, 'the key')).toMatchObject({ result: 'failed', fix: expect.stringContaining('reached the API') })
     expect(JSON.stringify(result)).not.toContain('another-secret')
   })
 
   test('reports a model that it does not have', async () => {
     const result = await run(await started({ auth: 'none' }, 'other'))
     expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', detail: expect.stringContaining('other') })
-    expect(found(result, 'complete response', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
+    expect(found(result, 'complete response', 'messages')).toMatchObject({ result: 'failed', fix: expect.stringContaining('no such model') })
   })
 })
 
 describe('a provider of one protocol', () => {
-  test('passes, and what it does not offer is no fault', async () => {
+  test('passes although it does not offer everything', async () => {
     const result = await run(await provider())
     expect(failed(result)).toEqual([])
     expect(result.ok).toBe(true)
@@ -90,12 +91,12 @@ describe('a provider of one protocol', () => {
     expect(found(result, 'tool call')).toMatchObject({ result: 'warned' })
   })
 
-  test('that requested another one fails', async () => {
+  test('fails when another protocol is requested', async () => {
     const result = await run(await provider(), { protocol: 'messages' })
     expect(failed(result)).toEqual(['messages: complete response'])
   })
 
-  test('whose address has no version of ours is called under its own', async () => {
+  test('is called under its own version path', async () => {
     const base = await provider(({ path, ...received }) => working({ ...received, path: path.replace('/api/v4/', '/v1/') }))
     expect((await run(`${base}/api/v4`)).ok).toBe(true)
   })
@@ -229,23 +230,23 @@ describe('a server that', () => {
       'an error',
       /form of the protocol/,
     ],
-  ])('%s fails at its point, which says what to change', async (_, broken, name, mend) => {
+  ])('%s fails at its point with a fix', async (_, broken, name, fix) => {
     const result = await run(await provider(broken))
     expect(result.ok).toBe(false)
-    expect(found(result, name), result.points.map(pointText).join('\n')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
-    for (const point of result.points) if (point.result === 'failed') expect(point.mend).toMatch(/\w/)
+    expect(found(result, name), result.checks.map(checkText).join('\n')).toMatchObject({ result: 'failed', fix: expect.stringMatching(fix) })
+    for (const check of result.checks) if (check.result === 'failed') expect(check.fix).toMatch(/\w/)
   })
 
   test.each([
     [undefined, /^No key was sent, .*--key-env/],
     ['not-the-right-one', /key was not accepted/],
-  ])('requires a key is distinguished: the one that was sent is wrong, or none was; the key: %s', async (key, mend) => {
+  ])('requires a key reports a wrong or missing one; the key: %s', async (key, fix) => {
     const base = await provider(() => ({ status: 401, body: { error: { message: 'no' } } }))
-    expect(found(await run(base, key === undefined ? {} : { key }), 'the key')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
+    expect(found(await run(base, key === undefined ? {} : { key }), 'the key')).toMatchObject({ result: 'failed', fix: expect.stringMatching(fix) })
   })
 
-  test('words of a service move nothing in a terminal', () => {
-    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', detail: 'it sent \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
+  test('sends control characters has them removed from the text', () => {
+    const text = checkText({ scope: 'messages', name: 'an error', result: 'failed', detail: 'it sent \u001b[2Jgone\r\n', fix: 'ask \u009b31m' })
     expect(text.split('\n')).toEqual([expect.stringContaining('it sent  [2Jgone'), '      → ask  31m'])
   })
 
@@ -257,7 +258,7 @@ describe('a server that', () => {
 
   test('is no address at all is reported without a request', async () => {
     const result = await run('gateway.example', { fetch: () => Promise.reject(new Error('no request needs it')) })
-    expect(result.points).toMatchObject([{ of: 'address', result: 'failed', mend: expect.stringContaining('https://') }])
+    expect(result.checks).toMatchObject([{ scope: 'address', result: 'failed', fix: expect.stringContaining('https://') }])
   })
 
   test('redirects is reported with the address that responded', async () => {
@@ -266,10 +267,10 @@ describe('a server that', () => {
       response.writeHead(302, { location: right + request.url })
       response.end()
     })
-    expect(found(await run(base), 'the final URL')).toMatchObject({ result: 'failed', mend: expect.stringContaining(`${right}/v1/models`) })
+    expect(found(await run(base), 'the final URL')).toMatchObject({ result: 'failed', fix: expect.stringContaining(`${right}/v1/models`) })
   })
 
-  test('gives several faults gets all of them, and a full endpoint does not hide the rest', async () => {
+  test('has a full endpoint as its address is still checked completely', async () => {
     const result = await run(`${await provider()}/v1/chat/completions`)
     expect(failed(result)).toEqual(['address: the address'])
     expect(found(result, 'complete response', 'chat-completions')).toMatchObject({ result: 'passed' })
@@ -277,11 +278,11 @@ describe('a server that', () => {
 })
 
 describe('listModels', () => {
-  test('gives the ids', async () => {
+  test('returns the ids', async () => {
     expect(await listModels({ base: `${await provider()}/v1` })).toEqual(['m'])
   })
 
-  test('rejects with what to change', async () => {
+  test('rejects with a fix', async () => {
     const base = await provider(() => ({ type: 'text/html', body: html }))
     await expect(listModels({ base })).rejects.toThrow(/address of the API/)
     await expect(listModels({ base: 'gw' })).rejects.toThrow(/begins with https/)

@@ -1,4 +1,4 @@
-import type { Point } from '../../verify/point.ts'
+import type { Check } from '../../verify/check.ts'
 import { call } from './calls.ts'
 import { button, chip, empty, fault, h, messageOf, panel, replace, table } from './dom.ts'
 import { loadModels } from './known-models.ts'
@@ -89,7 +89,7 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
         replace(faults)
         replace(result, panel(`${name}: ${model}`, [], empty('A few small requests are sent …')))
         try {
-          const { points } = await call<{ points: Point[] }>(`console/api/channels/${encodeURIComponent(name)}/verify`, { body: { model } })
+          const { checks } = await call<{ checks: Check[] }>(`console/api/channels/${encodeURIComponent(name)}/verify`, { body: { model } })
           replace(
             result,
             panel(
@@ -97,13 +97,13 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
               [],
               table(
                 `Check of ${name}`,
-                ['Point', 'Of', 'Result', 'What was found', 'What to do', 'ms'],
-                points.map(({ name: point, of, result: outcome, detail, mend, ms }) => [
-                  point,
-                  of,
+                ['Check', 'Scope', 'Result', 'What was found', 'What to do', 'ms'],
+                checks.map(({ name: check, scope, result: outcome, detail, fix, ms }) => [
+                  check,
+                  scope,
                   chip(tones[outcome], outcome),
                   h('span', { className: 'wrap', textContent: detail }),
-                  h('span', { className: 'wrap', textContent: mend ?? '' }),
+                  h('span', { className: 'wrap', textContent: fix ?? '' }),
                   ms,
                 ]),
               ),

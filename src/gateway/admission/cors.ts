@@ -1,5 +1,5 @@
 import type { Headers } from '../../protocol.ts'
-import type { Settled } from '../options.ts'
+import type { ParsedConfig } from '../options.ts'
 import type { GatewayRequest, GatewayResponse } from '../request.ts'
 
 /** Which web pages of other origins may use the gateway (CORS). */
@@ -11,7 +11,7 @@ export type Cors = {
 }
 
 /** Undefined: CORS is not configured. `access-control-allow-credentials` is never sent, so browsers send no cookies. */
-export function createCors(config: Settled['cors']): Cors | undefined {
+export function createCors(config: ParsedConfig['cors']): Cors | undefined {
   if (!config) return undefined
   const { origins, maxAgeSeconds } = config
   const allowsAll = origins.includes('*')
@@ -38,7 +38,7 @@ export function createCors(config: Settled['cors']): Cors | undefined {
 }
 
 /** May a page of this origin open a WebSocket? Browsers let every page do so, and send no preflight request. Other programs have no origin. */
-export function isOriginAllowed(config: Settled['cors'], { origin, host }: Headers): boolean {
+export function isOriginAllowed(config: ParsedConfig['cors'], { origin, host }: Headers): boolean {
   if (origin === undefined || config?.origins.some(allowed => allowed === '*' || allowed === origin)) return true
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }

@@ -101,24 +101,24 @@ class LongBody implements ReadBody {
 /** A changed body. It has no bytes, and keeps the outline: the changes are deeper than that. */
 export class ChangedBody implements ReadBody {
   readonly outline: unknown
-  readonly #came: ReadBody
+  readonly #original: ReadBody
   readonly #change: (value: unknown) => unknown
   #value: unknown
 
-  constructor(came: ReadBody, change: (value: unknown) => unknown) {
-    this.outline = came.outline
-    this.#came = came
+  constructor(original: ReadBody, change: (value: unknown) => unknown) {
+    this.outline = original.outline
+    this.#original = original
     this.#change = change
   }
 
   get value(): unknown {
-    this.#value ??= this.#change(this.#came.value)
+    this.#value ??= this.#change(this.#original.value)
     return this.#value
   }
 
   forget(): void {
     this.#value = undefined
-    this.#came.forget?.()
+    this.#original.forget?.()
   }
 }
 

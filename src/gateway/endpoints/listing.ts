@@ -14,7 +14,7 @@ import { withoutSecrets } from '../upstream/redact.ts'
 /** How long an upstream's listing is cached. */
 const freshMs = 60_000
 /** Timeout for an upstream's listing. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 /** In UTF-16 units. A longer listing counts as one that failed. */
 const longestListing = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ export function createListing({ config, catalog, send }: Pick<Service, 'config' 
       method: 'GET',
       headers: callHeaders({ channel, protocol, auth: endpoint.auth, accept: 'application/json' }),
       body: undefined,
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
       connectMs: timeouts.connectMs,
       ...proxyOf(channel),
     })

@@ -4,7 +4,7 @@ import { isJson, type ReadBody, readAll, readJson } from '../body/body.ts'
 import { faultOfName, namedIn } from '../body/model-name.ts'
 import { renamed } from '../body/outline.ts'
 import { refuse } from '../error.ts'
-import type { Settled } from '../options.ts'
+import type { ParsedConfig } from '../options.ts'
 import type { GatewayRequest } from '../request.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -20,7 +20,7 @@ export type PassedBody = {
  * Reads the body of a request that passes: JSON, a form with files, or any other bytes.
  * @throws Refusal 400, 413, 415
  */
-export async function readPassed(request: GatewayRequest, defaults: Settled['defaults']): Promise<PassedBody> {
+export async function readPassed(request: GatewayRequest, defaults: ParsedConfig['defaults']): Promise<PassedBody> {
   if (request.method !== 'POST') return { named: () => undefined }
   if (isJson(request.headers)) return ofJson(await readJson(request, defaults))
   const bytes = await readAll(request, defaults.bodyLimitBytes)

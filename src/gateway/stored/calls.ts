@@ -6,7 +6,7 @@ import { proxyOf } from '../channel.ts'
 import { channelAtLimit, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
-import type { ChannelEntry, Settled } from '../options.ts'
+import type { ChannelEntry, ParsedConfig } from '../options.ts'
 import { relayed } from '../relayed.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 import type { StoredRoute } from '../route.ts'
@@ -105,7 +105,7 @@ async function forward(
 }
 
 type Opened = { body: AsyncIterable<Uint8Array | string>; idleMs: number; model: string | undefined; stop: (reason: Refusal) => void }
-type Around = { protocol: Protocol; signal: GatewayRequest['signal']; trace: Trace; defaults: Settled['defaults'] }
+type Around = { protocol: Protocol; signal: GatewayRequest['signal']; trace: Trace; defaults: ParsedConfig['defaults'] }
 
 /** A response that is still being generated, streamed from its beginning or from the event that the client names. */
 function streamed({ body, idleMs, model, stop }: Opened, { protocol, signal, trace, defaults }: Around): Promise<AsyncIterable<Uint8Array | string>> {

@@ -22,23 +22,23 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  * response comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
  * @throws Refusal when no candidate is left
  */
-export async function recall({ responseStore }: Service, came: Ask, owner: Identity): Promise<Ask> {
-  const { protocol, candidates } = came
+export async function recall({ responseStore }: Service, received: Ask, owner: Identity): Promise<Ask> {
+  const { protocol, candidates } = received
   const { stored } = protocol.address
-  const signatures = responseStore?.signatures ? await storedSignaturesFor(responseStore, came, owner) : new Map<string, string>()
+  const signatures = responseStore?.signatures ? await storedSignaturesFor(responseStore, received, owner) : new Map<string, string>()
   const always = {
     storedSignature: (callId: string) => signatures.get(callId),
-    keeps: responseStore !== undefined && stored?.wantsToKeep(came.body.value) === true,
+    keeps: responseStore !== undefined && stored?.wantsToKeep(received.body.value) === true,
   }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
-  const mayRefer = (responseStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
-  const referred = mayRefer ? historyIn(came.body.value, protocol) : []
+  const mayRefer = (responseStore || able.length < candidates.length) && stored?.mayRefer(received.body.value)
+  const referred = mayRefer ? historyIn(received.body.value, protocol) : []
   // The new key comes first: see "What V8 punishes" in docs/performance.md.
-  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...came }
+  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...received }
 
-  const { responses, items } = await lookUp(responseStore, referred, { stored, owner, signal: came.request.signal })
-  const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
+  const { responses, items } = await lookUp(responseStore, referred, { stored, owner, signal: received.request.signal })
+  const ask = items.size === 0 ? received : { ...received, body: new ChangedBody(received.body, value => stored.inFull(value, id => items.get(id))) }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
   const isWithProvider = (reference: Reference, { channel }: Candidate) => responses.get(reference)?.channel === channel.name
   const knows = (candidate: Candidate) =>

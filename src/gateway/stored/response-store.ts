@@ -2,7 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import { isObject, parseObject } from '../../kit/json/json.ts'
 import { refuse } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
-import { ConfigError, type Settled, type StoreEntry, storeDefaults } from '../options.ts'
+import { ConfigError, type ParsedConfig, type StoreEntry, storeDefaults } from '../options.ts'
 
 /** A stored response. Plain JSON. */
 export type Kept = {
@@ -36,7 +36,7 @@ export type ResponseStore = {
 }
 
 /** Timeout of store operations, since a client is waiting. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 type Kind = 'response' | 'item' | 'signature'
 
@@ -49,7 +49,7 @@ type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
  * Undefined: nothing is stored.
  * @throws ConfigError when neither the configuration nor a hook has a store
  */
-export function createResponseStore(config: Settled['store'], hook: Store | undefined, warn: Warn): ResponseStore | undefined {
+export function createResponseStore(config: ParsedConfig['store'], hook: Store | undefined, warn: Warn): ResponseStore | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
@@ -150,7 +150,7 @@ const isMessage = (message: unknown) => isObject(message) && Array.isArray(messa
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the store does not respond')), patienceMs)
+    timer = setTimeout(() => reject(new Error('the store does not respond')), timeoutMs)
   })
   try {
     return await Promise.race([work, late])

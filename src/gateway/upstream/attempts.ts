@@ -33,8 +33,8 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
  */
 export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefined {
   if (!('again' in result)) return 'well'
-  const { again, refusal, isUnasked } = result
-  if (isUnasked || refusal.error.kind === 'cancelled') return undefined
+  const { again, refusal, wasNotSent } = result
+  if (wasNotSent || refusal.error.kind === 'cancelled') return undefined
   return again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
 }
 
@@ -144,7 +144,7 @@ async function tryOne(
 async function attempt(service: Service, ask: Ask, trace: Trace, at: { candidate: Candidate; controller: Stopper }): Promise<Opened | Failure> {
   const { candidate, controller } = at
   const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, at))
-  if (!('again' in result) || result.isUnasked || controller.signal.aborted) return result
+  if (!('again' in result) || result.wasNotSent || controller.signal.aborted) return result
   const { refusedField: field } = result
   if (field === undefined || !service.learned.learn(candidate, field)) return result
   service.log('warn', { channel: candidate.channel.name, model: candidate.model, field }, 'the upstream refuses a field: it is left out from now on')

@@ -39,7 +39,7 @@ export async function call(
   const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
   if (tooMany !== undefined) {
     const refusal = channelAtLimit(tooMany)
-    return { refusal, again: 'elsewhere', isUnasked: true }
+    return { refusal, again: 'elsewhere', wasNotSent: true }
   }
   let prepared: Prepared
   let embedded: TransportResponse | undefined
@@ -56,7 +56,7 @@ export async function call(
         state: { ...prepared.settings.context.request?.state, ...(ask.recalled?.keeps && { store: true }) },
       })
   } catch (error) {
-    return { refusal: refusalOf(error, 'request'), again: 'never', isUnasked: true }
+    return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
   }
   trace.notes = [...prepared.notes]
   const opened = openedBy(prepared, controller)
@@ -147,7 +147,7 @@ async function send(
     return result
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
-    if (TranslationError.is(error)) return { refusal: refusalOf(error, 'request'), again: 'never', isUnasked: true }
+    if (TranslationError.is(error)) return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
     if (error instanceof Refusal) return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
     const refusal = unreachable(error)
     return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }

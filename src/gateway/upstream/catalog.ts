@@ -4,7 +4,7 @@ import { protocols } from '../../protocols/index.ts'
 import type { RequestTraits } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
-import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
+import type { ChannelEntry, ModelEntry, ParsedConfig } from '../options.ts'
 import { scoreOf } from './sticky.ts'
 
 /** A channel that can serve a model. */
@@ -44,7 +44,7 @@ type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weig
 type Found = { entry: ModelEntry; own: string; rest: string }
 
 /** Long because its functions share the tables of one configuration. */
-export function createCatalog({ models, channels, groups }: Settled): Catalog {
+export function createCatalog({ models, channels, groups }: ParsedConfig): Catalog {
   const channelOf = new Map(channels.map(channel => [channel.name, channel]))
   const exact = new Map<string, ModelEntry>()
   for (const entry of models) for (const id of [entry.id, ...entry.aliases]) if (!id.endsWith('*')) exact.set(id, entry)

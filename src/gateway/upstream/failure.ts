@@ -12,10 +12,10 @@ import { redactText } from './redact.ts'
 
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
- * long the upstream asks to wait before that. `isUnasked`: the request did not get as far as the upstream.
+ * long the upstream asks to wait before that. `wasNotSent`: the request did not reach the upstream.
  * `refusedField`: a field of the request that the upstream does not accept.
  */
-export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; isUnasked?: true; refusedField?: string }
+export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; wasNotSent?: true; refusedField?: string }
 
 /** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
 const concernsChannel = new Set([401, 402, 403, 404])

@@ -5,7 +5,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.t
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
-import { saysAny, without, withoutWritten } from '../../translate/unsupported.ts'
+import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
 import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
@@ -20,8 +20,8 @@ import { withoutStreamOptions, withStreaming } from './streaming.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** The protocols whose body says whether a stream is wanted; in the others the address does. */
-const sayingStream: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
+/** The protocols whose body has the field that asks for a stream; in the others the address does. */
+const streamFlagInBody: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
 
 function targetOf(address: Protocol['address'], stream: boolean): string | undefined {
   return address.target({ operation: 'generate', model: '', stream })
@@ -46,10 +46,10 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
   const unsupported = refusedBy(service, candidate)
-  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || saysAny(outline, unsupported)
+  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || hasAnyField(outline, unsupported)
   if (to !== protocol || reads || setsFields(ask, candidate) || isDemanding(ask, candidate) || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
-  if (operation === 'generate' && sayingStream.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
+  if (operation === 'generate' && streamFlagInBody.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
   const bytes = edited(ask, candidate, asking)
   if (!bytes) return undefined
@@ -76,7 +76,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const isCounted = operation === 'count-tokens' && to !== protocol
   const counted = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
-  const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(counted, to, upstreamStream) : counted
+  const sent = operation === 'generate' && streamFlagInBody.has(to) && says !== upstreamStream ? withStreaming(counted, to, upstreamStream) : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   const unset = withUsage(sent, ask, candidate, asking)
   const set = setsFields(ask, candidate) ? withSetFields(unset, candidate) : undefined
@@ -164,7 +164,7 @@ function askingUsage(
 ): Asking {
   if (!isStream || !channel.streamUsage || streamUsage?.isRequested(body) !== false) return undefined
   const asking = streamUsage.ask(body)
-  return saysAny(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
+  return hasAnyField(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
 }
 
 /** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */

@@ -65,10 +65,10 @@ export function withoutSecrets(response: TransportResponse, channel: Channel): T
 function without(secret: string, { status, headers, body }: TransportResponse): TransportResponse {
   const clean: TransportResponse['headers'] = {}
   for (const name in headers) clean[name] = headers[name]?.replaceAll(secret, instead) ?? ''
-  return { status, headers: clean, body: { [Symbol.asyncIterator]: () => blotting(body[Symbol.asyncIterator](), secret) } }
+  return { status, headers: clean, body: { [Symbol.asyncIterator]: () => redactChunks(body[Symbol.asyncIterator](), secret) } }
 }
 
-function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
+function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
   const redactor = createRedactor(secret)
   const clean = ({ done, value }: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
     if (!done) return { value: redactor.push(encoded(value)), done: false }

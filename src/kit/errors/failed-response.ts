@@ -6,7 +6,7 @@ import type { Report } from '../notes/report.ts'
 import type { commonNotes } from '../notes/shared.ts'
 
 /** Notes everything in a failed response except its error, since only the error is written. */
-export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Untold): void {
+export function reportDroppedContent(response: Omit<CanonicalResponse, 'error'>, report: FailedResponseReport): void {
   const { candidates, ext, ...beside } = { ...response, error: undefined }
   report.rest(beside, '')
   report.ext(ext, '')
@@ -19,14 +19,14 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: U
 }
 
 /** Notes the finish reason of a response in a failed response, unless it is the failure itself: other candidates may have ended normally. */
-export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<Untold, 'add'>): void {
+export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<FailedResponseReport, 'add'>): void {
   if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
 }
 
-type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>
+type FailedResponseReport = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>
 
 /** A message, and its logprobs if they are in a field next to it. */
-function noteMessage({ at, parts }: Message, report: Untold): void {
+function noteMessage({ at, parts }: Message, report: FailedResponseReport): void {
   if (parts.length > 0) report.add('field.unsupported', at)
   for (const part of parts)
     if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${pointerOf(at ?? '')}/`))

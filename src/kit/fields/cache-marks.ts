@@ -17,7 +17,7 @@ type Reporting = {
  * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones in the conversation. In the
  * order tools, system, conversation no mark may have a longer TTL than one before it: such a TTL is shortened.
  */
-export function settleMarks(marks: readonly CacheMark[], limit: number, report: Reporting): Set<object> {
+export function limitCacheMarks(marks: readonly CacheMark[], limit: number, report: Reporting): Set<object> {
   const ordered = flatMap(['tools', 'system', 'conversation'] as const, place => marks.filter(mark => mark.place === place))
   const fixed = ordered.filter(({ place }) => place !== 'conversation')
   const moving = ordered.filter(({ place }) => place === 'conversation')

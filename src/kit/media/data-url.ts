@@ -17,11 +17,11 @@ export function parseDataUrl(url: string): Inline | undefined {
   return mime ? { mime, data } : { data }
 }
 
-/** A data URL. `came`: the original one, which is returned while it still means the same. */
-export function dataUrl(mime: string, data: string, came?: unknown): string {
-  if (typeof came === 'string') {
-    const before = parseDataUrl(came)
-    if (before?.data === data && (before.mime ?? mime) === mime) return came
+/** A data URL. `original`: an earlier one, which is returned while it still means the same. */
+export function dataUrl(mime: string, data: string, original?: unknown): string {
+  if (typeof original === 'string') {
+    const before = parseDataUrl(original)
+    if (before?.data === data && (before.mime ?? mime) === mime) return original
   }
   return `data:${mime};base64,${data}`
 }

@@ -87,14 +87,14 @@ export class Report<Table extends NoteTable> {
     this.add(code, at, field)
   }
 
-  /** Notes a synthesized value. The path of `made` in the target is known only when everything is written: call `settle` then. */
+  /** Notes a synthesized value. The path of `made` in the target is known only when everything is written: call `resolvePending` then. */
   addMade(code: keyof Table & string, made: object, field = ''): void {
     this.#pending ??= []
     this.#pending.push({ code, made, field })
   }
 
   /** Makes the notes of `addMade`, with their paths. `at`: JSON pointer of `wire` in the target. */
-  settle(wire: unknown, at = ''): void {
+  resolvePending(wire: unknown, at = ''): void {
     const pending = this.#pending
     if (!pending) return
     const places = new Map(pending.map(({ made }) => [made, at]))

@@ -56,11 +56,11 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(parsed, outer ?? parsed.status)
   const { message, type, code, param, at } = parsed
-  const untold = defined({
+  const notImplied = defined({
     type: type === undefined || impliesKind(type, kind) ? undefined : type,
     code: outer === undefined || outer === parsed.status ? undefined : parsed.numeric,
   })
-  const details = some({ ...(isObject(parsed.details) ? parsed.details : {}), ...untold }) ?? parsed.details
+  const details = some({ ...(isObject(parsed.details) ? parsed.details : {}), ...notImplied }) ?? parsed.details
   const error: CanonicalError = defined({
     status: outer ?? parsed.status ?? statusOfKind[kind],
     kind,

@@ -177,8 +177,8 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 /** The body of an error, also used as the event of a failed stream. Clients recognize an error only with a number in `code`. */
 export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   const { kind, message: text, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
-  const came: unknown = Array.isArray(raw) ? raw[0] : raw
-  if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return asRead(came)
+  const original: unknown = Array.isArray(raw) ? raw[0] : raw
+  if (protocol === protocolName && isObject(original) && isObject(original['error']) && Number.isInteger(original['error']['code'])) return asRead(original)
   const message = isReworded(error) ? asTooLong(text) : text
   const details: GeminiErrorDetail[] = []
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
@@ -208,8 +208,8 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   const headers = errorHeaders(error, 'x-request-id')
   if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
-  const came = protocol === protocolName && isErrorBody(error.raw)
-  return { wire: { status: statusOf(error), headers, body: came ? asRead(error.raw) : encodeErrorBody(error) }, notes: report.notes }
+  const isReceived = protocol === protocolName && isErrorBody(error.raw)
+  return { wire: { status: statusOf(error), headers, body: isReceived ? asRead(error.raw) : encodeErrorBody(error) }, notes: report.notes }
 }
 
 /** Notes what a body of this protocol cannot hold of an error. */

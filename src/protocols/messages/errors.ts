@@ -124,11 +124,11 @@ const innerKeys = keysOf<{ type: string; message: string; details: object }>()('
 function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {
   const { type, error } = outer
   const isBare = !isObject(error) && typeof error !== 'string'
-  const fields = withUntold(unknownOf(outer, isBare ? bareKeys : outerKeys), type === 'error' ? undefined : type, kind)
-  return isObject(error) ? withInner(fields, 'error', withUntold(unknownOf(error, innerKeys), error['type'], kind)) : fields
+  const fields = withUnimpliedType(unknownOf(outer, isBare ? bareKeys : outerKeys), type === 'error' ? undefined : type, kind)
+  return isObject(error) ? withInner(fields, 'error', withUnimpliedType(unknownOf(error, innerKeys), error['type'], kind)) : fields
 }
 
-function withUntold(fields: JsonObject | undefined, type: unknown, kind: ErrorKind): JsonObject | undefined {
+function withUnimpliedType(fields: JsonObject | undefined, type: unknown, kind: ErrorKind): JsonObject | undefined {
   if (type == null) return fields
   const ofType = byType.get(type)
   return ofType && impliesType(ofType, kind, statuses[kind]) ? fields : { type, ...fields }

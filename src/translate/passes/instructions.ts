@@ -46,13 +46,13 @@ class Placing {
       this.#placed.push({ ...message, parts: [...this.#waiting, ...message.parts] })
       this.#waiting = []
     } else {
-      if (message.role === 'assistant') this.#settle()
+      if (message.role === 'assistant') this.#flushWaiting()
       this.#placed.push(message)
     }
   }
 
   end(): Message[] {
-    this.#settle()
+    this.#flushWaiting()
     return [...this.#front, ...this.#placed]
   }
 
@@ -82,7 +82,7 @@ class Placing {
   }
 
   /** Waiting instructions that no user message follows join the user message before them, or become one. */
-  #settle(): void {
+  #flushWaiting(): void {
     if (this.#waiting.length === 0) return
     const last = this.#placed.at(-1)
     if (last?.role === 'user') this.#placed[this.#placed.length - 1] = { ...last, parts: [...last.parts, ...this.#waiting] }

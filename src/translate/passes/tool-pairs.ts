@@ -17,20 +17,20 @@ export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repa
   let paired = withoutStale(messages, pairs, report)
   if (repair) {
     paired = orphansAsText(paired, pairs, report)
-    for (const call of pairs.unanswered) pairResult(call, interrupted(call), pairs)
+    for (const call of pairs.danglingCalls) pairResult(call, interrupted(call), pairs)
   }
   if (wanted.resultsFollowCalls) paired = placeResults(paired, pairs, report)
-  else if (repair && pairs.unanswered.size > 0) paired = addInterrupted(paired, pairs)
+  else if (repair && pairs.danglingCalls.size > 0) paired = addInterrupted(paired, pairs)
   return nameAlike(paired, pairs, wanted, report)
 }
 
 const holdsTools = ({ parts }: Message) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')
 
-/** `orphans`: results without a call. `stale`: results that a later one replaces. `unanswered`: calls without a result. */
+/** `orphans`: results without a call. `stale`: results that a later one replaces. `danglingCalls`: calls without a result. */
 type Pairs = {
   results: Map<ToolCallPart, ToolResultPart>
   calls: Map<Part, ToolCallPart>
-  unanswered: Set<ToolCallPart>
+  danglingCalls: Set<ToolCallPart>
   stale: Set<Part>
   orphans: Set<Part>
 }
@@ -39,7 +39,7 @@ type Pairs = {
 type IdUses = { turn: number; calls: ToolCallPart[]; results: ToolResultPart[] }
 
 function findPairs(messages: readonly Message[]): Pairs {
-  const pairs: Pairs = { results: new Map(), calls: new Map(), unanswered: new Set(), stale: new Set(), orphans: new Set() }
+  const pairs: Pairs = { results: new Map(), calls: new Map(), danglingCalls: new Set(), stale: new Set(), orphans: new Set() }
   const all: IdUses[] = []
   const byId = new Map<string, IdUses>()
   const ask = (id: string, uses: IdUses) => {
@@ -77,7 +77,7 @@ function matchUp({ calls, results }: IdUses, pairs: Pairs): void {
   for (const [nth, call] of calls.entries()) {
     const result = results[superseded + nth]
     if (result) pairResult(call, result, pairs)
-    else pairs.unanswered.add(call)
+    else pairs.danglingCalls.add(call)
   }
 }
 
@@ -142,7 +142,7 @@ function interrupted(call: ToolCallPart): ToolResultPart {
 }
 
 /** Behind the last message of the turn: the results of all its calls stand together. */
-function addInterrupted(messages: readonly Message[], { unanswered, results }: Pairs): Message[] {
+function addInterrupted(messages: readonly Message[], { danglingCalls, results }: Pairs): Message[] {
   const all: Message[] = []
   let missing: Message[] = []
   for (const message of messages) {
@@ -152,7 +152,7 @@ function addInterrupted(messages: readonly Message[], { unanswered, results }: P
     }
     all.push(message)
     for (const part of message.parts) {
-      const result = part.type === 'tool-call' && unanswered.has(part) ? results.get(part) : undefined
+      const result = part.type === 'tool-call' && danglingCalls.has(part) ? results.get(part) : undefined
       if (result) missing.push({ role: 'tool', origin: 'message', parts: [result] })
     }
   }
@@ -169,19 +169,19 @@ function placeResults(messages: readonly Message[], pairs: Pairs, report: PassRe
   const all: Message[] = []
   const moved = new Set<Message>()
   const turn: Turn = { open: [], last: new Set(), passed: false }
-  const settle = () => {
+  const flushResults = () => {
     if (turn.open.length === 0) return
     const results = flatMap(turn.open, call => pairs.results.get(call) ?? [])
     for (const message of asMessages(results, sources, moved)) all.push(message)
     Object.assign(turn, { open: [], last: new Set(turn.open), passed: false })
   }
   for (const message of messages) {
-    if (message.role !== 'assistant') settle()
+    if (message.role !== 'assistant') flushResults()
     const { lonely, rest } = takeResults(message, turn, pairs, report)
     if (rest.length === message.parts.length) all.push(message)
     else for (const left of split(message, { lonely, rest, moved })) all.push(left)
   }
-  settle()
+  flushResults()
   return all
 }
 

@@ -41,8 +41,8 @@ export function carriersIn(calls: readonly JsonObject[] | null | undefined, mess
   const carriers = new Map<number, Carrier>()
   calls.forEach((call, i) => {
     if (!isObject(call)) return
-    const { load, came } = readCarried(call, carriedIssuer.client)
-    if (load) carriers.set(i, { load, at: `${pointerOf(at)}/tool_calls/${i}/${pathIn(came)}` })
+    const { load, original } = readCarried(call, carriedIssuer.client)
+    if (load) carriers.set(i, { load, at: `${pointerOf(at)}/tool_calls/${i}/${pathIn(original)}` })
   })
   return carriers.size > 0 ? carriers : undefined
 }

@@ -21,23 +21,23 @@ const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thi
 
 /** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
-  const { came, left } = readCarried(unknown, protocolName)
+  const { original, left } = readCarried(unknown, protocolName)
   const taken = carrierKeys.filter(key => carries(key, unknown[key]))
-  const carriers = Object.assign({}, came, only(unknown, taken))
+  const carriers = Object.assign({}, original, only(unknown, taken))
   const rest = taken.length === 0 ? left : without(left, taken)
-  const { came: again, left: others } = splitProxyFields(rest, carriers)
+  const { original: again, left: others } = splitProxyFields(rest, carriers)
   return { carriers: merge(carriers, again), rest: others }
 }
 
 /** Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them. `carriers`: the top-level fields, which may say something else. */
-export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { came: JsonObject; left: JsonObject } {
+export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { original: JsonObject; left: JsonObject } {
   const { provider_specific_fields: beside, ...left } = fields
-  if (!isObject(beside)) return { came: {}, left: fields }
+  if (!isObject(beside)) return { original: {}, left: fields }
   const taken = listKeys.filter(key => Array.isArray(beside[key]) && same(carriers[key] ?? beside[key], beside[key]))
-  if (taken.length === 0) return { came: {}, left: fields }
+  if (taken.length === 0) return { original: {}, left: fields }
   const others = without(beside, taken)
   return {
-    came: { provider_specific_fields: only(beside, taken) },
+    original: { provider_specific_fields: only(beside, taken) },
     left: Object.keys(others).length > 0 ? { ...left, provider_specific_fields: others } : left,
   }
 }

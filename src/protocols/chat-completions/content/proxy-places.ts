@@ -57,7 +57,7 @@ function placeCache(at: Place | undefined, name: string, places: FieldNames): vo
 }
 
 function placeSignature({ at, type }: Part, messageAt: Place | undefined, { body, places }: { body: JsonObject; places: FieldNames }): void {
-  const carriedAt = (place: Place | undefined) => readCarried(nodeAt(body, place), carriedIssuer.client).came
+  const carriedAt = (place: Place | undefined) => readCarried(nodeAt(body, place), carriedIssuer.client).original
   if (type === 'tool-call') places[`${pointerOf(at ?? '')}:signature`] = pathIn(carriedAt(at)) || 'id'
   else if (type === 'text') {
     const { extra_content } = carriedAt(messageAt)

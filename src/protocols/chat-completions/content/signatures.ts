@@ -28,7 +28,7 @@ export type Carried = {
   /** Reasoning details that the signature of a call carries. */
   load?: Load
   /** The fields that held it, unchanged. */
-  came: JsonObject
+  original: JsonObject
   /** The node without these fields. */
   left: JsonObject
 }
@@ -44,15 +44,15 @@ const proxyIssuer = `${protocolName}/proxy`
 
 /** `node`: a call, a message or a delta; `issuer`: one of `carriedIssuer`. */
 export function readCarried(node: JsonObject, issuer: string): Carried {
-  const carried: Carried = { came: {}, left: node }
+  const carried: Carried = { original: {}, left: node }
   for (const path of places) {
     if (carried.left[path[0]] === undefined) continue
-    const { value, came, left } = take(carried.left, path)
+    const { value, original, left } = take(carried.left, path)
     if (value === undefined) continue
     const { signature, load } = open(value, issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer)
     if (signature) carried.signature ??= signature
     if (load) carried.load ??= load
-    carried.came = merge(carried.came, nest(path, came))
+    carried.original = merge(carried.original, nest(path, original))
     carried.left = left ?? {}
   }
   return carried
@@ -79,21 +79,21 @@ export function thoughtInId(id: string, issuer: string): Signature | undefined {
   return { value, issuer: issuer === carriedIssuer.server ? proxyIssuer : issuer, form: 'thought' }
 }
 
-/** The path to the first leaf of `came`. */
-export function pathIn(came: JsonObject): string {
-  const [[key, value] = ['', undefined]] = Object.entries(came)
+/** The path to the first leaf of `original`. */
+export function pathIn(original: JsonObject): string {
+  const [[key, value] = ['', undefined]] = Object.entries(original)
   return isObject(value) ? `${key}/${pathIn(value)}` : key
 }
 
 /** Takes the text at the end of a path out, or the list that begins with it. `left` is undefined when nothing else remains. */
-function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; came?: unknown; left: JsonObject | undefined } {
+function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; original?: unknown; left: JsonObject | undefined } {
   const found = from[key]
   const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
   const first: unknown = key === listKey && Array.isArray(found) ? found[0] : found
   const value = inner.length > 0 ? inside.value : typeof first === 'string' && first ? first : undefined
   if (value === undefined) return { left: from }
   const { [key]: _, ...rest } = from
-  return { value, came: inner.length > 0 ? inside.came : found, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
+  return { value, original: inner.length > 0 ? inside.original : found, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
 }
 
 const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })

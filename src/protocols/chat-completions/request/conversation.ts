@@ -125,14 +125,14 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
 function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   const found = new Set<Message>()
   let turn: Message[] = []
-  const settle = () => {
+  const endTurn = () => {
     if (turn.some(({ parts }) => parts.some(({ type }) => type === 'tool-call'))) for (const message of turn) found.add(message)
     turn = []
   }
   for (const message of messages)
     if (message.role === 'assistant') turn.push(message)
-    else if (message.role === 'user') settle()
-  settle()
+    else if (message.role === 'user') endTurn()
+  endTurn()
   return found
 }
 

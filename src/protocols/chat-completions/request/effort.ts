@@ -51,11 +51,11 @@ export function splitControls(body: JsonObject): { controls: JsonObject; unknown
 }
 
 /** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */
-export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
-  if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
+export function decodeControls(received: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
+  if (Object.keys(received).length === 0) return { spec: undefined, left: received, places: {} }
   const spec: Record<string, string | number> = {}
   const places: FieldNames = {}
-  const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? present(value) : value]))
+  const left = Object.fromEntries(Object.entries(received).map(([key, value]) => [key, isObject(value) ? present(value) : value]))
   for (const { path, field, read } of readings) {
     const [key, inner] = path
     const outer = left[key]

@@ -141,7 +141,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   }
   fields.write(value, writing, begun)
   const wire = wireOf<ChatBody>(begun, ext)
-  report.settle(wire)
+  report.resolvePending(wire)
   const context = some({ output: writing.output })
   const isEmpty = !native && holdsNoTurn(encoded, messages)
   return { wire, notes: report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }

@@ -5,7 +5,7 @@ import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
-import { noteUntold } from '../../../kit/errors/failed-response.ts'
+import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -138,12 +138,12 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
   const native = value.source?.protocol === protocolName
   if (error) {
-    noteUntold(value, report)
+    reportDroppedContent(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }
   }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
   if (failed) {
-    noteUntold(value, report)
+    reportDroppedContent(value, report)
     return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
   }
 
@@ -164,7 +164,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     service_tier: tierOf(serviceTier, native, report),
   }
   const wire = wireOf<ChatWrittenResponse>(Object.assign(head, body), ext)
-  report.settle(wire)
+  report.resolvePending(wire)
   return { wire, notes: report.notes, ...(options.signatures === 'store' && { signatures: writing.stored }) }
 }
 

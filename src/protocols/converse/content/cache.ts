@@ -1,5 +1,5 @@
 import type { CacheTtl, Part, Place } from '../../../canonical/message.ts'
-import { settleMarks } from '../../../kit/fields/cache-marks.ts'
+import { limitCacheMarks } from '../../../kit/fields/cache-marks.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { ConverseReport } from '../notes.ts'
@@ -66,7 +66,7 @@ const limit = 4
 /** Removes the points that the server would refuse, from the lists that hold them. Changes the lists. */
 export function limitPoints(marks: readonly Mark[], lists: readonly (ConverseWrittenBlock | ConverseWrittenTool)[][], report: ConverseReport): void {
   if (marks.length === 0) return
-  const gone: ReadonlySet<unknown> = settleMarks(marks, limit, report)
+  const gone: ReadonlySet<unknown> = limitCacheMarks(marks, limit, report)
   if (gone.size === 0) return
   for (const list of lists) for (let i = list.length - 1; i >= 0; i--) if (gone.has(list[i]?.cachePoint)) list.splice(i, 1)
 }

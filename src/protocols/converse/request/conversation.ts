@@ -127,7 +127,7 @@ function encodeTurns(messages: readonly Message[], instructs: boolean, marks: Ma
     wires.unshift({ role: 'user', content: [{ text: '.' }] })
   }
   trimEnd(wires, messages, writing)
-  report.settle(wires, '/messages')
+  report.resolvePending(wires, '/messages')
   return wires
 }
 

@@ -4,7 +4,7 @@ import { TranslationError } from '../../../errors.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
-import { noteUntold } from '../../../kit/errors/failed-response.ts'
+import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -143,12 +143,12 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const { id, model, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     const wire = encodeBareError(error, report)
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     return { wire, notes: report.notes }
   }
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     const failed = { status: 500, kind: 'internal' as const, message: candidate.finish.message ?? 'the upstream failed' }
     return { wire: encodeBareError(failed, report), notes: report.notes }
   }
@@ -183,7 +183,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 },
     serviceTier: tierOf(tier, tierFields),
   }
-  report.settle(wire)
+  report.resolvePending(wire)
   return { wire: defined(wire), notes: report.notes }
 }
 

@@ -84,7 +84,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
         state.finishAt = event.at
         reportOf(state).ext(event.ext, event.at)
         reportOf(state).rest({ logprobs: event.logprobs }, event.at)
-        settle(state, event.finish, emit)
+        closeOpenAtFinish(state, event.finish, emit)
         return
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
@@ -161,7 +161,7 @@ function close(state: EncoderState, emit: EmitWire): void {
     return
   }
   begin(state, emit)
-  if (state.finish) settle(state, state.finish, emit)
+  if (state.finish) closeOpenAtFinish(state, state.finish, emit)
   if (isDone(state)) return
   // A part is still open, so the source was cut off although its end is `clean`.
   if (state.open && !isCall(state.open)) {
@@ -205,7 +205,7 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
  * The finish reason is known: closes the call that was held open. In a response that reached its limit, an incomplete last call gets no
  * `contentBlockStop`; after a normal finish, incomplete JSON is an error.
  */
-function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
+function closeOpenAtFinish(state: EncoderState, finish: Finish, emit: EmitWire): void {
   const { open, phase } = state
   if (!open || phase !== 'begun') return
   const { reason } = finish

@@ -226,7 +226,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
     case 'whole': {
       const writing = writingOf(state)
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
-        writing.report.settle(content)
+        writing.report.resolvePending(content)
         writeBlock(state, content, emit, head.at)
       }
       return

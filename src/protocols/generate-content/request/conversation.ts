@@ -181,7 +181,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }
-  report.settle(contents, '/contents')
+  report.resolvePending(contents, '/contents')
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }
 

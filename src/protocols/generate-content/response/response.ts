@@ -3,7 +3,7 @@ import type { Candidate, CanonicalResponse } from '../../../canonical/response.t
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
-import { noteUntold } from '../../../kit/errors/failed-response.ts'
+import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
@@ -188,12 +188,12 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
   if (error) {
     noteError(error, report)
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     return { wire: encodeErrorBody(error), notes: report.notes }
   }
   const failed = candidates.find(({ finish }) => isForeignFailure(finish))?.finish
   if (failed) {
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
   }
   report.unwritten(response, handled, undefined)
@@ -214,7 +214,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
       createTime: writeTime(createdAt),
     }),
   }
-  report.settle(wire)
+  report.resolvePending(wire)
   return { wire: wrapAgain(wire, source?.at, beside), notes: report.notes }
 }
 

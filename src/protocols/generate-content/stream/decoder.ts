@@ -123,13 +123,13 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (candidates !== undefined && candidates !== null) {
     if (!Array.isArray(candidates)) throw fault(below(at, 'candidates'), 'expected the candidates')
     const taken = new Set<number>()
-    const came = (candidates as unknown[]).map((candidate, place) => ({
+    const received = (candidates as unknown[]).map((candidate, place) => ({
       wire: candidate,
       number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
       path: below(below(at, 'candidates'), place),
     }))
-    came.sort((a, b) => a.number - b.number)
-    for (const candidate of came) {
+    received.sort((a, b) => a.number - b.number)
+    for (const candidate of received) {
       state.first ??= candidate.number
       candidate.number = countedFrom(state.first, candidate.number)
       takeCandidate(state, candidate, emit)

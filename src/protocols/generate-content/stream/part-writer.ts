@@ -128,7 +128,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
     // A part of which nothing is written does not count as the next part.
     if (written.length > 0) flushPending(state, lane, emit)
     const parts = apart(lane, written)
-    report.settle(parts, '/candidates/0/content/parts')
+    report.resolvePending(parts, '/candidates/0/content/parts')
     writeParts(state, lane, parts, {}, emit)
     return
   }

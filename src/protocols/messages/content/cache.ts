@@ -1,5 +1,5 @@
 import type { CacheTtl } from '../../../canonical/message.ts'
-import { type CacheMark, settleMarks } from '../../../kit/fields/cache-marks.ts'
+import { type CacheMark, limitCacheMarks } from '../../../kit/fields/cache-marks.ts'
 import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -60,7 +60,7 @@ export function limitMarks(
   { marks, report, auto }: { marks: readonly Mark[]; report: MessagesReport; auto: boolean },
 ): void {
   if (marks.length === 0) return
-  const gone = settleMarks(marks, auto ? limit - 1 : limit, report)
+  const gone = limitCacheMarks(marks, auto ? limit - 1 : limit, report)
   if (gone.size === 0) return
   takeMarks(tools ?? [], gone)
   if (Array.isArray(system)) takeMarks(system, gone)

@@ -155,6 +155,6 @@ function encodeTurns(messages: readonly Message[], writing: RequestWriting): Mes
     wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
   }
   const wire = wires.map(wireOfMessage)
-  report.settle(wire, '/messages')
+  report.resolvePending(wire, '/messages')
   return wire
 }

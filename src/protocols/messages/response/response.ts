@@ -4,7 +4,7 @@ import { TranslationError } from '../../../errors.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
-import { noteUntold } from '../../../kit/errors/failed-response.ts'
+import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -106,12 +106,12 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
   if (error) {
     const wire = encodeBareError(error, report)
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     return { wire, notes: report.notes }
   }
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {
-    noteUntold(response, report)
+    reportDroppedContent(response, report)
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: candidate.finish.message ?? 'the upstream failed' }), notes: report.notes }
   }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
@@ -146,7 +146,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     usage: encodeUsage(usage, serviceTier, report),
     input_transformations: transformations,
   }
-  report.settle(wire)
+  report.resolvePending(wire)
   return { wire: defined(wire), notes: report.notes }
 }
 

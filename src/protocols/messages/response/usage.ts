@@ -68,8 +68,8 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): Record<string, num
   return serverTools
 }
 
-/** The values for unknown counts. A response has all of these keys today. */
-const untold: MessagesWrittenUsage = {
+/** The values of unknown counts. A response has all of these keys today. */
+const unknownCounts: MessagesWrittenUsage = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
@@ -110,7 +110,7 @@ export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, 
     server_tool_use: calls,
     service_tier: encodeTier(serviceTier ?? counting, report),
   }
-  return { ...untold, ...wireOf<MessagesWrittenUsage>(known, ext) }
+  return { ...unknownCounts, ...wireOf<MessagesWrittenUsage>(known, ext) }
 }
 
 function encodeTier(tier: string | undefined, report: MessagesReport): string | undefined {

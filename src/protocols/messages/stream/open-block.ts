@@ -213,7 +213,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
     case 'whole': {
       const writing = responseWriting(reportOf(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
-        writing.report.settle(content, '/content_block')
+        writing.report.resolvePending(content, '/content_block')
         writeRaw(state, content, emit, head.at)
       }
       return

@@ -13,7 +13,7 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Res
   const items: ResponsesWrittenItem[] = []
   for (const message of marked) items.push(...encodeMessage(message, writing))
   const led = writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
-  writing.report.settle(led, '/input')
+  writing.report.resolvePending(led, '/input')
   return led
 }
 

@@ -100,7 +100,7 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   const writing = startWriting('input', value.source?.protocol === protocolName, options)
   writing.expanded = writing.native ? expandedIn(value.tools) : []
   const wire = encodeBody(value, writing)
-  writing.report.settle(wire)
+  writing.report.resolvePending(wire)
   const { output } = writing
   const context = some({ output })
   const { input } = wire
@@ -139,7 +139,7 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   writing.loads = lacksSearch(tools, writing)
   const inner = tools && encodeTools(tools, writing)
-  report.settle(inner, '/tools')
+  report.resolvePending(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && writing.target === 'input')
     refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)

@@ -171,7 +171,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, writing))
   if (!native) separateCalls(output, candidate, report)
-  report.settle(output, '/output')
+  report.resolvePending(output, '/output')
   const countsOf = (status: string) =>
     defined({ usage: encodeUsage(usage, status === 'failed' || native ? { missingUsage: 'null' } : writing.options, report) })
   if (error) {
@@ -191,7 +191,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
     ...failure,
     ...(ending.details !== undefined && { incomplete: ending.details }),
   })
-  report.settle(wire)
+  report.resolvePending(wire)
   return { wire, notes: report.notes }
 }
 

@@ -40,7 +40,7 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   const writing = writingOf(state)
   writing.itemId = () => String(before?.id)
   const wire = encodeCall(unsigned(value), head, writing)
-  writing.report.settle(wire, `/output/${part.item}`)
+  writing.report.resolvePending(wire, `/output/${part.item}`)
   const fields: JsonObject = wire
   const due = String(fields[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)

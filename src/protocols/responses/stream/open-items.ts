@@ -84,7 +84,7 @@ export function closeMessageItem(state: EncoderState, message: number, status: M
     delete opened.kept
     const writing = writingOf(state)
     const items = encodeMessage(whole, writing)
-    writing.report.settle(items, `/output/${state.items.length}`)
+    writing.report.resolvePending(items, `/output/${state.items.length}`)
     for (const item of items) hold(state, addItem(state, message, item, emit), emit)
     return
   }

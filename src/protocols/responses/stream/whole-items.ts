@@ -121,7 +121,7 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
     return
   }
   const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, writing)
-  writing.report.settle(items, `/output/${state.items.length}`)
+  writing.report.resolvePending(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
 }
