@@ -29,17 +29,17 @@ describe('the address for', () => {
     expect(addressFor('https://gw.example/llm/v1', usage)).toBe(`https://gw.example/llm${path}`)
   })
 
-  test('the listing of models', () => {
+  test('returns the address of the model listing', () => {
     expect(listingAddress('https://gw.example')).toBe('https://gw.example/v1/models')
     expect(listingAddress('http://127.0.0.1:4000/gw/v1/messages')).toBe('http://127.0.0.1:4000/gw/v1/models')
   })
 
-  test('a text that is no URL is refused', () => {
+  test('refuses text that is not a URL', () => {
     expect(() => addressFor('gw.example', chat)).toThrow(/begins with https/)
   })
 })
 
-describe('an address that', () => {
+describe('checks of an address', () => {
   test.each<[string, string, AddressUsage | undefined, string, string]>([
     ['lacks /v1 for a client that adds only the endpoint', 'https://gw.example', chat, 'missing-version', 'use https://gw.example/v1'],
     ['has a /v1 that the client adds, too', 'https://gw.example/v1', messages, 'doubled-version', 'use https://gw.example'],
@@ -80,7 +80,7 @@ describe('an address that', () => {
     ['has no scheme', 'gw.example/v1', undefined, 'not-a-url', 'begins with https'],
     ['is empty', '', undefined, 'not-a-url', 'begins with https'],
     ['was copied with its quotes', '"https://gw.example/v1"', undefined, 'spaces', 'quotes'],
-  ])('%s is wrong', (_, given, usage, rule, words) => {
+  ])('reports a fault: %s', (_, given, usage, rule, words) => {
     const { faults } = checkAddress(given, usage)
     const found = faults.find(fault => fault.rule === rule)
     expect(found?.severe, JSON.stringify(faults)).toBe(true)
@@ -92,7 +92,7 @@ describe('an address that', () => {
     ['has two slashes in a row', 'https://gw.example//v1', 'slashes'],
     ['sends keys in the clear', 'http://gw.example/v1', 'insecure'],
     ['speaks TLS with this machine', 'https://localhost:4000/v1', 'tls-on-this-machine'],
-  ])('%s may work, and is warned of', (_, given, rule) => {
+  ])('warns: %s', (_, given, rule) => {
     expect(checkAddress(given).faults).toEqual([expect.objectContaining({ rule, severe: false })])
   })
 
@@ -107,7 +107,7 @@ describe('an address that', () => {
     ['https://gw.example/v1/messages', { protocol: 'messages', appends: 'nothing' }],
     ['https://gw.example/v1beta', { protocol: 'generate-content', appends: 'endpoint' }],
     ['https://gw.example/v1', { protocol: 'generate-content', appends: 'endpoint' }],
-  ])('is %s has no fault', (given, usage) => {
+  ])('finds no fault in %s', (given, usage) => {
     expect(checkAddress(given, usage).faults).toEqual([])
   })
 
@@ -119,7 +119,7 @@ describe('an address that', () => {
   })
 })
 
-test.each(protocolNames)('ids with control characters are left out of a listing, for a terminal does what they say: %s', name => {
+test.each(protocolNames)('leaves ids with control characters out of a listing: %s', name => {
   const ids = ['gpt-9', 'x\u001b[2J', 'a\nb', '\u009b2J', '\u007f', 'ü/ok:free']
   const body = { data: ids.map(id => ({ id })), models: ids.map(id => ({ name: `models/${id}` })), modelSummaries: ids.map(id => ({ modelId: id })) }
   expect(idsIn(protocols[name], body)).toEqual(['gpt-9', 'ü/ok:free'])

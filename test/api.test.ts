@@ -34,23 +34,23 @@ const thrownBy = (act: () => unknown): TranslationError => {
 }
 
 describe('between equal protocols', () => {
-  test('a body is given back as it is, unread', () => {
+  test('returns a body unchanged without decoding it', () => {
     const odd = { not: 'a request' }
     expect(translateRequest(odd, { from: 'messages', to: 'messages' })).toMatchObject({ notes: [] })
     expect(translateRequest(odd, { from: 'messages', to: 'messages' }).body).toBe(odd)
     expect(translateResponse(odd, { from: 'responses', to: 'responses' }).body).toBe(odd)
   })
 
-  test('strict reads it all the same', () => {
+  test('decodes the body anyway when strict is set', () => {
     expect(thrownBy(() => translateRequest({ not: 'a request' }, { from: 'messages', to: 'messages', strict: true })).code).toBe('malformed')
   })
 
-  test('with a model only its name changes, in a copy', () => {
+  test('changes only the model name, in a copy, when a model is given', () => {
     expect(translateRequest(chatRequest, { from: 'chat-completions', to: 'chat-completions', model: 'other' }).body).toEqual({ ...chatRequest, model: 'other' })
     expect(chatRequest.model).toBe('m')
   })
 
-  test.each(['chat-completions', 'responses', 'messages'] as const)('a %s stream passes byte by byte, and one that was cut ends as failed', protocol => {
+  test.each(['chat-completions', 'responses', 'messages'] as const)('passes a %s stream byte by byte, and fails one that was cut off', protocol => {
     const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: protocol })
     const text = explodeResponse(protocol === 'chat-completions' ? chatResponse : body, { protocol })
     const whole = createStreamTranslator({ from: protocol, to: protocol })
@@ -66,7 +66,7 @@ describe('between equal protocols', () => {
     expect(cut.finished).toBe(false)
   })
 
-  test('a complete response written as a messages stream begins with its input tokens (3.6)', () => {
+  test('writes the input tokens at the start of a messages stream made of a complete response', () => {
     const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: 'messages' })
     const [, start = ''] = /^event: message_start\ndata: (.*)$/m.exec(explodeResponse(body, { protocol: 'messages' })) ?? []
     expect(JSON.parse(start)).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } })
@@ -87,7 +87,7 @@ describe('between equal protocols', () => {
     },
   )
 
-  test('a stream with another model name says it in every event that names one', () => {
+  test('replaces the model name in every event of a stream that has one', () => {
     const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     const renamed = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions', model: 'alias' })
     const out = renamed.push(text) + renamed.end()
@@ -113,7 +113,7 @@ describe('between two protocols', () => {
     expect(translateResponse(response, { ...received, model: 'our-name' }).body).toMatchObject({ model: 'our-name' })
   })
 
-  test('a reference that no resolver knows is refused at its path', () => {
+  test('refuses a reference that no resolver knows, with its path', () => {
     const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'now' }], thread: { type: 'continue', id: 'thr_1' } }
     expect(() => translateRequest(request, { from: 'messages', to: 'responses' })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/thread' }))
   })
@@ -129,7 +129,7 @@ describe('strict', () => {
     expect(error.notes).toContainEqual(expect.objectContaining({ kind: 'synthesized', path: '/max_tokens' }))
   })
 
-  test('takes a list of kinds', () => {
+  test('accepts a list of note kinds', () => {
     expect(thrownBy(translate(['synthesized'])).path).toBe('/max_tokens')
     expect(translate(['approximated'])).not.toThrow()
   })
@@ -176,25 +176,25 @@ describe('detectProtocol', () => {
     [{}],
     [{ type: 'error', code: 'x', message: 'No', param: null, sequence_number: 1 }],
     [{ model: 'm', messages: [{ role: 'user', content: 'hi' }] }],
-  ])('says nothing of %j, which could be of any', body => {
+  ])('detects neither protocol nor kind of %j', body => {
     const { protocol, kind } = detectProtocol(body)
     expect([protocol, kind]).toEqual([undefined, undefined])
   })
 
-  test('a body of another protocol is refused with the path it belongs to', () => {
+  test('refuses a body of another protocol, with the path that serves it', () => {
     const error = thrownBy(() => translateRequest({ model: 'm', messages: [], system: 'be terse' }, { from: 'chat-completions', to: 'responses' }))
     expect(error).toMatchObject({ code: 'malformed', message: expect.stringContaining('/v1/messages') })
   })
 })
 
-describe('whole and streamed', () => {
-  test('a response that becomes a stream and a response again is the same', async () => {
+describe('complete and streamed responses', () => {
+  test('restores a response from its stream', async () => {
     const { body, notes } = await collectStream([explodeResponse(chatResponse, { protocol: 'chat-completions' })], { protocol: 'chat-completions' })
     expect(body).toMatchObject(chatResponse)
     expect(notes).toEqual([])
   })
 
-  test('translateStream is the translator as an iterable', async () => {
+  test('translateStream yields what the stream translator returns', async () => {
     const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     async function* source() {
       for (const char of text) yield char
@@ -205,19 +205,19 @@ describe('whole and streamed', () => {
     expect(Buffer.concat(chunks).toString()).toBe(translator.push(text) + translator.end())
   })
 
-  test('a stream that failed is collected as the error it failed with', async () => {
+  test('collects a failed stream as its error', async () => {
     const { body } = await collectStream(['data: {"error":{"message":"Broke down","type":"server_error","param":null,"code":null}}\n\n'], {
       protocol: 'chat-completions',
     })
     expect(body).toMatchObject({ error: { message: 'Broke down' } })
   })
 
-  test('a stream that was cut off is never a complete response', async () => {
+  test('never collects a cut-off stream as a complete response', async () => {
     const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     await expect(collectStream([text.slice(0, text.indexOf('Hello') + 10)], { protocol: 'chat-completions' })).rejects.toMatchObject({ code: 'truncated' })
   })
 
-  test('frames that are not JSON are passed over with a note, and three break the stream', () => {
+  test('skips frames that are not JSON with a note, and fails after three', () => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
     translator.push('data: <html>\n\n')
     expect(translator.notes).toMatchObject([{ kind: 'dropped', code: 'stream.unreadable-frame' }])
@@ -251,11 +251,11 @@ test('shows only the fields that an error has when it is printed', () => {
   expect(inspect(new TranslationError({ code: 'malformed', protocol: 'messages', path: '/messages' }, 'expected a list'))).not.toContain('undefined')
 })
 
-test('an unknown protocol name throws with the list of known names', () => {
+test('throws with the list of known names for an unknown protocol name', () => {
   expect(() => translateRequest({}, { from: 'chat' as 'messages', to: 'messages' })).toThrow(/chat-completions, responses, messages/)
 })
 
-describe.each(protocolNames)('an error of %s', from => {
+describe.each(protocolNames)('errors of %s', from => {
   const to = from === 'messages' ? 'responses' : 'messages'
 
   test.each([
@@ -263,7 +263,7 @@ describe.each(protocolNames)('an error of %s', from => {
     ['milliseconds', { 'Retry-After-Ms': '2500' }, '3'],
     ['a date', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, '30'],
     ['a number of digits that is never complete', { 'retry-after': '9'.repeat(400) }, undefined],
-  ])('says how long to wait in %s, however the header is spelled', (_, headers: Record<string, string>, expected) => {
+  ])('reads the retry time from %s, in any case of the header name', (_, headers: Record<string, string>, expected) => {
     const { headers: written } = translateError({ status: 429, headers, body: { error: { message: 'slow down' } } }, { from, to, now: 60 })
     expect(written['retry-after']).toBe(expected)
   })
@@ -321,12 +321,12 @@ describe('options', () => {
     expect(translate(options)).toThrow(message)
   })
 
-  test.each([undefined, null, 'messages'])('%j instead of options throws a TypeError that names the required ones', options => {
+  test.each([undefined, null, 'messages'])('throws a TypeError that names the required options for %j', options => {
     expect(() => translateRequest(request, options as never)).toThrow(new TypeError('options: expected an object with from and to'))
     expect(() => normalizeResponse({}, options as never)).toThrow(new TypeError('options: expected an object with protocol'))
   })
 
-  test('undefined counts as absent, and a function may stand for a number', () => {
+  test('treats undefined as absent, and accepts a function in place of a number', () => {
     const options = { strict: undefined, messages: { thinking: undefined, defaultMaxTokens: () => 7 } } as object
     expect(translate(options)().body).toMatchObject({ max_tokens: 7 })
   })
@@ -340,7 +340,7 @@ describe('options', () => {
     ['normalizeResponse', options => normalizeResponse({}, options)],
     ['referencesOf', options => referencesOf({}, options)],
     ['historyOf', options => historyOf({}, {}, options)],
-  ])('%s refuses them too', (_, call) => {
+  ])('%s refuses unknown options', (_, call) => {
     const options = { from: 'messages', to: 'responses', protocol: 'messages', messages: { thinkng: 'auto' } }
     expect(() => call(options as never)).toThrow('option messages.thinkng')
   })

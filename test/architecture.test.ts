@@ -278,18 +278,18 @@ const folders = readdirSync(join(source, 'protocols'), { withFileTypes: true })
   .filter(entry => entry.isDirectory())
   .map(({ name }) => name)
 
-describe('the rooms of the source', () => {
-  test('every import goes along an arrow that is written down', () => {
+describe('imports between the areas of the source', () => {
+  test('every import follows an allowed arrow', () => {
     const faults = arrows.filter(arrow => !isAllowed(arrow)).map(({ file, target }) => `${file} → ${target}`)
     expect(faults).toEqual([])
   })
 
-  test('every room has its arrows written down', () => {
+  test('every area has a list of allowed arrows', () => {
     const rooms = new Set(files.map(roomOf))
     expect([...rooms].filter(room => !Object.hasOwn(allowed, room))).toEqual([])
   })
 
-  test('no import leads back to where it came from', () => {
+  test('there are no import cycles', () => {
     const inside = arrows.filter(({ to }) => !to.startsWith('package '))
     const done = new Set<string>()
     const cycles: string[] = []
@@ -307,7 +307,7 @@ describe('the rooms of the source', () => {
   /** Keys that stand on the wire, and names that a package exports. */
   const wireKeys = new Set(['x_groq', 'anthropic_beta', 'anthropic_version', 'DefaultAzureCredential'])
 
-  test('nothing outside the profiles and the settings of programs is named after a vendor', () => {
+  test('only profiles and client settings are named after a vendor', () => {
     // One protocol is known by the name of its first vendor's models.
     const named = new RegExp(
       vendorNames
@@ -329,7 +329,7 @@ describe('the rooms of the source', () => {
     expect([...new Set(faults)]).toEqual([])
   })
 
-  test('nothing outside the protocol folders names a protocol, but for the registry and the programs that speak one', () => {
+  test('only protocol folders, the registry and the programs that use a protocol name one', () => {
     const names = new Set(folders)
     const faults: string[] = []
     for (const [file, tree] of parsed) {
@@ -348,11 +348,11 @@ describe('the rooms of the source', () => {
 describe('the protocol folders', () => {
   const filesOf = (folder: string) => readdirSync(join(source, 'protocols', folder), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
 
-  test.each(folders)('%s has the files of its siblings, and those of its own', folder => {
+  test.each(folders)('%s has the files that all protocols have, and its listed own files', folder => {
     expect(filesOf(folder).toSorted()).toEqual([...inAll, ...(ownFiles[folder]?.files ?? [])].toSorted())
   })
 
-  test('a file that all have is in the list for all', () => {
+  test('lists a file that all folders have once, for all of them', () => {
     const own = folders.map(folder => ownFiles[folder]?.files ?? [])
     expect(own[0]?.filter(file => own.every(files => files.includes(file)))).toEqual([])
   })
@@ -378,14 +378,14 @@ describe('the protocol folders', () => {
   }
 
   test.each(folders.flatMap(name => ['', 'request/', 'content/', 'response/', 'stream/'].map(room => `${name}/${room}`)))(
-    '%s has no cycle, and no more levels of imports than one can keep in mind',
+    '%s has no import cycle and at most the allowed levels of imports',
     folder => {
       const needs = needsIn(`protocols/${folder}`)
       for (const child of needs.keys()) expect(levelOf(child, needs), child).toBeLessThanOrEqual(mostLevels)
     },
   )
 
-  test('each is in the registry', () => {
+  test('every protocol folder is in the registry', () => {
     const registered = arrows.filter(({ file }) => file === 'protocols/index.ts').map(({ target }) => folderOf(target))
     expect(folders.filter(folder => !registered.includes(folder))).toEqual([])
   })
@@ -395,7 +395,7 @@ describe('functions', () => {
   const mostLines = 60
   const mostBranches = 25
 
-  test('one of many lines or branches says in its comment why it is long', () => {
+  test('a long function gives the reason in its comment', () => {
     const faults: string[] = []
     for (const [file, tree] of parsed) {
       if (file.endsWith('.generated.ts')) continue

@@ -102,7 +102,7 @@ afterAll(async () => {
 })
 
 describe('code in the README and the docs', () => {
-  test.concurrent.each(shown(programs))('%s runs', async name => {
+  test.concurrent.each(shown(programs))('runs %s', async name => {
     // The demo model responds, also where a key is set.
     const env = { ...process.env, PORT: '0', ANTHROPIC_API_KEY: '' }
     const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
@@ -126,7 +126,7 @@ describe('code in the README and the docs', () => {
     expect(() => createGateway(value as GatewayConfig)).not.toThrow()
   })
 
-  test.each(shown(of('sh')))('%s runs', async (name, { code }) => {
+  test.each(shown(of('sh')))('runs %s', async (name, { code }) => {
     const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
     const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
     const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))
@@ -148,13 +148,13 @@ describe('code in the README and the docs', () => {
     expect(read(page)).not.toMatch(/<!--(?! client-config [^\n]*-->)[^>]*\b(?:import|const) /)
   })
 
-  test('is of no other language', () => {
+  test('is only in known languages', () => {
     expect(blocks.filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json'].includes(language)).map(({ name }) => name)).toEqual([])
   })
 })
 
 describe('words in the README and the docs', () => {
-  test.each(pages)('links of %s lead somewhere, in the package too', page => {
+  test.each(pages)('links of %s resolve, also in the package', page => {
     for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [file = '', anchor] = target.split('#')
       const path = file === '' ? page : join(dirname(page), file)

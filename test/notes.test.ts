@@ -5,11 +5,11 @@ import { noteGroups } from './support/examples/index.ts'
 import { noteRows } from './tools/notes.ts'
 import { documentedOptions } from './tools/options.ts'
 
-test.each(noteRows())('docs/notes.md shows what becomes of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
+test.each(noteRows())('docs/notes.md shows the result of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
   expect(example).not.toMatch(/→ …|\n/)
 })
 
-test('a code has one kind and one meaning in every table', () => {
+test('gives a code one kind and one meaning in every table', () => {
   const meanings = new Map<string, Set<string>>()
   for (const { notes } of noteGroups)
     for (const [code, { kind, meaning }] of Object.entries(notes)) meanings.set(code, (meanings.get(code) ?? new Set()).add(`${kind}: ${meaning}`))
@@ -25,14 +25,14 @@ describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }
     expect(gone, `${file} has examples of notes that ${table} does not have: ${gone.join(', ')}; take them out`).toEqual([])
   })
 
-  test.each(Object.entries(examples))('%s is made by its example, and nothing else that could be avoided', (code, example) => {
+  test.each(Object.entries(examples))('%s is made by its example, which makes no other avoidable note', (code, example) => {
     const made = [...new Set(outcomeOf(example).notes.map(note => note.code))].sort()
     const due = [code, ...(example.also ?? [])].sort()
     const advice = `the example of ${code} in ${file} has to make exactly these notes: make its body smaller, or name in \`also\` what no body avoids`
     expect(made, advice).toEqual(due)
   })
 
-  test.each(Object.entries(examples))('%s says what its table says, and leads somewhere', (code, example) => {
+  test.each(Object.entries(examples))('%s has the text of its table and a valid path', (code, example) => {
     const { notes: made, target } = outcomeOf(example)
     for (const note of made.filter(one => one.code === code)) {
       expect({ kind: note.kind, reason: note.reason }).toEqual({ kind: notes[code]?.kind, reason: notes[code]?.meaning })
@@ -42,7 +42,7 @@ describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }
   })
 })
 
-test('an advice names only options that exist', () => {
+test('names only existing options in advice', () => {
   const known = new Set(documentedOptions.map(({ group, name }) => (group ? `${group}.${name}` : name)))
   const fields = new Set(['max_tokens', 'tools', 'unsupported', 'store', 'now', 'newId', 'model', 'resolveFile', 'output_text'])
   const named = Object.entries(noteCatalog).flatMap(([code, { advice }]) =>

@@ -5,24 +5,24 @@ import { schemaFile, schemaText } from './tools/config-schema.ts'
 import { documentedOptions } from './tools/options.ts'
 import { generated, generatedPages } from './tools/readme.ts'
 
-test.each(generatedPages)('the tables and the code of %s are what the code says now (npm run fix writes them)', page => {
+test.each(generatedPages)('the tables and the code of %s are up to date (npm run fix writes them)', page => {
   expect(readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')).toBe(generated(page))
 })
 
-test('docs/config.schema.json is what the code says now (npm run fix writes it)', () => {
+test('docs/config.schema.json is up to date (npm run fix writes it)', () => {
   expect(readFileSync(schemaFile, 'utf8')).toBe(schemaText())
 })
 
-describe.each(protocolNames)('%s is known', name => {
+describe.each(protocolNames)('%s is listed', name => {
   const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-  test('to the README by name and path, and to the package', () => {
+  test('in the README by name and path, and in the package', () => {
     expect(read('README.md').split('## ')[0]).toContain(`**${name}**`)
     expect(read('README.md')).toContain(`${protocols[name].address.path}\``)
     expect(JSON.parse(read('package.json'))).toMatchObject({ keywords: expect.arrayContaining([name]) })
   })
 
-  test('to every generated table that has a column for each protocol', () => {
+  test('in every generated table that has a column for each protocol', () => {
     const columns = read('docs/mapping.md')
       .split('\n')
       .filter(line => /^\| a .*→/.test(line))

@@ -9,20 +9,20 @@ type Locked = { dev?: boolean; link?: boolean; integrity?: string; resolved?: st
 const { packages } = JSON.parse(read('../package-lock.json')) as { packages: Record<string, Locked> }
 const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
 
-test('every package has its reason in docs/contributing.md, and no other has', () => {
+test('docs/contributing.md gives a reason for every package, and for no other', () => {
   const [, table = ''] = read('../docs/contributing.md').split('## Packages at run time')
   const rows = [...table.matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, name]) => name !== 'package' && name !== '---')
   expect(rows.map(([, name]) => name).toSorted()).toEqual(Object.keys(dependencies).toSorted())
   for (const [, name, why] of rows) expect(why?.length, name).toBeGreaterThan(15)
 })
 
-test('the whole tree is small, and the page says how small', () => {
+test('the dependency tree has the documented size', () => {
   const names = new Set(production.map(([path]) => path.replace(/^.*node_modules\//, '')))
   expect(names.size).toBeLessThanOrEqual(15)
   expect(read('../docs/contributing.md')).toContain(`${names.size} packages in all`)
 })
 
-test('every package of it is the one that was looked at, and none runs a program when it is installed', () => {
+test('pins every package by its hash, and none has an install script', () => {
   for (const [path, { integrity, resolved, hasInstallScript }] of production) {
     expect(integrity, path).toMatch(/^sha512-/)
     // From the registry that is configured, whichever that is; the sum above says what must come.
@@ -32,7 +32,7 @@ test('every package of it is the one that was looked at, and none runs a program
   expect(Object.keys(scripts)).not.toContain('postinstall')
 })
 
-test('publishing proves where the package comes from', () => {
+test('publishing includes provenance', () => {
   const workflow = read('../.github/workflows/publish.yml')
   expect(workflow).toContain('npm publish --provenance')
   expect(workflow).toContain('id-token: write')

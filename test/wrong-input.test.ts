@@ -47,7 +47,7 @@ const functionsOfBodies: [name: string, act: (body: unknown) => unknown][] = [
 ]
 
 describe.each(functionsOfBodies)('%s', (_, act) => {
-  test.each(notBodies)('throws for %s, and says what to do', (_, body, but) => {
+  test.each(notBodies)('throws for %s with advice', (_, body, but) => {
     expect(() => act(body)).toThrow(expect.objectContaining({ code: 'malformed', path: '', message: expect.stringContaining(`expected an object, ${but}`) }))
   })
 })
@@ -92,7 +92,7 @@ describe('a body that is no plain JSON', () => {
     message: expect.stringContaining('it is nested too deeply'),
   })
   const examined = [...names.map(name => [name, name] as const), ['generate-content', 'messages'] as const]
-  test.each(examined)('%s to %s: is refused long before the stack overflows', (from, to) => {
+  test.each(examined)('%s to %s: is refused before the stack overflows', (from, to) => {
     const translate = (levels: number) => call('translateRequest', nested(levels, bodies[from]), { from, to, model: 'm' })
     expect(() => translate(1001)).toThrow(tooDeep)
     expect(() => translate(1000)).not.toThrow()
@@ -111,7 +111,7 @@ describe('a body that is no plain JSON', () => {
     expect(translator.error?.message).toContain('it is nested too deeply')
   })
 
-  test('is named with its place', () => {
+  test('is refused with its path', () => {
     const round: Record<string, unknown> = { contents }
     round['odd'] = { self: round }
     expect(() => call('translateRequest', round, { from: 'generate-content', to: 'messages', model: 'm' })).toThrow(
@@ -190,7 +190,7 @@ describe('translateError', () => {
   })
 })
 
-describe('a stream that is none', () => {
+describe('values that are not a stream', () => {
   const collected = async (name: string, source: unknown, options: object) => {
     for await (const _ of call(name, source, options) as AsyncIterable<unknown>);
   }
@@ -250,9 +250,9 @@ test.each<[string, (text: string) => string | Uint8Array]>([
   expect(Buffer.concat(translated).toString()).toContain('Hi!')
 })
 
-describe('the parts of a response', () => {
+describe('helpers for canonical responses', () => {
   const wire = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }], usage: { prompt_tokens: 3 } }
-  test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])('%s throws for what is no canonical response', name => {
+  test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])('%s throws for a value that is not a canonical response', name => {
     const message = `${name}: expected a canonical response, such as normalizeResponse returns`
     for (const value of [null, undefined, 'text', [], {}, wire]) expect(() => call(name, value)).toThrow(new TypeError(message))
   })
@@ -285,7 +285,7 @@ describe('translateBetween', () => {
   })
 
   test.each(['translateRequest', 'translateResponse', 'translateError', 'createStreamTranslator', 'createTransformStream'])(
-    '%s throws for options that are none',
+    '%s throws for invalid options',
     name => {
       const act = (options: unknown) => (name.startsWith('create') ? between[name]?.(options) : between[name]?.({ status: 500, body: {} }, options))
       for (const options of [null, 'messages', []]) expect(() => act(options)).toThrow(new TypeError('options: expected an object'))

@@ -45,19 +45,19 @@ const body: CanonicalResponse = {
 }
 
 describe('explode and collect', () => {
-  test('candidates keep their indexes in any order of arrival', () => {
+  test('keep the indexes of candidates in any order of arrival', () => {
     const first = { index: 0, messages: [], finish: { reason: 'stop' as const } }
     const second = { index: 1, messages: [], finish: { reason: 'length' as const } }
     expect(collect(explode({ candidates: [second, first] })).response.candidates).toEqual([first, second])
   })
 
-  test('are each other’s inverse, and the stream between them is legal', () => {
+  test('restore the response, and produce a legal stream', () => {
     const events = explode(body)
     expect(checkGrammar(events)).toEqual([])
     expect(collect(events)).toEqual({ response: body, clean: true })
   })
 
-  test('the start has what is known beforehand, and the end has the rest', () => {
+  test('write early counts at the start, and the rest at the end', () => {
     const events = explode({ ...body, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
     expect(events.slice(0, 2)).toEqual([expect.objectContaining({ type: 'start' }), { type: 'usage', usage: { input: 5, cacheRead: 3 } }])
     const first = events.findIndex(({ type }) => type === 'finish')
@@ -78,7 +78,7 @@ describe('explode and collect', () => {
     expect(events.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
-  test('a part as the wire gave it at its end wins over its deltas', () => {
+  test('prefer the final part of the wire over its deltas', () => {
     const final: Part = { type: 'text', text: 'whole' }
     const events: CanonicalEvent[] = [
       { type: 'start' },
@@ -91,7 +91,7 @@ describe('explode and collect', () => {
     expect(textOf(collect(events).response)).toBe('whole')
   })
 
-  test('counts that come later replace earlier ones field by field', () => {
+  test('replace earlier counts by later ones, field by field', () => {
     const { response } = collect([
       { type: 'start' },
       { type: 'usage', usage: { input: 10, cacheRead: 4, output: 1 } },
@@ -150,7 +150,7 @@ describe('the grammar of a stream names', () => {
     ['a clean end without a finish', [start, message, { type: 'message.end', candidate: 0, message: 0 }, end], 'candidate 0 has no finish'],
   ])('%s', (_, events, fault) => expect(checkGrammar(events).join('\n')).toContain(fault))
 
-  test('nothing in a stream that is legal, parts open side by side included', () => {
+  test('nothing in a legal stream, also with parts open at the same time', () => {
     const second: CanonicalEvent = { ...part, part: 1 }
     const close = (index: number): CanonicalEvent => ({ type: 'part.end', candidate: 0, part: index })
     expect(checkGrammar([start, message, part, second, close(0), close(1), { type: 'message.end', candidate: 0, message: 0 }, finish, end])).toEqual([])

@@ -37,7 +37,7 @@ const rows = runnable.flatMap(client =>
     .map(({ title }) => [client, title] as const),
 )
 
-describe('settings, as they are generated', () => {
+describe('the generated settings', () => {
   test.each(rows)('get %s (%s) a response from a gateway that requires a key', async (client, title) => {
     const { snippets } = clientConfig(client, { base: await started(), model: "it's a model" })
     const snippet = snippets.find(one => one.title === title)

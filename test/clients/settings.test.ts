@@ -42,27 +42,27 @@ test.each([
   ['langchain', 'https://gw.example/v1'],
   ['litellm', 'https://gw.example/v1'],
   ['openai-compatible', 'https://gw.example/v1'],
-] as const)('%s is given %s, whatever form the base has', (client, address) => {
+] as const)('%s gets the address %s for any form of the base', (client, address) => {
   for (const base of ['https://gw.example', 'https://gw.example/', 'https://gw.example/v1', 'https://gw.example/v1/responses'])
     expect(clientConfig(client, { base }).snippets[0]?.address).toBe(address)
 })
 
-test('the settings of Codex are one file', () => {
+test('writes the settings of Codex into one file', () => {
   const { snippets } = clientConfig('codex', { base: 'https://gw.example' })
   expect(snippets.filter(({ language }) => language === 'toml')).toHaveLength(1)
 })
 
-test.each(protocolNames)('some client has settings for %s', protocol => {
+test.each(protocolNames)('has a client with settings for %s', protocol => {
   expect(all.filter(([, snippet]) => snippet.protocol === protocol)).not.toEqual([])
 })
 
 describe('settings', () => {
-  test('name all models where the client may choose among them, and the one it begins with', () => {
+  test('list all models, and the default one, when the client can choose', () => {
     const [snippet] = clientConfig('opencode', { base: 'https://gw.example', models: ['sonnet', 'opus'] }).snippets
     expect(JSON.parse(snippet?.text ?? '')).toMatchObject({ model: 'wireglot/sonnet', provider: { wireglot: { models: { sonnet: {}, opus: {} } } } })
   })
 
-  test('with a word in the place of the model, when there is none', () => {
+  test('contain the placeholder MODEL when no model is given', () => {
     expect(clientConfig('codex', { base: 'https://gw.example' }).snippets[0]?.text).toContain('model = "MODEL"')
   })
 
@@ -85,7 +85,7 @@ describe('settings', () => {
     expect(ask).toThrow(message)
   })
 
-  test('as a text say what belongs where', () => {
+  test('print each snippet with the file it belongs to', () => {
     const text = clientConfigText(clientConfig('codex', { base: 'https://gw.example', model: 'sonnet' }))
     expect(text).toContain('~/.codex/config.toml')
     expect(text).toContain('base_url = "https://gw.example/v1"')

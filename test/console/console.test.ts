@@ -36,7 +36,7 @@ describe('the page', () => {
     expect(html.match(/ (?:src|href)="(?!data:,")[^"]*"|@import|<link(?! rel="icon")|<iframe/g)).toBeNull()
   })
 
-  test('is claimed at its exact path, and only read', async () => {
+  test('serves only GET at its exact path', async () => {
     const page = createConsole({ gateway: () => gateway() })
     const url = await listen((request, response) => {
       if (!page.handle(request, response)) response.writeHead(418).end()
@@ -62,12 +62,12 @@ describe('the page', () => {
   })
 })
 
-describe('who may use it', () => {
+describe('access to the console', () => {
   test.each<[what: string, headers: Record<string, string>]>([
     ['no key', {}],
     ['a wrong key', { authorization: 'Bearer client-secret-x' }],
     ['a key in the URL', {}],
-  ])('with %s it reveals nothing', async (_, headers) => {
+  ])('returns 401 and nothing else with %s', async (_, headers) => {
     const url = await started(config, { adminKey })
     for (const path of ['session', 'exchanges/req_1', 'clients?base=http://localhost']) {
       const { status, body } = await get(`${url}/console/api/${path}${path.includes('?') ? '&' : '?'}admin_key=${adminKey}`, headers)
@@ -76,14 +76,14 @@ describe('who may use it', () => {
     }
   })
 
-  test('the admin key makes an operator, a key of the gateway a client', async () => {
+  test('gives the admin key the role operator, and a gateway key the role client', async () => {
     const url = await started(config, { adminKey })
     expect((await get(`${url}/console/api/session`, admin)).body).toMatchObject({ role: 'operator', canManageKeys: false })
     expect((await get(`${url}/console/api/session`, { 'x-admin-key': adminKey })).body).toMatchObject({ role: 'operator' })
     expect((await get(`${url}/console/api/session`, alice)).body).toMatchObject({ role: 'client', key: 'alice' })
   })
 
-  test('a gateway without keys has an operator on its own machine, and only there', async () => {
+  test('gives the role operator without keys to the local machine only', async () => {
     const { keys: _, ...open } = config
     const url = await started(open)
     expect((await get(`${url}/console/api/session`)).body).toMatchObject({ role: 'operator' })
@@ -96,7 +96,7 @@ describe('who may use it', () => {
     ['of another site', { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' }, 403],
     ['of another origin', { origin: 'http://elsewhere.test', 'content-type': 'application/json' }, 403],
     ['that a form can send', { 'content-type': 'text/plain' }, 415],
-  ])('a request %s is refused', async (_, headers, status) => {
+  ])('refuses a request %s', async (_, headers, status) => {
     const { keys: __, ...open } = config
     const url = await started(open)
     const response = await fetch(`${url}/console/api/translate`, { method: 'POST', headers, body: '{"text":"{}"}' })
@@ -112,7 +112,7 @@ describe('the translation', () => {
     return { status: response.status, body: await response.json() }
   }
 
-  test('goes into all other protocols', async () => {
+  test('translates into all other protocols', async () => {
     expect(await translate({ text: JSON.stringify(chat) })).toMatchObject({
       status: 200,
       body: {
@@ -204,7 +204,7 @@ describe('the playground', () => {
     expect((await get(`${url}/console/api/exchanges/${first.response.headers.get('request-id')}`, admin)).status).toBe(404)
   })
 
-  test('sends in the name of a key with the admin key only', async () => {
+  test('sends as another key only with the admin key', async () => {
     const url = await started({ ...config, keys: [] }, { adminKey, withRecords: true })
     const named = { 'wireglot-key': 'carol' }
     expect((await exchange(url, { ...admin, ...named }, { model: 'fast' }, admin)).body).toMatchObject({ record: { key: 'carol' } })

@@ -8,7 +8,7 @@ import { responses } from '../gateway/support.ts'
 
 const now = 1_700_000_000
 
-describe('leaves that do not come back', () => {
+describe('differences of values after a round trip', () => {
   test.each<[what: string, was: unknown, now: unknown, found: object[]]>([
     ['nothing, where all is the same', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
     ['nothing, where something was added', { a: 1 }, { a: 1, b: 2 }, []],
@@ -27,10 +27,10 @@ describe('leaves that do not come back', () => {
   }) // biome-ignore format: a table
 })
 
-describe('a body goes there and back', () => {
+describe('round trips of a body', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], logit_bias: { '1': 2 }, seed: 7 }
 
-  test('a value that a note covers is not listed as a difference', async () => {
+  test('does not list a value that a note covers', async () => {
     const { targets } = await examine(JSON.stringify(request), { now })
     for (const { notes, differences: found } of targets) {
       expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/logit_bias' }))
@@ -38,13 +38,13 @@ describe('a body goes there and back', () => {
     }
   })
 
-  test('a value that comes back changed is listed even without a note', async () => {
+  test('lists a changed value even without a note', async () => {
     const { targets } = await examine(JSON.stringify({ ...responses.messages, id: 'msg_1' }), { now })
     const difference = targets.find(({ protocol }) => protocol === 'responses')?.differences.find(({ path }) => path === '/id')
     expect(difference).toEqual({ path: '/id', was: 'msg_1', now: 'resp_msg_1' })
   })
 
-  test('also to a wire that says the model in its path', async () => {
+  test('also through a protocol with the model in its path', async () => {
     const { targets } = await examine(JSON.stringify(request), { now })
     expect(targets.find(({ protocol }) => protocol === 'generate-content')).toMatchObject({ notes: [{ path: '/logit_bias' }], differences: [] })
   })
@@ -53,14 +53,14 @@ describe('a body goes there and back', () => {
 describe.each(protocolNames)('the examples of %s', name => {
   const own = examples().filter(({ protocol }) => protocol === name)
 
-  test('are legal on its wire', () => {
+  test('are legal in its protocol', () => {
     const strict = strictOf(name)
     const body = (kind: string): unknown => JSON.parse(own.find(example => example.kind === kind)?.text ?? '')
     expect(strict.checkRequest(body('request'))).toEqual([])
     expect(strict.checkResponse(body('response'))).toEqual([])
   })
 
-  test.each(own)('$kind is recognized, and translated to every other protocol', async ({ kind, text }) => {
+  test.each(own)('recognizes the $kind and translates it to every other protocol', async ({ kind, text }) => {
     const examined = await examine(text, { now })
     expect(examined).toMatchObject({ protocol: name, kind })
     const others = protocolNames.filter(other => other !== name)
@@ -79,6 +79,6 @@ describe.each(protocolNames)('the examples of %s', name => {
   })
 })
 
-test('there is one of each kind in each protocol', () => {
+test('has an example of each kind in each protocol', () => {
   expect(examples()).toHaveLength(3 * Object.keys(protocols).length)
 })

@@ -13,7 +13,7 @@ const converseResponse = {
 }
 const says = (value: unknown) => JSON.stringify(value)
 
-describe('what a pasted text is', () => {
+describe('recognition of a pasted text', () => {
   test.each<[what: string, text: string, is: object]>([
     ['a request with signs of its own', says({ ...requests['chat-completions'], logit_bias: {} }), { protocol: 'chat-completions', kind: 'request' }],
     ['a request that only one can read', says(requests.responses), { protocol: 'responses', kind: 'request' }],
@@ -56,7 +56,7 @@ describe('what a pasted text is', () => {
     expect(examined.targets.map(({ fault }) => fault)).toEqual(protocolNames.slice(1).map(() => undefined))
   })
 
-  test('is read as the most common protocol when several can read it, and offers the others', async () => {
+  test('chooses the most common protocol when several fit, and offers the others', async () => {
     const examined = await examine(says(requests['chat-completions']), { now })
     expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it identifies')] })
     expect(examined.fault).toBeUndefined()
@@ -64,7 +64,7 @@ describe('what a pasted text is', () => {
     expect(examined.choices).toEqual([{ protocol: 'messages', kind: 'request' }])
   })
 
-  test('is what one says it is', async () => {
+  test('uses the protocol and kind that the user chose', async () => {
     const examined = await examine(says(requests['chat-completions']), { now, protocol: chat, kind: 'request' })
     expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', choices: [] })
     expect(examined.targets.map(({ protocol }) => protocol)).toEqual(protocolNames.filter(name => name !== 'chat-completions'))
@@ -93,18 +93,18 @@ describe('reports unreadable input with its path', () => {
     expect(examined).toMatchObject({ fault, targets: [] })
   })
 
-  test('a message without role, at its pointer', async () => {
+  test('reports a message without a role at its path', async () => {
     const examined = await examine(says({ model: 'm', messages: [{ content: 'Hi' }], logit_bias: {} }), { now })
     expect(examined).toMatchObject({ protocol: 'chat-completions', fault: { path: '/messages/0/role' }, targets: [] })
     expect(examined.fault?.message).toContain('/messages/0/role')
   })
 
-  test('a text without frames is no stream, whatever kind is selected', async () => {
+  test('refuses text without frames as a stream, whatever kind is selected', async () => {
     const examined = await examine(says(responses.messages), { now, protocol: protocols.messages, kind: 'stream' })
     expect(examined).toMatchObject({ fault: { message: expect.stringContaining('no event') }, targets: [] })
   })
 
-  test('a truncated stream is reported as truncated, without a comparison of the way back', async () => {
+  test('reports a truncated stream as truncated, without a round trip comparison', async () => {
     const { targets } = await examine(half('messages').join(''), { now })
     for (const { text, differences, noReturn } of targets) {
       expect(text).toContain('Hel')
@@ -113,7 +113,7 @@ describe('reports unreadable input with its path', () => {
     }
   })
 
-  test('a response that is an error is a response', async () => {
+  test('accepts an error response as a response', async () => {
     const body = { error: { message: 'Overheated', type: 'server_error', param: null, code: null } }
     const { targets } = await examine(says(body), { now, protocol: chat, kind: 'response' })
     expect(targets.map(target => says(target.body).includes('Overheated'))).toEqual(protocolNames.slice(1).map(() => true))

@@ -160,7 +160,7 @@ describe.each(sources)('records from %s', (_, withRecords) => {
   })
 })
 
-describe('what is kept', () => {
+describe('stored bodies of records', () => {
   const kept = async (keepBodies: boolean) => {
     const url = await started(config, { adminKey, withRecords: { keepBodies } })
     const secret = { type: 'mcp', authorization: 'tool-server-secret', note: 'sk-0123456789abcdefghij' }
@@ -170,11 +170,11 @@ describe('what is kept', () => {
     return get(`${url}/console/api/records/${id}`, admin)
   }
 
-  test('is no body by default', async () => {
+  test('stores no body by default', async () => {
     expect((await kept(false)).status).toBe(404)
   })
 
-  test('is the request to the upstream with keepBodies, without secrets', async () => {
+  test('stores the upstream request with keepBodies, without secrets', async () => {
     const { status, body } = await kept(true)
     expect(status).toBe(200)
     const { text, isCut } = body['request'] as { text: string; isCut: boolean }
@@ -184,7 +184,7 @@ describe('what is kept', () => {
     expect(text).not.toMatch(/tool-server-secret|sk-0123456789/)
   })
 
-  test('is cut when it is long', async () => {
+  test('truncates a long body', async () => {
     const url = await started(config, { adminKey, withRecords: { keepBodies: true } })
     const [path, init] = asking('chat-completions', { model: 'fast', messages: [{ role: 'user', content: 'é'.repeat(100_000) }] }, alice)
     await (await fetch(url + path, init)).text()
@@ -238,7 +238,7 @@ describe('attacks', () => {
   })
 })
 
-test('the memory forgets all but the latest 2000 requests', async () => {
+test('keeps only the latest 2000 requests in memory', async () => {
   const { createRecent } = await import('../../src/console/recent.ts')
   const { hooks, find } = createRecent()
   const request = { method: 'POST', path: '/', headers: {}, raw: undefined }

@@ -48,7 +48,7 @@ describe.skipIf(!shared)(`what captured traffic does against its own documents (
     ),
   )
 
-  test('has an entry for each way that is known, and none for others', () => {
+  test('has an entry for each known deviation, and no others', () => {
     expect(new Set(odd.map(({ id }) => id))).toEqual(new Set(Object.keys(repairs)))
   })
 

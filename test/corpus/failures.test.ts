@@ -25,7 +25,7 @@ const foldNames: Record<string, string> = { 'chat-completions': 'chat' }
 const options: Record<string, Partial<TranslateOptions>> = { PC042: { chatCompletions: { systemPlacement: 'keep' } } }
 
 describe.skipIf(!shared)(`what goes wrong elsewhere (${skipReason})`, () => {
-  test('every case is tried', () => {
+  test('covers every case', () => {
     expect(rows.length).toBe(cases.length)
     expect(rows.length).toBeGreaterThanOrEqual(fewest)
   })

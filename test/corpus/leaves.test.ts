@@ -97,7 +97,7 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
     }
 })
 
-test('a leaf that is missing, changed or elsewhere is listed, unless a note names it', () => {
+test('lists a value that is missing, changed or moved, unless a note names it', () => {
   const body = {
     messages: [
       { role: 'user', content: 'one' },

@@ -64,7 +64,7 @@ const exceptions: Exceptions = {
 describe.skipIf(!shared).each(protocolNames.filter(name => !shared || twins(name).length > 0))(
   `the same exchange of %s, whole and streamed (${skipReason})`,
   protocol => {
-    test('has the same form', async () => {
+    test('has the same canonical form', async () => {
       const pairs = twins(protocol).map(({ whole, streamed }) => ({ name: streamed, whole, streamed }))
       await tally(`twins ${protocol}`, pairs, exceptions, ({ whole, streamed }) => {
         expectTwins(protocols[protocol].decodeResponse(JSON.parse(read(whole))).value, collected(protocol, read(streamed)))

@@ -42,7 +42,7 @@ const stream = concat(
   exception('throttlingException', { message: 'slow down' }),
 )
 
-test('frames become text/event-stream with the event type as key', () => {
+test('decodes frames to text/event-stream with the event type as key', () => {
   expect(wiresOf(toText([stream, unmodelled]))).toEqual([
     { messageStart: { role: 'assistant', p: 'abc' } },
     { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Grüße\u2028 😀' } } },
@@ -87,7 +87,7 @@ describe('frames that were decoded get the same bytes again', () => {
     expect(toFrames([toText([concat(stream, frame, stream)])])).toEqual(concat(stream, frame, stream))
   })
 
-  test('any JSON under any name', () => {
+  test('with any JSON under any event name', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 20, unit: 'binary' }), fc.json(), (name, json) => {
         const frame = writeEventFrame({
@@ -100,7 +100,7 @@ describe('frames that were decoded get the same bytes again', () => {
   })
 
   const folder = process.env['WIREGLOT_SHARED'] && join(process.env['WIREGLOT_SHARED'], 'corpus-converse/streams')
-  test.skipIf(!folder || !existsSync(folder))('of every recorded stream', () => {
+  test.skipIf(!folder || !existsSync(folder))('in every recorded stream', () => {
     let count = 0
     for (const name of readdirSync(folder as string)) {
       const { events, frames } = JSON.parse(readFileSync(join(folder as string, name), 'utf8')) as { events: { payload: unknown }[]; frames: string }
@@ -154,6 +154,6 @@ test('an error has a code and a message, which the clients of AWS require', () =
   ])
 })
 
-test('bytes in a field id that are no frame are not written', () => {
+test('does not write bytes of a field `id` that are not a frame', () => {
   expect(toFrames([`id: frame:${btoa('no frame')}\ndata: {"ping":{}}\n\n`])).toEqual(event('ping', {}))
 })

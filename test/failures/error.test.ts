@@ -12,7 +12,7 @@ const all = covered.flatMap(from => covered.map(to => ({ from, to })))
 /** Where each protocol's clients look for the words. */
 const errorOf = (body: unknown) => (body as { error: { message: string; type: string; code?: string | null } }).error
 
-describe('a failure in the middle of a response', () => {
+describe('failures in the middle of a response', () => {
   const half: Record<Covered, unknown[]> = {
     'chat-completions': [chunk({ role: 'assistant', content: 'Half an' })],
     responses: responsesStream(textEvents(0, 'Half an').slice(0, 3), undefined),
@@ -91,7 +91,7 @@ describe('a failure in the middle of a response', () => {
   })
 })
 
-describe('a conversation that became too long', () => {
+describe('a context overflow', () => {
   /** What the client that shortens its history looks for. */
   const detector = /prompt is too long[^0-9]*(\d+)\s*tokens?\s*>\s*(\d+)/i
 
@@ -109,7 +109,7 @@ describe('a conversation that became too long', () => {
     ['chat-completions', 'The input token count (9000) exceeds the maximum number of tokens allowed (8192).', null],
     ['responses', "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 'context_length_exceeded'],
     ['responses', "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens.", null],
-  ])('from %s as "%s" gives its client of messages both numbers', (from, message, code) => {
+  ])('from %s as "%s" reaches a messages client with both token counts', (from, message, code) => {
     const { status, body, notes } = translateError(
       { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code } } },
       { from, to: 'messages' },
@@ -125,12 +125,12 @@ describe('a conversation that became too long', () => {
     ['chat-completions', 'Please reduce the length of the messages or completion.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', 'context_length_exceeded'],
     ['responses', 'Your input exceeds the context window of this model. Please adjust your input and try again.', null],
-  ])('from %s as "%s" has no numbers, and none are synthesized', (from, message, code) => {
+  ])('from %s as "%s" reaches a messages client without synthesized token counts', (from, message, code) => {
     const { body } = translateError({ status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code } } }, { from, to: 'messages' })
     expect(errorOf(body).message).toBe(`prompt is too long: ${message}`)
   })
 
-  test.each(['chat-completions', 'responses'] as const)('from messages has the code that a client of %s recognizes', to => {
+  test.each(['chat-completions', 'responses'] as const)('from messages has the code that clients of %s recognize', to => {
     const { status, body } = translateError(
       { status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' } } },
       { from: 'messages', to },
@@ -143,7 +143,7 @@ describe('a conversation that became too long', () => {
     })
   })
 
-  test('is no other error: too many tokens a minute is a limit that passes', () => {
+  test('is not confused with a limit of tokens per minute', () => {
     const { status, body } = translateError(
       {
         status: 429,
@@ -182,7 +182,7 @@ test.each(pairs)('the status of a proxy between is the same for clients of $to a
   }
 })
 
-test.each(pairs)('what an error of $from says beside its message, and $to has no place for, is noted', ({ from, to }) => {
+test.each(pairs)('notes fields of an error of $from that $to cannot express', ({ from, to }) => {
   const bodies: Record<Covered, object> = {
     'chat-completions': { error: { message: 'Full', type: 'server_error', param: 'model', code: 'overloaded', hint: 'later' } },
     responses: { error: { message: 'Full', type: 'server_error', param: 'model', code: 'overloaded', hint: 'later' } },
@@ -210,7 +210,7 @@ test.each<[string, unknown]>([
   ['a list of one', [{ error: inner }]],
   ['an object without a name', inner],
   ['a list of one such', [inner]],
-])('notes on an error that is %s lead to it', (_, body) => {
+])('notes on an error that is %s have a path', (_, body) => {
   const names = Object.keys(protocols) as (keyof typeof protocols)[]
   for (const from of names)
     for (const to of names.filter(name => name !== from)) {
@@ -229,7 +229,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   }
 
   /** Status by status: what a client gets for the status of an upstream. Only one protocol has 529. */
-  test.each(all)('a status of $from is not folded into another for a client of $to', async ({ from, to }) => {
+  test.each(all)('keeps the status of $from distinct for a client of $to', async ({ from, to }) => {
     const statuses = [
       [400, 'invalid_request_error'],
       [401, 'authentication_error'],
@@ -273,7 +273,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs)('a date to ask again, or milliseconds, reach a client of $to from $from', async ({ from, to }) => {
+  test.each(pairs)('returns a retry date or milliseconds to a client of $to from $from', async ({ from, to }) => {
     const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
     const limit = (headers: Record<string, string>) => sendJson(429, bodyOf[from]('rate_limit_error', 'Slow down'), headers)
     const ask = await connect(from, to, limit({ 'retry-after': date }), limit({ 'retry-after-ms': '1500' }))
@@ -298,7 +298,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['a message that is an object', '{"error":{"message":{"text":"bad field"}}}', /./],
   ]
 
-  test.each(pairs)('an error of $from in an odd shape is an error for a client of $to, with its words', async ({ from, to }) => {
+  test.each(pairs)('returns an unusual error of $from to a client of $to with its message', async ({ from, to }) => {
     const ask = await connect(from, to, ...odd.map(([, body]) => sendJson(400, body)))
     for (const [what, , message] of odd) {
       const response = await ask()
@@ -311,7 +311,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs)('a stream of $from that fails at once is an error with a status for a client of $to', async ({ from, to }) => {
+  test.each(pairs)('returns an error status when a stream of $from fails at once, to a client of $to', async ({ from, to }) => {
     const failure = bodyOf[from](from === 'messages' ? 'overloaded_error' : 'server_error', 'Engine on fire')
     const frame =
       from === 'chat-completions' || from === 'generate-content'

@@ -24,13 +24,13 @@ describe.each(others)('in %s', to => {
   const strict = strictOf(to)
   const request = (body: object) => translateRequest(body, { from: 'generate-content', to, path, onUnresolvable: 'note' })
 
-  test('snake_case spellings are read (P033)', () => {
+  test('accepts snake_case spellings', () => {
     const { body } = request({ contents: [{ role: 'user', parts: [{ text: 'x' }] }], system_instruction: { parts: [{ text: 'SYS-SNAKE' }] } })
     expect(JSON.stringify(body)).toContain('SYS-SNAKE')
     expect(strict.checkRequest(body)).toEqual([])
   })
 
-  test('contents without a role are the user’s (P111)', () => {
+  test('treats contents without a role as user contents', () => {
     const { body } = request({ contents: [{ parts: [{ text: 'no role here' }] }] })
     expect(strict.checkRequest(body)).toEqual([])
     expect(JSON.stringify(body)).toContain('no role here')
@@ -40,17 +40,17 @@ describe.each(others)('in %s', to => {
     ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, modelVersion: 'm-1', responseId: 'r1' }],
     ['a response that was blocked completely', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
     ['a limit that reasoning used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
-  ])('%s is a legal response (P038)', (_, body) => {
+  ])('returns a legal response for %s', (_, body) => {
     expect(strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body)).toEqual([])
   })
 
-  test('a malformed call is no silent stop (P038)', () => {
+  test('returns an error for a malformed call', () => {
     const body = { ...response([]), candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 }] }
     const { body: wire } = translateResponse(body, { from: 'generate-content', to })
     expect(wire).toMatchObject({ error: { message: 'Malformed' } })
   })
 
-  test('a list around an error is none (P106)', () => {
+  test('unwraps an error from a list', () => {
     const body = [{ error: { code: 400, message: 'bad field', status: 'INVALID_ARGUMENT' } }]
     const error = translateError({ status: 400, body }, { from: 'generate-content', to })
     expect(error.status).toBe(400)
@@ -58,7 +58,7 @@ describe.each(others)('in %s', to => {
     expect(strict.checkError(error.body)).toEqual([])
   })
 
-  test('counts that every chunk repeats are not added up (P052)', () => {
+  test('does not add up counts that every chunk repeats', () => {
     const translator = createStreamTranslator({ from: 'generate-content', to })
     const frame = (parts: object[], counts: object, more: object = {}) =>
       `data: ${JSON.stringify({ ...response(parts), candidates: [{ index: 0, content: { role: 'model', parts }, ...more }], usageMetadata: counts })}\r\n\r\n`
@@ -77,7 +77,7 @@ describe.each(others)('in %s', to => {
     expect(translator.usage).toMatchObject({ input: 8, output: 11, reasoning: 5 })
   })
 
-  test('a stream for generate-content has no sentinel, and its calls are whole (P112)', () => {
+  test('writes a generate-content stream without [DONE] and with complete calls', () => {
     const native = createStreamTranslator({ from: 'generate-content', to })
     const there = native.push(`data: ${JSON.stringify(response([{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }]))}\n\n`) + native.end()
     const back = createStreamTranslator({ from: to, to: 'generate-content' })
@@ -87,7 +87,7 @@ describe.each(others)('in %s', to => {
   })
 })
 
-test('tokens of thought are counted (P036)', () => {
+test('counts reasoning tokens', () => {
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20, cachedContentTokenCount: 4, totalTokenCount: 35 }
   expect(toChat(response([{ text: 'x' }], { usageMetadata })).body).toMatchObject({
     usage: {
@@ -100,7 +100,7 @@ test('tokens of thought are counted (P036)', () => {
   })
 })
 
-test('calls without ids are distinguished, and STOP is a stop for them (P039)', () => {
+test('distinguishes calls without ids, and maps STOP to tool_calls', () => {
   const { body } = toChat(response([{ functionCall: { name: 'w', args: { q: 'A' } } }, { functionCall: { name: 'w', args: { q: 'B' } } }]))
   const [choice] = (body as { choices: { finish_reason: string; message: { tool_calls: { id: string; function: { arguments: string } }[] } }[] }).choices
   expect(choice?.finish_reason).toBe('tool_calls')
@@ -108,7 +108,7 @@ test('calls without ids are distinguished, and STOP is a stop for them (P039)', 
   expect(new Set(choice?.message.tool_calls.map(({ id }) => id)).size).toBe(2)
 })
 
-test('a schema keeps every keyword, and properties that have the name of one (P023)', () => {
+test('keeps every keyword of a schema, and properties named like keywords', () => {
   const parameters = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -121,7 +121,7 @@ test('a schema keeps every keyword, and properties that have the name of one (P0
   expect(body).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: parameters }] }] })
 })
 
-test('results have the name of their function, in whatever order they come (P024)', () => {
+test('names the function of each result in any order of results', () => {
   const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
   const messages = [
     ...chat.messages,
@@ -137,7 +137,7 @@ test('results have the name of their function, in whatever order they come (P024
   ])
 })
 
-test.each(others)('a signature of a call comes back to it through a client of %s (P025)', client => {
+test.each(others)('restores the signature of a call through a client of %s', client => {
   const body = response([{ functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' }, { functionCall: { id: 'g2', name: 'w', args: {} } }])
   const there = translateResponse(body, { from: 'generate-content', to: client }).body
   const back = translateResponse(there, { from: client, to: 'generate-content' }).body
@@ -149,13 +149,13 @@ test.each(others)('a signature of a call comes back to it through a client of %s
   ])
 })
 
-test('the URL of an image is not its data (P074)', () => {
+test('writes an image URL as fileUri', () => {
   const content = [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]
   const { body } = translateRequest({ ...chat, messages: [{ role: 'user', content }] }, { from: 'chat-completions', to: 'generate-content' })
   expect(body).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: 'https://example.org/a.png' } }] }] })
 })
 
-test('an id with slashes and colons is encoded once in an address (P083)', () => {
+test('encodes a model id with slashes and colons once in a path', () => {
   const model = 'arn:aws:x/y z'
   const target = address.target({ operation: 'generate', model, stream: false })
   expect(target).not.toContain('%25')

@@ -147,13 +147,13 @@ test.each<[from: Covered, more: Wire]>([
   ['chat-completions', { max_tokens: -1 }],
   ['chat-completions', { max_completion_tokens: -1 }],
   ['responses', { max_output_tokens: -1 }],
-])('%s: a limit of -1 is none', (from, more) => {
+])('%s: drops a limit of -1', (from, more) => {
   const without = (to: Covered, body: Wire) => received(from, to, { ...asks[from], ...body }).body
   for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
 // Servers of messages refuse it with 400: a client that sends it gets a note that it had no effect.
-test.each([-1, -7])('messages: a limit of %i is none, and noted', max_tokens => {
+test.each([-1, -7])('messages: drops a limit of %i with a note', max_tokens => {
   for (const to of others('messages')) {
     const { body, notes } = received('messages', to, { ...asks.messages, max_tokens })
     const without = received('messages', to, { ...asks.messages, max_tokens: undefined })
@@ -166,6 +166,6 @@ test.each<[to: Covered, model: string, notes: string[]]>([
   ['responses', 'm-1', []],
   ['generate-content', 'gemini-2.5-flash', []],
   ['generate-content', 'm-1', ['approximated /thinking/type reasoning.effort']],
-])('thinking that is off stays off, and models that always think get the lowest effort: %s with %s', (to, model, notes) => {
+])('keeps thinking off, and sends the lowest effort to models that always think: %s with %s', (to, model, notes) => {
   expect(reported('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
 })

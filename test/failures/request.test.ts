@@ -292,7 +292,7 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
     'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: shape } },
   }
-  test('a schema for the response is never dropped', () => {
+  test('never drops a response schema', () => {
     const { body, notes, faults } = reported(from, to, { ...x[from], ...formats[from] })
     const names = (protocol: Covered) => JSON.stringify(formats[protocol]).includes('"result"')
     const named = JSON.parse(JSON.stringify(formats[to]).replace('"result"', names(from) ? '"result"' : '"response"')) as Wire
@@ -308,14 +308,14 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     'generate-content': 'maxOutputTokens',
   }
   const limited = (limit: Wire): Wire => (from === 'generate-content' ? { generationConfig: limit } : limit)
-  test('the limit of the response is sent once, under the name that the target expects', () => {
+  test('sends the output limit once, under the name that the target expects', () => {
     const { body, faults } = received(from, to, { ...x[from], ...limited({ [limits[from]]: 1_234 }) })
     const places = { ...body, ...(body['generationConfig'] as Wire | undefined) }
     const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'].flatMap(key => (key in places ? [[key, places[key]]] : []))
     expect({ found, faults }).toEqual({ found: [[limits[to], 1_234]], faults: [] })
   })
 
-  test('what every request is given: a limit where one is demanded, nothing that is stored', () => {
+  test('adds a required limit to every request, and `store: false`', () => {
     const { body, notes } = received(from, to, x[from])
     const { messages: _m, input: _i, contents: _c, ...rest } = body
     const given = {
@@ -341,7 +341,7 @@ test.each<[param: string, asks: Wire]>([
   ['/prompt', { input: 'x', prompt: { id: 'pmpt_1' } }],
   ['/background', { input: 'x', background: true }],
   ['/input/1', { input: [user('x'), { type: 'item_reference', id: 'msg_1' }] }],
-])('a conversation that only its provider holds (%s) is refused, never continued without it', (param, asks) => {
+])('refuses to continue a conversation that only its provider stores (%s)', (param, asks) => {
   for (const to of covered.filter(name => name !== 'responses')) {
     let thrown: unknown
     try {
@@ -365,7 +365,7 @@ test.each<[field: string, value: unknown, lost: Covered[]]>([
   ['prediction', { type: 'content', content: 'p' }, ['messages', 'responses', 'generate-content']],
   ['prompt_cache_key', 'k', ['messages', 'generate-content']],
   ['newest_field', 1, ['messages', 'responses', 'generate-content']],
-])('%s has no effect elsewhere only with a note, and strict refuses it there', (field, value, lost) => {
+])('drops %s with a note, and strict refuses it', (field, value, lost) => {
   for (const to of covered.filter(name => name !== 'chat-completions')) {
     const asks = { ...x['chat-completions'], [field]: value }
     const { notes } = reported('chat-completions', to, asks)

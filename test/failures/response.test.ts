@@ -69,7 +69,7 @@ describe('the finish reason of a response', () => {
     ['compaction', [], 'stop', 'completed', 'OTHER', []],
     ['sensitive', [], 'content_filter', 'content_filter', 'SAFETY', others('messages')],
     ['something_new', [], 'stop', 'completed', 'OTHER', []],
-  ])('messages says "%s": a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
+  ])('maps the stop reason "%s" of messages to a known one, with a note where it differs', async (stop, content, chat, responses, google, exact) => {
     const message = [{ type: 'text', text: 'So far', citations: null }]
     const words: Record<string, string> = { 'chat-completions': chat, responses, 'generate-content': google }
     for (const to of others('messages')) {
@@ -95,7 +95,7 @@ describe('the finish reason of a response', () => {
     ['model_length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
     ['model_context_window_exceeded', 'model_context_window_exceeded', 'max_output_tokens', 'MAX_TOKENS', ['responses', 'generate-content']],
     ['something_new', 'end_turn', 'completed', 'OTHER', others('chat-completions')],
-  ])('chat completions says "%s": a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
+  ])('maps the finish reason "%s" of chat-completions to a known one, complete and streamed', async (finish, messages, responses, google, noted) => {
     const words: Record<string, string> = { messages, responses, 'generate-content': google }
     for (const to of others('chat-completions')) {
       const { response, notes } = translate(chatResponse({ content: 'So far' }, finish), 'chat-completions', to)
@@ -107,7 +107,7 @@ describe('the finish reason of a response', () => {
     }
   })
 
-  test('a truncated response is not shown as finished', async () => {
+  test('never reports a truncated response as completed', async () => {
     for (const finish of ['length', 'content_filter']) {
       const { events, response } = report([chunk({ role: 'assistant', content: '*** a/file' }), chunk({}, finish), done], {
         from: 'chat-completions',
@@ -122,7 +122,7 @@ describe('the finish reason of a response', () => {
     }
   })
 
-  test.each(['max_output_tokens', 'content_filter'])('an incomplete response (%s) stays so for other clients', async reason => {
+  test.each(['max_output_tokens', 'content_filter'])('keeps an incomplete response (%s) incomplete for other clients', async reason => {
     const response = responsesResponse([messageItem('So far', { status: 'incomplete' })], { status: 'incomplete', incomplete_details: { reason } })
     const chat = reason === 'content_filter' ? reason : 'length'
     expect(endOf['chat-completions'](translate(response, 'responses', 'chat-completions').response)).toBe(chat)
@@ -143,7 +143,7 @@ describe('a blocked response', () => {
     ['choices that are null', { ...chatResponse({}, 'stop'), choices: null }],
     ['no choices', { ...chatResponse({}, 'stop'), choices: [] }],
     ['a choice that is null', { ...chatResponse({}, 'stop'), choices: [null] }],
-  ])('as %s is an error, and no crash', (_, body) => {
+  ])('returns an error, without a crash, for a block as %s', (_, body) => {
     for (const to of others('chat-completions')) {
       try {
         expect(strictOf(to).checkError(translateResponse(body, { from: 'chat-completions', to }).body)).toEqual([])

@@ -28,7 +28,7 @@ const plain = (protocol: Covered) => framed(protocol, ({ name, data }) => `${nam
 const receivedText = async (from: Covered, to: Covered, text: string) => JSON.stringify(await report(text, { from, to }).response())
 
 describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('text of $from for a client of $to', ({ from, to }) => {
-  test('is the same at any split of the bytes: no letter is broken', () => {
+  test('is the same at any split of the bytes', () => {
     const bytes = new TextEncoder().encode(plain(from))
     const whole = report([bytes], { from, to }).text
     expect(whole).toContain(words)
@@ -60,11 +60,11 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
     ['blank lines before and between', `\n\n${plain(from).replaceAll('\n\n', '\n\n\n\n')}`],
     ['a last frame without the blank line', plain(from).trimEnd()],
     ['no names on its frames', framed(from, ({ data }) => `data: ${data}\n\n`)],
-  ])('is whole with %s', async (_, text) => {
+  ])('is complete with %s', async (_, text) => {
     expect(await receivedText(from, to, text)).toContain(words)
   })
 
-  test('is complete when a frame is no JSON, with a note for the frame', async () => {
+  test('is complete with a note when a frame is not JSON', async () => {
     const { response, notes } = report(plain(from).replace('\n\n', '\n\ndata: <html>\n\n'), { from, to })
     expect(JSON.stringify(await response())).toContain(words)
     expect(notes.map(({ code }) => code)).toContain('stream.unreadable-frame')
@@ -72,7 +72,7 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
 })
 
 describe.each(covered)('text of %s for a client of the same', protocol => {
-  test('passes byte by byte, also where a letter is split', () => {
+  test('passes byte by byte, also inside a character', () => {
     const bytes = new TextEncoder().encode(plain(protocol))
     const translator = createStreamTranslator({ from: protocol, to: protocol })
     const chunks = [...bytes].map(byte => translator.push(Uint8Array.of(byte)))

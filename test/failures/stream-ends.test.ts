@@ -94,7 +94,7 @@ const endings: Record<Covered, [what: string, outcome: 'success' | 'failed', ...
 }
 
 describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('a response of $from for a client of $to', ({ from, to }) => {
-  test.each(endings[from])('that ends with %s: %s', async (_, outcome, ...wires) => {
+  test.each(endings[from])('classifies a stream that ends with %s as %s', async (_, outcome, ...wires) => {
     const { outcome: is, response, events, notes } = report(wires, { from, to })
     expect(is).toBe(outcome)
     if (outcome === 'success') expect(await response()).toBeDefined()
@@ -106,7 +106,7 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
     }
   })
 
-  test('that is cut off inside the arguments of a call never closes the call', () => {
+  test('never closes a call that is cut off inside its arguments', () => {
     const [, , ...wires] = endings[from].find(([what]) => what.includes('middle of a call')) ?? []
     const text = JSON.stringify(report(wires, { from, to }).events)
     // One protocol cannot write partial calls; it may emit what it has read of one.
@@ -115,7 +115,7 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
     expect(text).not.toMatch(/"content_block_stop"|function_call_arguments\.done|"status":"completed"|"finish_reason":"tool_calls"|functionCall/)
   })
 
-  test('can be reported as the length limit on request when cut off, with a note', async () => {
+  test('reports a cut-off stream as the length limit on request, with a note', async () => {
     const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
     const { response, notes, outcome } = report(wires, { from, to, truncated: 'length' })
     expect(outcome).toBe('success')
@@ -131,7 +131,7 @@ describe.each(covered.flatMap(from => others(from).map(to => ({ from, to }))))('
 })
 
 describe.each(covered)('a response of %s for a client of the same', protocol => {
-  test.each(endings[protocol])('that ends with %s: %s', (_, outcome, ...wires) => {
+  test.each(endings[protocol])('classifies a stream that ends with %s as %s', (_, outcome, ...wires) => {
     const translator = createStreamTranslator({ from: protocol, to: protocol })
     const came = wires.map(wire => (wire === done ? 'data: [DONE]\n\n' : protocols[protocol].frames.write(wire))).join('')
     const text = translator.push(came) + translator.end()

@@ -84,7 +84,7 @@ describe('what servers of chat completions do', () => {
   describe.each(others('chat-completions'))('for a client of %s', to => {
     const received = (...wires: unknown[]) => report(wires, { from: 'chat-completions', to })
 
-    test('text beside an empty list of calls is text, and no call appears', async () => {
+    test('ignores an empty list of calls beside text', async () => {
       const { response, events, notes } = received(
         chunk({ role: 'assistant', content: '', tool_calls: [] }),
         chunk({ content: 'Good ', tool_calls: [] }),
@@ -97,7 +97,7 @@ describe('what servers of chat completions do', () => {
       expect(shown(notes).filter(note => note.includes('tool'))).toEqual([])
     })
 
-    test('calls that arrive mixed are two calls, each with its own arguments', async () => {
+    test('separates interleaved calls with their own arguments', async () => {
       const { response, notes } = received(
         opening,
         part(0, '', { id: 'call_n', name: 'north' }),
@@ -155,20 +155,20 @@ describe('what servers of chat completions do', () => {
         part(1, '2}'),
       ],
       ['end with "stop"', part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), part(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
-    ])('calls that %s arrive whole all the same', async (_, ...wires) => {
+    ])('completes calls that %s', async (_, ...wires) => {
       const finished = JSON.stringify(wires).includes('"finish_reason":"')
       const { response } = received(opening, ...wires, ...(finished ? [] : [chunk({}, 'tool_calls')]), done)
       expect(await response()).toMatchObject(calls[to](['call_a', 'find', { q: 'x' }], ['call_b', 'open', { n: 2 }]))
     })
 
-    test('what is sent after the end is not appended, and there is one end', async () => {
+    test('ignores what is sent after the end, and ends once', async () => {
       const { response, events } = received(opening, chunk({ content: 'All.' }), chunk({}, 'stop'), done, chunk({ content: ' GHOST' }), chunk({}, 'stop'), done)
       expect(await response()).toMatchObject(says[to]('All.'))
       expect(JSON.stringify(events)).not.toContain('GHOST')
       expect(events.filter(event => /message_stop|response\.completed|finishReason/.test(JSON.stringify(event)))).toHaveLength(1)
     })
 
-    test('a first chunk without any choice does not break the start, and the names come from the next', async () => {
+    test('starts with the next chunk when the first one has no choice', async () => {
       const filter = [{ prompt_index: 0, content_filter_results: {} }]
       const { response, events } = received(
         { ...chunk({}), id: '', created: 0, model: '', choices: [], prompt_filter_results: filter },
@@ -185,7 +185,7 @@ describe('what servers of chat completions do', () => {
         })
     })
 
-    test('counts in every chunk are not added up', async () => {
+    test('does not add up the counts of every chunk', async () => {
       const count = (completion: number) => ({ usage: { prompt_tokens: 9, completion_tokens: completion, total_tokens: 9 + completion } })
       const { response } = received(
         chunk({ role: 'assistant', content: 'One' }, null, count(1)),
@@ -198,7 +198,7 @@ describe('what servers of chat completions do', () => {
       )
     })
 
-    test('reasoning, text and a call in one chunk stay three things', async () => {
+    test('separates reasoning, text and a call in one chunk', async () => {
       const { response } = received(
         chunk({
           role: 'assistant',
@@ -328,7 +328,7 @@ describe('what servers of responses do', () => {
   describe.each(others('responses'))('for a client of %s', to => {
     const received = (...wires: unknown[]) => report(wires, { from: 'responses', to })
 
-    test('arguments that come only when they are done arrive', async () => {
+    test('emits arguments that come only in the done event', async () => {
       const { response, notes } = received(...responsesStream(callEvents(0, call), responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
       const lost = notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)
@@ -340,17 +340,17 @@ describe('what servers of responses do', () => {
       )
     })
 
-    test('an item that comes only when it is done arrives', async () => {
+    test('emits an item that comes only in its done event', async () => {
       const { response } = received(...responsesStream(callEvents(0, call).slice(-1), responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
-    test('items that come only with the complete response arrive', async () => {
+    test('emits items that come only with the complete response', async () => {
       const { response } = received(...responsesStream([], responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
-    test('an item whose id changes with every event is one call', async () => {
+    test('treats an item whose id changes with every event as one call', async () => {
       const rotating = callEvents(0, call, '{"q":', '"x"}').map((event, i) =>
         'item_id' in event ? { ...event, item_id: `fc_x${i}` } : { ...event, item: { ...event.item, id: `fc_x${i}` } },
       )
@@ -364,7 +364,7 @@ describe('what servers of responses do', () => {
       ['the same for all', () => 0],
       ['counted from 1', ({ output_index = 0 }) => output_index + 1],
       ['with gaps', ({ output_index = 0 }) => 3 * output_index],
-    ])('items whose indices are %s arrive, each once', async (_, index) => {
+    ])('emits items whose indices are %s once each', async (_, index) => {
       const other = callItem('call_o', 'open', '{"n":2}')
       const events = [...textEvents(0, 'Fine.'), ...callEvents(1, call, '{"q":', '"x"}'), ...callEvents(2, other, '{"n":2}')]
       for (const listed of [[], [messageItem('Fine.', { id: 'msg_last' }), { ...call, id: 'fc_last' }, other]]) {
@@ -393,7 +393,7 @@ describe('what servers of responses do', () => {
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
     })
 
-    test('reasoning under the index of the message is reasoning, and the text comes once', async () => {
+    test('keeps reasoning under the index of the message, and emits the text once', async () => {
       const [added, part, ...message] = textEvents(0, 'Fine.')
       const thought = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: `rs_${delta.length}`, delta })
       const listed = [{ type: 'reasoning', id: 'rs_last', summary: [{ type: 'summary_text', text: 'Well now' }] }, messageItem('Fine.', { id: 'msg_last' })]
@@ -403,7 +403,7 @@ describe('what servers of responses do', () => {
       expect(JSON.stringify(await response())).toContain('Well now')
     })
 
-    test('a place that is counted up with every delta is one text and one thought', async () => {
+    test('joins deltas whose index increases each time into one text and one reasoning', async () => {
       const item_id = 'rs_7'
       const thought = { type: 'reasoning', id: item_id, summary: [], content: [{ type: 'reasoning_text', text: 'Well now' }] }
       const [added, part, , ...message] = textEvents(1, 'Fine.')
@@ -425,13 +425,13 @@ describe('what servers of responses do', () => {
     test.each([
       ['twice', '{"q":"x"}'],
       ['as an empty object first', '{}'],
-    ])('arguments sent %s are emitted once', async (_, first) => {
+    ])('emits arguments sent %s once', async (_, first) => {
       const [added, ...rest] = callEvents(0, call, '{"q":"x"}')
       const { response } = received(...responsesStream([{ ...added, item: { ...call, arguments: first } }, ...rest], responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
-    test('arguments that come only with the call arrive', async () => {
+    test('emits arguments that come only with the call', async () => {
       const [added] = callEvents(0, call)
       const { response } = received(...responsesStream([{ ...added, item: call }], responsesResponse([])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
@@ -461,7 +461,7 @@ describe('what servers of responses do', () => {
   })
 })
 
-test('a time with fractions of a second is a whole second for clients of chat completions, who read no other', () => {
+test('rounds a time to whole seconds for clients of chat-completions', () => {
   const response = responsesResponse([messageItem('Fine.')], { created_at: 1_760_000_000.5 })
   const events = [
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
@@ -474,7 +474,7 @@ test('a time with fractions of a second is a whole second for clients of chat co
 })
 
 describe('what a client of responses must receive', () => {
-  test('every event of a text, in order and numbered, and the complete response at the end', async () => {
+  test('all numbered events of a text in order, and the complete response at the end', async () => {
     const { events, response } = report(
       [
         opening,
@@ -537,7 +537,7 @@ describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of mes
         ? [frame([{ text: 'Hi' }]), frame([{ text: '' }], 'STOP')]
         : [opening, chunk({ content: 'Hi' }), chunk({}, 'stop'), done]
 
-  test('each event of its life once and in order, the last one message_stop, and no foreign mark after it', async () => {
+  test('each event once and in order, with message_stop as the last one', async () => {
     const { events, text, response } = report(wires, { from, to: 'messages' })
     expect(typesOf(events)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
     expect(text).not.toContain('[DONE]')

@@ -138,12 +138,12 @@ test.each(['messages', 'responses'] as const)('in a loop of tools the reasoning 
   expect((body as { messages: Body[] }).messages[1]).toMatchObject({ role: 'assistant', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'toolu_1' }] })
 })
 
-describe('how much to think', () => {
+describe('reasoning effort', () => {
   const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
   const limits = [1, 1000, 1024, 1025, 4096, 64_000]
 
   test.each(efforts.flatMap(effort => limits.map(limit => [effort, limit] as const)))(
-    'effort %s with %i tokens is legal for old models and new ones',
+    'maps effort %s with %i tokens to a legal request for old and new models',
     (effort, limit) => {
       const request = { messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort, max_completion_tokens: limit }
       for (const model of ['claude-sonnet-4-5', 'claude-opus-4-8']) {
@@ -178,7 +178,7 @@ describe('how much to think', () => {
     ['adaptive thinking with an effort', { type: 'adaptive' }, { output_config: { effort: 'max' } }, 'max', undefined],
     ['adaptive thinking alone', { type: 'adaptive' }, {}, undefined, undefined],
     ['thinking off with an effort', { type: 'disabled' }, { output_config: { effort: 'high' } }, 'none', 'reasoning.off'],
-  ])('%s becomes a word that every server knows', (_, thinking, more, effort, code) => {
+  ])('maps %s to an effort that every server accepts', (_, thinking, more, effort, code) => {
     const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
     for (const to of others('messages')) {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
@@ -231,7 +231,7 @@ describe('reasoning of compatible servers', () => {
     ['reasoning and the same again in reasoning_details', { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
   ]
 
-  test.each(spellings)('in %s is thinking next to the response, once', (_, fields) => {
+  test.each(spellings)('in %s becomes one thinking block', (_, fields) => {
     const response = chatResponse({ content: 'Left.', ...fields }, 'stop')
     const messages = translateResponse(response, { from: 'chat-completions', to: 'messages' })
     expect(messages.body).toMatchObject({
@@ -246,7 +246,7 @@ describe('reasoning of compatible servers', () => {
     expect(JSON.stringify(responses.output[0])).toContain('because')
   })
 
-  test.each(spellings)('streamed in %s has a place of its own before the text', async (_, fields) => {
+  test.each(spellings)('streamed in %s becomes its own block before the text', async (_, fields) => {
     const wires = [chunk({ role: 'assistant', content: '' }), chunk(fields), chunk({ content: 'Left.' }), chunk({}, 'stop'), done]
     const messages = await report(wires, { from: 'chat-completions', to: 'messages' }).response()
     expect(messages).toMatchObject({
@@ -261,7 +261,7 @@ describe('reasoning of compatible servers', () => {
   })
 })
 
-describe('thinking in a stream', () => {
+describe('reasoning in a stream', () => {
   const wires = [
     begun(),
     ...block(
@@ -275,7 +275,7 @@ describe('thinking in a stream', () => {
     ...ended('end_turn'),
   ]
 
-  test('is an item of its own before the message, and what proves it comes with its end', async () => {
+  test('is its own item before the message, and its signature comes at its end', async () => {
     const { response, events } = report(wires, { from: 'messages', to: 'responses' })
     const added = events.filter(event => (event as Body)['type'] === 'response.output_item.added') as { output_index: number; item: Body }[]
     expect(added.map(({ output_index, item }) => [output_index, item['type']])).toEqual([
@@ -288,7 +288,7 @@ describe('thinking in a stream', () => {
     expect(JSON.stringify(result.output[1])).not.toContain('because')
   })
 
-  test('several summaries of one item are one thinking block, each once', async () => {
+  test('becomes one thinking block when an item has several summaries', async () => {
     const at = { item_id: 'rs_1', output_index: 0 }
     const parts = ['First.', 'Second.']
     const item = { type: 'reasoning', id: 'rs_1', summary: parts.map(text => ({ type: 'summary_text', text })), encrypted_content: 'SEALED' }
@@ -326,7 +326,7 @@ describe('thinking in a stream', () => {
   })
 })
 
-describe('what proves reasoning finds its way back', () => {
+describe('signatures of reasoning come back', () => {
   const responses: Record<Covered, { body: object; sealed: (request: unknown) => unknown }> = {
     'chat-completions': {
       body: chatResponse(

@@ -45,7 +45,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
   ]
   const tools = (protocol: Covered) => ({ ...say[protocol], tools: ['f', 'g'].map(define[protocol]) })
 
-  test.each(choices)('%s is still that', (_, spelled) => {
+  test.each(choices)('keeps the choice %s', (_, spelled) => {
     const { body, notes, faults } = reported(from, to, { ...tools(from), [choiceIn(from)]: spelled[from] })
     expect({ choice: body[choiceIn(to)], notes, faults }).toEqual({ choice: spelled[to], notes: [], faults: [] })
     expect(body['parallel_tool_calls']).toBe(undefined)
@@ -53,7 +53,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
 
   // This wire has no field for it: in a request to it, it is noted; requests from it never have it.
   if (to === 'generate-content')
-    test('one call at a time is noted', () => {
+    test('notes a dropped limit of one call at a time', () => {
       const flag = from === 'messages' ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } : { parallel_tool_calls: false }
       expect(reported(from, to, { ...tools(from), ...flag }).notes).toEqual([
         `dropped /${from === 'messages' ? 'tool_choice/disable_parallel_tool_use' : 'parallel_tool_calls'} field.unsupported`,
@@ -61,7 +61,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
     })
   const sayable = from === 'generate-content' || to === 'generate-content' ? [] : [...choices, ['nothing', undefined] as const]
   for (const [what, spelled] of sayable)
-    test(`one call at a time with ${what}`, () => {
+    test(`limits calls to one at a time with ${what}`, () => {
       const one = (protocol: Covered) => {
         const choice = spelled?.[protocol]
         if (protocol !== 'messages') return { ...(choice !== undefined && { tool_choice: choice }), parallel_tool_calls: false }
@@ -324,7 +324,7 @@ test.each<[seen: string, from: Covered, asks: Wire]>([
   ['the forced tool', 'messages', { ...say.messages, tools: [webSearch, define.messages('f')], tool_choice: { type: 'tool', name: 'web_search' } }],
   ['the only tool', 'responses', { ...say.responses, tools: [{ type: 'web_search' }] }],
   ['the forced tool', 'responses', { ...say.responses, tools: [{ type: 'web_search' }, define.responses('f')], tool_choice: { type: 'web_search' } }],
-])('%s is one that only %s can run: the request is refused, with the place', (seen, from, asks) => {
+])('refuses %s, which only %s can run, with its path', (seen, from, asks) => {
   for (const { to } of pairs.filter(pair => pair.from === from)) {
     let thrown: unknown
     try {
@@ -338,7 +338,7 @@ test.each<[seen: string, from: Covered, asks: Wire]>([
   }
 })
 
-describe('names that do not fit', () => {
+describe('tool names that the target refuses', () => {
   const long = `mcp__${'files_'.repeat(11)}read`
   const odd: [what: string, ...names: string[]][] = [
     ['longer than 64', long],
@@ -430,7 +430,7 @@ describe('names that do not fit', () => {
   })
 })
 
-test('a call of a tool that takes text comes back with its text, and one of a namespace with its namespace', () => {
+test('restores the text of a custom tool call, and the namespace of a namespaced one', () => {
   const asks = { model: 'm-1', ...say.responses, tools: [patch, space] }
   const { context } = translateRequest(asks, { from: 'responses', to: 'messages' })
   const response = {

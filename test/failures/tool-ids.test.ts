@@ -175,7 +175,7 @@ describe.each(between)('ids of $from for $to', ({ from, to }) => {
     expect(notes.filter(note => note.endsWith(' tool-call.id'))).toHaveLength([one, other].filter(id => !idRules[to].test(id)).length)
   })
 
-  test('the same id gets the same name in every later request', () => {
+  test('maps an id to the same id in every later request', () => {
     const again = () => idsIn[to](reported(from, to, history[from]('functions.read:0', `call_${'x'.repeat(80)}`)).body)
     expect(again()).toEqual(again())
     const later = reported(from, to, history[from](`call_${'x'.repeat(80)}`, 'functions.read:0')).body
@@ -183,7 +183,7 @@ describe.each(between)('ids of $from for $to', ({ from, to }) => {
   })
 })
 
-test('an id that was changed for a client is the same when the client sends it back', () => {
+test('restores an id that was changed for a client', () => {
   const response = {
     id: 'chatcmpl-1',
     object: 'chat.completion',

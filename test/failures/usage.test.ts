@@ -69,7 +69,7 @@ const inAndOut = (protocol: Covered, input: number, output: number, thought = 0)
 const usageOf = (body: unknown) => (body as { usage?: Body; usageMetadata?: Body }).usage ?? (body as { usageMetadata: Body }).usageMetadata
 const received = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
 
-test('clients of messages get the input tokens at the start when the first event of generate-content has them (3.6)', () => {
+test('clients of messages receive the input tokens at the start when the first event of generate-content has them', () => {
   const early = { promptTokenCount: 10, cachedContentTokenCount: 4, totalTokenCount: 10 }
   const late = { ...early, candidatesTokenCount: 3, totalTokenCount: 13 }
   const { events, notes } = report([frame([{ text: 'x' }], undefined, { usageMetadata: early }), frame([{ text: '' }], 'STOP', { usageMetadata: late })], {
@@ -81,11 +81,11 @@ test('clients of messages get the input tokens at the start when the first event
   expect(notes.map(({ code }) => code)).not.toContain('usage.late')
 })
 
-describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, to }) => {
+describe.each(pairs)('token counts of $from for a client of $to', ({ from, to }) => {
   // One wire does not count what is written to a cache.
   const counts = countsWith(from === 'generate-content' || to === 'generate-content' ? 0 : 100)
 
-  test('are the same tokens: none twice, none lost, whole or streamed', async () => {
+  test('are the same, complete or streamed', async () => {
     const whole = translateResponse(response(from, counts[from]), { from, to })
     expect(usageOf(whole.body)).toMatchObject(counts[to])
     const streamed = report(stream(from, counts[from]), { from, to, chatCompletions: { alwaysUsage: true } })
@@ -93,7 +93,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
     expect([...shown(whole.notes), ...shown(streamed.notes)].filter(note => note.includes('usage') && !note.includes('usage.late'))).toEqual([])
   })
 
-  test('of a cache alone are not negative', () => {
+  test('are not negative when only cached tokens are counted', () => {
     const odd: Record<Covered, Body> = {
       'chat-completions': chatUsage(10, 5, { prompt_tokens_details: { cached_tokens: 50 } }),
       responses: responsesUsage(10, 5, { cached: 50 }),
@@ -104,7 +104,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
     expect(JSON.stringify(usageOf(body))).not.toMatch(/:-\d/)
   })
 
-  test('of a response that was cut at the limit are kept', async () => {
+  test('are kept when a response was cut at the limit', async () => {
     const cut: Record<Covered, unknown[]> = {
       'chat-completions': [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'length'), usageChunk(counts['chat-completions']), done],
       responses: responsesStream(
@@ -167,7 +167,7 @@ describe('counts of messages', () => {
     else expect(shown(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))
   })
 
-  test('and behind those of the start only the others are noted', () => {
+  test('are noted after the start only when they are new', () => {
     const counting = (output: number) => ({ usageMetadata: { promptTokenCount: 7, candidatesTokenCount: output, totalTokenCount: 7 + output } })
     const wires = [frame([{ text: 'a' }], undefined, counting(2)), frame([{ text: 'b' }], undefined, counting(5))]
     const { notes } = report(wires, { from: 'generate-content', to: 'messages' })
@@ -242,8 +242,8 @@ describe('counts that were left out, for a client of responses', () => {
   })
 })
 
-describe('tokens of thinking', () => {
-  test.each([340, 300])('that a server left out of its completion are counted: the sum is right, and a note says where they (%i) do not add up', thought => {
+describe('reasoning tokens', () => {
+  test.each([340, 300])('are added to the output when a server left them out, with a note when they (%i) do not add up', thought => {
     const usage = { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: thought } }
     for (const to of others('chat-completions')) {
       const { body, notes } = translateResponse(response('chat-completions', usage), { from: 'chat-completions', to })
@@ -253,7 +253,7 @@ describe('tokens of thinking', () => {
     }
   })
 
-  test('have their field, and the objects that strict clients demand are there', () => {
+  test('have their own field, next to the objects that strict clients require', () => {
     expect(usageOf(translateResponse(response('messages', counts.messages), { from: 'messages', to: 'chat-completions' }).body)).toMatchObject({
       completion_tokens_details: { reasoning_tokens: 40 },
     })

@@ -10,7 +10,7 @@ import { explodeResponse } from '../support/untyped.ts'
 
 /** What `npm run fuzz` found once, made small. */
 
-describe('read and written again it is the same', () => {
+describe('restores a body after decoding and encoding', () => {
   test.each<[what: string, kind: 'request' | 'response', of: ProtocolName, wire: object]>([
     [
       'a file that is a text, inside a result',
@@ -54,7 +54,7 @@ describe('read and written again it is the same', () => {
 })
 
 test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":2}\r\r'], ['data: {"a":1}\r\n\r\ndata: {"b"\n\n']])(
-  'however a stream is cut, it fails in the same words: %j',
+  'fails with the same message however a stream is split: %j',
   text => {
     const received = (chunks: Iterable<string>) => {
       const translator = createStreamTranslator(protocols.messages, protocols['generate-content'], {})
@@ -66,7 +66,7 @@ test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":
   },
 )
 
-describe('deltas for a place that was never announced go where they went one by one', () => {
+describe('deltas of an unannounced part go to the same part at any split', () => {
   const begun = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
   const partAt = (index: number) => ({
     type: 'response.content_part.added',
@@ -105,7 +105,7 @@ describe('deltas for a place that was never announced go where they went one by 
   })
 })
 
-test('half of a surrogate pair in a chunk of text is written alike, however the stream is cut', () => {
+test('writes half of a surrogate pair alike however the stream is split', () => {
   const chunks = ['a', 'b', '\ud83d', 'c'].map(content => `data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`)
   const received = (texts: Iterable<string>) => {
     const translator = createStreamTranslator(protocols['chat-completions'], protocols.messages, {})
@@ -118,7 +118,7 @@ test('half of a surrogate pair in a chunk of text is written alike, however the 
   expect(whole.isWellFormed()).toBe(true)
 })
 
-test('every empty thought begins a segment, however the stream is cut', () => {
+test('begins a segment at every empty reasoning part, however the stream is split', () => {
   const frameOf = (parts: object[]) => protocols['generate-content'].frames.write({ candidates: [{ index: 0, content: { role: 'model', parts } }] })
   const segment = frameOf([
     { text: '', thought: true },
@@ -161,7 +161,7 @@ describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'
   })
 })
 
-test('incomplete counts make a legal chunk, and a note', () => {
+test('writes a legal chunk with a note for incomplete counts', () => {
   const reported = [
     { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null } },
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
@@ -174,25 +174,25 @@ test('incomplete counts make a legal chunk, and a note', () => {
   expect(translator.notes.map(({ code }) => code)).toContain('usage.missing')
 })
 
-test('a probability that is none is still a number elsewhere', () => {
+test('writes a number for an invalid probability', () => {
   const logprobs = { content: [{ token: 'a', logprob: 'odd', bytes: null, top_logprobs: [] }], refusal: null }
   const wire = { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop', logprobs }] }
   const crossed = cross('response', wire, protocols['chat-completions'], protocols['generate-content'])
   expect(crossed?.wire).toMatchObject({ candidates: [{ logprobsResult: { chosenCandidates: [{ token: 'a', logProbability: -9999 }] } }] })
 })
 
-test.each(Object.values(protocols))('an error that says nothing has a sentence all the same: $name', ({ decodeError }) => {
+test.each(Object.values(protocols))('adds a message to an empty error: $name', ({ decodeError }) => {
   for (const body of [{ error: { message: '' } }, { error: { message: '', type: 'x' } }, { message: '' }, '', {}, null])
     expect(decodeError({ status: 429, headers: {}, body }).value.message).not.toBe('')
 })
 
-test.each(Object.values(protocols))('a model whose name is half a character is requested all the same: $name', ({ encodeRequest, address }) => {
+test.each(Object.values(protocols))('requests a model whose name is half a character: $name', ({ encodeRequest, address }) => {
   const { context } = encodeRequest({ model: 'a\ud800', messages: [], maxOutputTokens: 1 })
   expect(context?.path ?? '').not.toContain('\ud800')
   expect(() => address.target({ operation: 'generate', model: 'a\ud800', stream: false })).not.toThrow()
 })
 
-test('counts that overlap have a sum all the same', () => {
+test('writes a legal sum for overlapping counts', () => {
   const usage = { input_tokens: 16, output_tokens: 0, output_tokens_details: { thinking_tokens: 3 } }
   const wire = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', stop_sequence: null, usage }
   const crossed = cross('response', wire, protocols.messages, protocols['generate-content'])
@@ -200,7 +200,7 @@ test('counts that overlap have a sum all the same', () => {
   expect(crossed?.notes.map(({ code }) => code)).toContain('usage.overlap')
 })
 
-test.each([undefined, null, {}, [null], ['x']])('a namespace that holds %s is no crash', tools => {
+test.each([undefined, null, {}, [null], ['x']])('does not crash on a namespace that holds %s', tools => {
   const wire = { input: 'x', tools: [{ type: 'namespace', name: 'n', description: '', tools }] }
   for (const to of Object.values(protocols)) expect(() => cross('request', wire, protocols.responses, to)).not.toThrow()
   expect(() => protocols.responses.decodeRequest(wire)).not.toThrow(TypeError)

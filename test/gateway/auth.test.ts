@@ -36,7 +36,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['a disabled key', { authorization: 'Bearer key-of-carol' }],
     ['a header that is no key', { authorization: 'Basic a2V5' }],
     ['an empty key', { authorization: 'Bearer ' }],
-  ])('%s is 401 in the dialect of the path', async (_, headers) => {
+  ])('returns 401 for %s in the dialect of the path', async (_, headers) => {
     const ask = await start(config)
     const messages = await ask('/v1/messages', post({ ...requests.messages, model: 'demo' }, headers))
     expect(messages.status).toBe(401)
@@ -46,18 +46,18 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(await listing.json())).not.toContain('mallory')
   })
 
-  test('the key is looked at before the body', async () => {
+  test('checks the key before the body', async () => {
     const ask = await start(config)
     expect((await ask('/v1/messages', post('{ not json'))).status).toBe(401)
   })
 
-  test('the path is looked at before the key', async () => {
+  test('checks the path before the key', async () => {
     const ask = await start(config)
     expect((await ask('/v1/v1/messages', post({}))).status).toBe(404)
     expect((await ask('/v1/messages')).status).toBe(405)
   })
 
-  test('a group sees its models and no others', async () => {
+  test('shows a group only its own models', async () => {
     const ask = await start(config)
     const headers = { authorization: 'Bearer key-of-alice' }
     const { data } = (await (await ask('/v1/models', { headers })).json()) as { data: { id: string }[] }
@@ -68,7 +68,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
   })
 
-  test('a model that a group may use has its other names there too, but a name with a star gives no further models', async () => {
+  test('accepts aliases of a permitted model, and no other models through a wildcard alias', async () => {
     const [demo, secret, open] = config.models ?? []
     const models = [{ ...demo, aliases: ['also-demo', 'de*'] }, { ...secret, aliases: ['also-secret'] }, open] as NonNullable<typeof config.models>
     const ask = await start({ ...config, models })
@@ -78,7 +78,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await statusOf('also-secret')).toBe(404)
   })
 
-  test('a group above its rate limit gets the time to retry', async () => {
+  test('returns the retry time to a group above its rate limit', async () => {
     const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
     const headers = { authorization: 'Bearer key-of-alice' }
     const responses = []
@@ -89,7 +89,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
   })
 
-  test('a hook may decide who gets in', async () => {
+  test('authenticates through a hook', async () => {
     const ask = await start(
       { ...config, keys: [] },
       {
@@ -110,7 +110,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
 const [[, connect]] = hosts as [(typeof hosts)[number]]
 
-test('without keys, only clients of this machine are served', async () => {
+test('serves only local clients without keys', async () => {
   const { keys: _, ...open } = config
   const ask = await connect(open)
   expect((await ask('/v1/chat/completions', chat('demo', {}))).status).toBe(200)
@@ -140,13 +140,13 @@ test.each([
   expect(result).toBe(status)
 })
 
-test('"none" serves everybody', async () => {
+test('serves every client with `auth: none`', async () => {
   const { keys: _, ...open } = config
   const ask = await connect({ ...open, auth: 'none' })
   expect((await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))).status).toBe(200)
 })
 
-test('a gateway without keys does not start where clients cannot be identified', async () => {
+test('refuses to start without keys where clients cannot be identified', async () => {
   const [, [, start]] = hosts as [(typeof hosts)[number], (typeof hosts)[number]]
   const { keys: _, ...open } = config
   await expect(start(open)).rejects.toThrow('"auth": "none"')

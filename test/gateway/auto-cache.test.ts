@@ -19,21 +19,21 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     return { sent: seen.calls[0]?.json, notes: response.headers.get('wireglot-notes') ?? '' }
   }
 
-  test.each(foreign)('a request of an agent gets a cache mark, with a note: %s', async client => {
+  test.each(foreign)('adds a cache mark with a note to a request of an agent: %s', async client => {
     const { sent, notes } = await received(client, { tools: tools[client] })
     expect(sent?.['cache_control']).toEqual({ type: 'ephemeral' })
     expect(notes).toContain('cache.auto')
   })
 
-  test.each(foreign)('a single question gets none, because writing to the cache costs extra: %s', async client => {
+  test.each(foreign)('adds no cache mark to a single question: %s', async client => {
     expect((await received(client, {})).sent).not.toHaveProperty('cache_control')
   })
 
-  test('a client that can set marks gets none', async () => {
+  test('adds no cache mark for a client that can set them', async () => {
     expect((await received('messages', { tools: tools.messages })).sent).not.toHaveProperty('cache_control')
   })
 
-  test('a request with marks of its own stays as it is', async () => {
+  test('leaves a request with its own cache marks unchanged', async () => {
     const content = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }]
     const { sent } = await received('chat-completions', { tools: tools['chat-completions'], messages: [{ role: 'user', content }] })
     expect(sent).not.toHaveProperty('cache_control')
@@ -47,7 +47,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await received('chat-completions', { tools: tools['chat-completions'] }, more)).sent).not.toHaveProperty('cache_control')
   })
 
-  test('an upstream that refuses the mark gets the request without it from then on', async () => {
+  test('stops sending cache marks to an upstream that refuses one', async () => {
     const refused = sendJson(400, { type: 'error', error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' } })
     const seen = await upstream(refused, sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', { defaults: { retries: 0 } }), { logger: false })

@@ -22,7 +22,7 @@ import {
 const protocols = Object.keys(paths) as Protocol[]
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each(protocols)('a body that is nested too deeply is refused, and never read: %s', async protocol => {
+  test.each(protocols)('refuses a body that is nested too deeply: %s', async protocol => {
     const seen = await upstream(sendJson(200, responses[protocol]))
     const ask = await start(one(seen.url, protocol))
     const text = JSON.stringify(requests[protocol])
@@ -34,7 +34,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(paths[protocol], post(deep(200)))).status).toBe(200)
   })
 
-  test('brackets inside of strings are no nesting', async () => {
+  test('does not count brackets inside strings as nesting', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     const content = `${'[{'.repeat(5000)} \\" " \\\\`
@@ -48,7 +48,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await response.json()).toMatchObject({ error: { param: expect.stringContaining('model') } })
   })
 
-  test('a key that is too long is no key', async () => {
+  test('refuses a key that is too long', async () => {
     const { auth: _auth, ...config } = one('http://127.0.0.1:9', 'messages')
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'k' }] })
     expect((await ask(paths.messages, post(requests.messages, { 'x-api-key': 'k'.repeat(5000) }))).status).toBe(401)
@@ -71,7 +71,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
-test.each(protocols)('lines without data do not delay a client, however many an upstream sends: %s', async protocol => {
+test.each(protocols)('does not delay a client when an upstream sends many lines without data: %s', async protocol => {
   const { url } = await upstream(sendStream(['\n'.repeat(16_000), ':\n\n'.repeat(5_000)]))
   const [[, start] = []] = hosts
   const ask = await start?.(one(url, protocol))
@@ -104,7 +104,7 @@ test('headers that are too large are refused where the server lets them through'
   expect((await ask?.(paths.messages, post(requests.messages, { 'x-odd': 'x'.repeat(100_000) })))?.status).toBe(431)
 })
 
-test('callers of the library set the bound of events themselves', () => {
+test('accepts a limit for events from callers of the library', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', maxEventLength: 100 })
   const out = translator.push(`data: {"id":"${'x'.repeat(200)}"`) + translator.end()
   expect(out).toContain('too long')

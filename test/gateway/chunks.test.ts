@@ -18,7 +18,7 @@ const spaces = fc.constantFrom(undefined, 1, '\t')
 /** The order of keys counts too. */
 const same = (value: unknown, expected: unknown) => expect(JSON.stringify(value)).toBe(JSON.stringify(expected))
 
-test('parsed in chunks of any size, an object is the same as parsed at once', () => {
+test('parses an object in chunks of any size as at once', () => {
   fc.assert(
     fc.property(objects, spaces, fc.nat(100), (object, space, apart) => {
       const text = JSON.stringify(object, undefined, space)
@@ -35,12 +35,12 @@ test.each([
   '{"__proto__":[1,2,3,4],"b":1}',
   '{"a":[[1,2],[3,{"b":[4,5]}],"6,7"],"c":{"d":[8,9,10,11]}}',
   '{"a":[ ],"b":[\n\n\n\n\n\n\n\n\n]}',
-])('so is %s', text => {
+])('parses %s in chunks', text => {
   const bytes = bytesOf(text)
   same(parseInChunks(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
 })
 
-test('what JSON.parse refuses is refused', () => {
+test('refuses what JSON.parse refuses', () => {
   fc.assert(
     fc.property(objects, fc.nat(), fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'), fc.nat(100), (object, place, put, apart) => {
       const text = JSON.stringify(object)
@@ -58,7 +58,7 @@ test('what JSON.parse refuses is refused', () => {
   )
 })
 
-test('written in chunks, an object is what JSON.stringify makes of it, whatever length was expected', () => {
+test('serializes in chunks what JSON.stringify writes, for any expected length', () => {
   fc.assert(
     fc.property(objects, fc.nat(300), (object, expected) => {
       expect(textOf(serializeInChunks(object as JsonObject, expected))).toBe(JSON.stringify(object))
@@ -67,7 +67,7 @@ test('written in chunks, an object is what JSON.stringify makes of it, whatever 
   )
 })
 
-test('what JSON has no word for is left out, and null in lists', () => {
+test('leaves out undefined members, and writes null in lists', () => {
   const value = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))], c: [], d: undefined }
   expect(textOf(serializeInChunks(value, 0))).toBe(JSON.stringify(value))
   expect(textOf(serializeInChunks({ a: undefined }, 0))).toBe('{}')

@@ -28,7 +28,7 @@ test.each(pairs)('a client that got a keep-alive and stopped reading does not de
   await until(() => up.aborted === 1)
 })
 
-test('a second close waits for the same end, with a grace of its own', async () => {
+test('a second close waits for the same end, with its own grace time', async () => {
   const up = await upstream(sendStream([...half('messages'), 60_000]))
   const close = vi.fn(async () => {})
   const transport = undiciTransport()

@@ -32,7 +32,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(text).not.toMatch(/"error":\s*\{/)
   })
 
-  test.each(all)('collects events that arrive for a complete request: %s from %s', async (client, served) => {
+  test.each(all)('collects events into JSON when no stream was requested: %s from %s', async (client, served) => {
     const { url } = await upstream(response => void response.writeHead(200, { 'content-type': 'application/json' }).end(streams[served].join('')))
     const response = await (await start(one(url, served)))(...received(client, false))
     expect(response.status).toBe(200)

@@ -31,7 +31,7 @@ const counting = {
 const names = Object.keys(counting) as (keyof typeof counting)[]
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test('an upstream of the same protocol counts, under its own name of the model', async () => {
+  test('returns the count of an upstream of the same protocol, under its own model name', async () => {
     const seen = await upstream(sendJson(200, { input_tokens: 7 }))
     const ask = await start(one(seen.url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
     const response = await ask('/v1/messages/count_tokens', post(body))
@@ -43,7 +43,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each<['messages' | 'chat-completions', number]>([
     ['chat-completions', 200],
     ['messages', 404],
-  ])('where the upstream (%s, %i) cannot count, marks an estimate as such', async (protocol, status) => {
+  ])('marks an estimate as such when the upstream cannot count: %s, %i', async (protocol, status) => {
     const { url } = await upstream(sendJson(status, { error: { message: 'No' } }))
     const ask = await start(one(url, protocol, {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))
@@ -53,7 +53,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test.each(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to }))))(
-    'for a client of $from an upstream of $to counts',
+    'for a client of $from returns the count of an upstream of $to',
     async ({ from, to }) => {
       const seen = await upstream(sendJson(200, counting[to].counted))
       const ask = await start(one(seen.url, to, {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
@@ -72,7 +72,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['does not know the call', 404, { error: { code: 404, message: 'No', status: 'NOT_FOUND' } }],
     ['refuses the request', 400, { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } }],
     ['reports no number', 200, { totalTokens: 'many' }],
-  ])('where an upstream of another protocol %s, it is an estimate', async (_, status, reported) => {
+  ])('returns an estimate when an upstream of another protocol %s', async (_, status, reported) => {
     const { url } = await upstream(sendJson(status, reported))
     const ask = await start(one(url, 'generate-content', {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))
@@ -80,7 +80,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
   })
 
-  test('another failure of the count is a failure', async () => {
+  test('returns other failures of the count as errors', async () => {
     const { url } = await upstream(sendJson(400, { type: 'error', error: { type: 'invalid_request_error', message: 'Too odd' } }))
     const ask = await start(one(url, 'messages', {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))

@@ -15,19 +15,23 @@ test.each<[string, Record<string, string>, string, string | undefined]>([
   ['a header before the query', { authorization: 'Bearer b' }, 'own=q', 'b'],
   ['the header of another protocol', { 'x-api-key': 'k' }, '', 'k'],
   ['an empty header, so the next place', { 'x-own-key': '' }, 'own=q', 'q'],
-  ['nothing that is a key', { authorization: 'Basic b' }, 'other=q', undefined],
-  ['a bearer of two words, which is none', { authorization: 'Bearer a b' }, '', undefined],
-  ['nothing at all', {}, '', undefined],
-])('finds a key in %s', (_, headers, query, key) => {
+  ['another query parameter', {}, 'other=q', undefined],
+  ['no header and no query', {}, '', undefined],
+])('reads the key from %s', (_, headers, query, key) => {
   expect(credentialsOf(address, headers, new URLSearchParams(query))[0]).toBe(key)
 })
 
-test('all that are shown are found, each once', () => {
+test.each(['Basic b', 'Bearer a b', 'Bearer', 'Bearer ', 'b', ''])('ignores a malformed authorization header: %j', authorization => {
+  expect(credentialsOf(address, { authorization }, new URLSearchParams('other=q'))).toEqual([])
+  expect(credentialsOf(address, { authorization }, new URLSearchParams('own=q'))).toEqual(['q'])
+})
+
+test('finds every key that a client sends, each once', () => {
   const headers = { 'x-own-key': 'own', authorization: 'Bearer b', 'x-api-key': 'own' }
   expect(credentialsOf(address, headers, new URLSearchParams('own=q'))).toEqual(['own', 'b', 'q'])
 })
 
-test.each(protocolNames)('%s lists the headers of its keys in lower case, and none of them is passed on', name => {
+test.each(protocolNames)('%s lists its key headers in lower case, and none of them is forwarded', name => {
   const { headers, query } = protocols[name].address.keyPlaces
   for (const header of headers) expect([header, isKeyHeader(header)]).toEqual([header.toLowerCase(), true])
   for (const parameter of query) expect(isKeyParameter(parameter)).toBe(true)
@@ -51,7 +55,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls)).not.toContain('planted')
   })
 
-  test.each(Object.keys(paths) as Protocol[])('the header of one protocol is a key on the path of every other: %s', async client => {
+  test.each(Object.keys(paths) as Protocol[])('accepts the key header of every protocol on the path of: %s', async client => {
     const { auth: _auth, ...config } = one((await upstream(sendJson(200, responses[client]))).url, client)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     for (const { address } of Object.values(protocols))

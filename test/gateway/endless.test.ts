@@ -60,7 +60,7 @@ describe('an upstream that continues after its finish reason', () => {
 
   const cells = (['chat-completions', 'generate-content'] as const).flatMap(served => protocols.map(client => [served, client] as const))
 
-  test.each(cells)('is cut off after ten seconds: %s for a client of %s', async (served, client) => {
+  test.each(cells)('closes the upstream call after ten seconds: %s for a client of %s', async (served, client) => {
     const { seen, transport } = continuing(open[served], [delta(served)])
     const response = await received(served, client, transport)
     expect(await sent((await response?.text()) ?? '', client)).toMatch(/^Hello/)
@@ -69,7 +69,7 @@ describe('an upstream that continues after its finish reason', () => {
     await until(() => seen.isClosed)
   })
 
-  test.each(['chat-completions', 'generate-content'] as const)('is cut off for a client that wants JSON: %s', async served => {
+  test.each(['chat-completions', 'generate-content'] as const)('closes the upstream call for a client that requested JSON: %s', async served => {
     const { seen, transport } = continuing(open[served], [delta(served)])
     const response = await received(served, 'messages', transport, false)
     expect(response?.status).toBe(200)
@@ -78,7 +78,7 @@ describe('an upstream that continues after its finish reason', () => {
     await until(() => seen.isClosed)
   })
 
-  test.each(protocols)('is not cut off where each frame has a finish reason: for a client of %s', async client => {
+  test.each(protocols)('keeps the upstream call open when each frame has a finish reason: for a client of %s', async client => {
     const frame = (text: string) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP', index: 0 }] })}\n\n`
     const texts = Array.from({ length: 500 }, (_, index) => `${index} `)
     const { seen, transport } = continuing([frame('begin ')], texts.map(frame))
@@ -87,7 +87,7 @@ describe('an upstream that continues after its finish reason', () => {
     expect(seen.sent).toBe(500)
   })
 
-  test('is not cut off while another candidate has no finish reason', async () => {
+  test('keeps the upstream call open while another candidate has no finish reason', async () => {
     const frame = (index: number, text: string, finish?: string) =>
       `data: ${JSON.stringify({ choices: [{ index, delta: { content: text }, finish_reason: finish ?? null }] })}\n\n`
     const { seen, transport } = continuing([frame(0, 'a'), frame(1, 'b'), frame(0, 'c', 'stop')], [frame(1, 'd')])

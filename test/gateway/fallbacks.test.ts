@@ -20,7 +20,7 @@ const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each([401, 402, 403, 404, 429, 500, 529])('another model responds when all channels failed with %i', async status => {
+  test.each([401, 402, 403, 404, 429, 500, 529])('falls back to another model when all channels failed with %i', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, responses['chat-completions']))]
     const records: UsageRecord[] = []
     const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
@@ -42,14 +42,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await sent(await response.text(), 'messages')).toBe('Hello')
   })
 
-  test('a stream that has begun does not fall back', async () => {
+  test('does not fall back after a stream has begun', async () => {
     const [first, second] = [await upstream(sendStream(streams.messages.slice(0, 3), { cut: true })), await upstream()]
     const ask = await start(two(first, second), { logger: false })
     await (await ask(...asking('messages', { stream: true }))).text()
     expect(second.calls.length).toBe(0)
   })
 
-  test('a fault of the request does not fall back', async () => {
+  test('does not fall back for an invalid request', async () => {
     const [first, second] = [await upstream(bad(400)), await upstream()]
     const ask = await start(two(first, second), { logger: false })
     expect((await ask(...asking('messages'))).status).toBe(400)
@@ -64,7 +64,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(response.headers.get('wireglot-fallback')).toBeNull()
   })
 
-  test('a group does not fall back to a model that it cannot see', async () => {
+  test('does not fall back to a model that the group may not use', async () => {
     const [first, second] = [await upstream(bad(500)), await upstream()]
     const keys = [{ name: 'k', key: 'client-secret', group: 'team' }]
     const ask = await start(two(first, second, { auth: undefined, keys, groups: { team: { models: ['m'] } } }), { logger: false })
@@ -72,7 +72,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(second.calls.length).toBe(0)
   })
 
-  test('tokens are not counted by another model', async () => {
+  test('does not count tokens with another model', async () => {
     const [first, second] = [await upstream(bad(500)), await upstream()]
     const ask = await start(two(first, second), { logger: false })
     expect((await ask('/v1/messages/count_tokens', post({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }))).status).toBe(500)

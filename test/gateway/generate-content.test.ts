@@ -50,7 +50,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       ['in the query', '?key=planted-key', {}],
       ['in the query beside the form of the stream', '?alt=sse&key=planted-key', {}],
       ['as bearer', '', { authorization: 'Bearer planted-key' }],
-    ])('%s opens every path', async (_where, query, headers) => {
+    ])('authenticates every path in the form of %s', async (_where, query, headers) => {
       const ask = await start(known)
       for (const call of ['generateContent', 'streamGenerateContent', 'countTokens'])
         expect((await ask(`/v1beta/models/demo:${call}${query}`, post(requests['generate-content'], headers))).status, call).toBe(200)
@@ -61,7 +61,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       ['', {}],
       ['?key=planted-other', {}],
       ['', { 'x-goog-api-key': 'planted-other' }],
-    ])('that is none is 401 in this dialect (%s %j)', async (query, headers) => {
+    ])('returns 401 in this dialect for a wrong or missing key (%s %j)', async (query, headers) => {
       const ask = await start(known)
       const calls: [string, RequestInit][] = [
         [`/v1beta/models/demo:generateContent${query}`, post(requests['generate-content'], headers)],
@@ -77,7 +77,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test.each(all)('goes to no upstream of %s, from wherever it came', async served => {
+    test.each(all)('is never forwarded to an upstream of %s', async served => {
       const seen = await upstream(sendJson(200, responses[served]))
       const { auth: _auth, ...config } = one(seen.url, served)
       const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
@@ -90,7 +90,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   describe('models', () => {
-    test('are listed and described, each with its name in full', async () => {
+    test('are listed and described with their full names', async () => {
       const ask = await start({ ...known, auth: 'none', keys: [] })
       const { models, nextPageToken } = (await (await ask('/v1beta/models?pageSize=50')).json()) as { models: { name: string }[]; nextPageToken?: string }
       expect(models.map(({ name }) => name)).toEqual(['models/demo', 'models/large'])
@@ -102,7 +102,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       })
     })
 
-    test('that are unknown are 404 in this dialect', async () => {
+    test('return 404 in this dialect when unknown', async () => {
       const ask = await start({ ...known, auth: 'none', keys: [] })
       for (const [path, init] of [['/v1beta/models/nope'], asking('generate-content', { model: 'nope' })] as [string, RequestInit?][]) {
         const response = await ask(path, init)
@@ -113,7 +113,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test.each(['tunedModels/mine', 'vendor/large'])('may have a slash in their name: %s', async model => {
+    test.each(['tunedModels/mine', 'vendor/large'])('accept a slash in their name: %s', async model => {
       const seen = await upstream(sendJson(200, responses['generate-content']))
       const ask = await start(one(seen.url, 'generate-content', {}, { id: model }))
       const path = model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${encodeURIComponent(model)}:generateContent`
@@ -149,7 +149,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   describe('a stream as one list', () => {
-    test.each(all)('says what %s says, also where only one of the two forms is served', async served => {
+    test.each(all)('has the content of %s, also when the upstream serves only one form', async served => {
       for (const streaming of [undefined, 'only', 'never'] as const) {
         const seen = await upstream((response, call) => (isStreaming(served, call) ? sendStream(streams[served]) : sendJson(200, responses[served]))(response))
         const ask = await start(one(seen.url, served, {}, { ...(streaming && { streaming }) }))
@@ -162,7 +162,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test.each(all)('that fails before it began is a list of one error with its status: %s', async served => {
+    test.each(all)('returns a list of one error with its status when it fails before its start: %s', async served => {
       const failing = [sendJson(429, { error: { message: 'Slow down', type: 'requests', code: 429 } }, { 'retry-after': '7' }), sendStream([failures[served]])]
       for (const script of failing) {
         const ask = await start(one((await upstream(script)).url, served))
@@ -175,7 +175,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test('whose request is refused by the gateway itself is a list of one error, too', async () => {
+    test('returns a list of one error when the gateway refuses the request', async () => {
       const ask = await start(known)
       const calls: [number, string, RequestInit][] = [
         [401, '/v1beta/models/demo:streamGenerateContent', received],
@@ -189,7 +189,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test.each(all)('that fails in the middle ends in an error and is JSON all the same: %s', async served => {
+    test.each(all)('ends with an error and is valid JSON when it fails in the middle: %s', async served => {
       for (const [chunks, cut] of [
         [[...half(served), failures[served]], false],
         [[...half(served), 20], true],
@@ -214,7 +214,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     })
   })
 
-  test('what keeps a stream of events open is a comment that ends, for its client reads every byte', async () => {
+  test('sends keep-alives as complete comments, because its client reads every byte', async () => {
     const { url } = await upstream(sendStream([() => until(() => hearing.received() !== ''), ...streams.messages]))
     const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
     const hearing = reading(ask(pathOf('generate-content', { stream: true }), received))
@@ -239,7 +239,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     [413, { type: 'request_too_large' }, 'INVALID_ARGUMENT'],
     [429, { type: 'rate_limit_error' }, 'RESOURCE_EXHAUSTED'],
     [500, { type: 'api_error' }, 'INTERNAL'],
-  ])('status %i of messages becomes a status of this wire', async (status, error, word) => {
+  ])('maps status %i of messages to a status of generate-content', async (status, error, word) => {
     const ask = await start(
       one((await upstream(sendJson(status, { type: 'error', error: { ...error, message: 'No' } }, { 'retry-after': '3' }))).url, 'messages'),
     )
@@ -269,7 +269,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
-  test('a complete response is legal, whatever the query says of its form', async () => {
+  test('returns a legal complete response for any `alt` query', async () => {
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages'))
     for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, received)).json())).toEqual([])
   })

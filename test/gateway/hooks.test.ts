@@ -22,7 +22,7 @@ import {
 } from './support.ts'
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each([false, true])('a record has the facts and costs of an exchange, stream: %s', async stream => {
+  test.each([false, true])('records an exchange with its cost, stream: %s', async stream => {
     const records: UsageRecord[] = []
     const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
     const { auth: _, ...config } = one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] })
@@ -54,20 +54,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records[0]?.firstByteMs).toBeLessThanOrEqual(records[0]?.totalMs ?? -1)
   })
 
-  test.each(pairs)(
-    'a record holds counts and other numbers, and no words that an upstream says beside them: %s client, %s upstream',
-    async (client, served) => {
-      const records: UsageRecord[] = []
-      const [key, counts] = Object.entries(responses[served]).find(([name]) => /^usage/.test(name)) ?? []
-      const { url } = await upstream(sendJson(200, { ...responses[served], [String(key)]: { ...(counts as object), odd: 'planted words', cost: 0.25 } }))
-      const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
-      await (await ask(...asking(client))).text()
-      await until(() => records.length === 1)
-      expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
-      expect(records[0]?.usage?.ext).toEqual({ [served]: { fields: { cost: 0.25 } } })
-      expect(JSON.stringify(records)).not.toContain('planted words')
-    },
-  )
+  test.each(pairs)('records only numbers of the usage, and no text: %s client, %s upstream', async (client, served) => {
+    const records: UsageRecord[] = []
+    const [key, counts] = Object.entries(responses[served]).find(([name]) => /^usage/.test(name)) ?? []
+    const { url } = await upstream(sendJson(200, { ...responses[served], [String(key)]: { ...(counts as object), odd: 'planted words', cost: 0.25 } }))
+    const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
+    await (await ask(...asking(client))).text()
+    await until(() => records.length === 1)
+    expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
+    expect(records[0]?.usage?.ext).toEqual({ [served]: { fields: { cost: 0.25 } } })
+    expect(JSON.stringify(records)).not.toContain('planted words')
+  })
 
   const up = 'http://127.0.0.1:1'
   const faults: [
@@ -98,7 +95,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['a fault in the response of the transport', 'gateway', 500, { hooks: { transport: { send: async () => ({}) as never } } }],
   ]
 
-  test.each(faults)('the record of %s says: %s', async (_, failure, status, { script, channel, hooks, body }) => {
+  test.each(faults)('records %s as: %s', async (_, failure, status, { script, channel, hooks, body }) => {
     const records: UsageRecord[] = []
     const config = one(script ? (await upstream(script)).url : up, 'messages', { defaults: { retries: 0 } }, {}, channel)
     const logger = { info() {}, warn() {}, error() {} }
@@ -109,7 +106,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([response.status, records]).toMatchObject([status, [{ status, failure }]])
   })
 
-  test('a record of a failure has its status', async () => {
+  test('records the status of a failure', async () => {
     const records: UsageRecord[] = []
     const { url } = await upstream(sendJson(429, { error: { message: 'No' } }))
     const ask = await start(one(url, 'chat-completions'), { onUsage: record => void records.push(record) })
@@ -118,7 +115,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records).toMatchObject([{ status: 429, failure: 'upstream_status', error: 'rate_limit', attempts: 1 }])
   })
 
-  test.each(Object.keys(paths) as Protocol[])('a stream that fails after its status is written down once, as a failure: %s', async client => {
+  test.each(Object.keys(paths) as Protocol[])('records a stream that fails after its status once, as a failure: %s', async client => {
     const records: UsageRecord[] = []
     const frames = streams.messages.slice(0, 3).join('')
     for (const chunks of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
@@ -134,7 +131,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test('an unexpected error is logged, and not shown', async () => {
+  test('logs an unexpected error, and does not return it', async () => {
     const error = vi.fn()
     const ask = await start(one('http://nowhere.test', 'messages'), {
       logger: { info() {}, warn() {}, error },
@@ -166,7 +163,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     for (const request of seen) expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', headers: { 'x-tenant': 'blue' } })
   })
 
-  test('a transport may wrap another one, and gets the abort when its client leaves', async () => {
+  test('aborts a custom transport when the client disconnects', async () => {
     const seen: Partial<TransportCall>[] = []
     const send = async (call: TransportCall) => {
       seen.push({ ...call })
@@ -191,7 +188,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(reported[0]?.[1]).toMatchObject({ model: 'm', channel: 'up', from: 'chat-completions', to: 'messages' })
   })
 
-  test('hooks that throw or reject break nothing', async () => {
+  test('completes the request when hooks throw or reject', async () => {
     const warn = vi.fn()
     const thrower = () => {
       throw new Error('hook')
@@ -208,7 +205,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     await until(() => warn.mock.calls.length === 3)
   })
 
-  test('a hook may send a request to another model', async () => {
+  test('routes a request to the model that a hook returns', async () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'), { route: ({ model }) => (model === 'auto' ? 'm' : undefined) })
     const response = await ask(paths.messages, post({ ...requests.messages, model: 'auto' }))
@@ -216,7 +213,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[0]?.json['model']).toBe('m')
   })
 
-  test('the log has no secrets', async () => {
+  test('writes no secrets to the log', async () => {
     const lines: unknown[] = []
     const write = (details: object, message: string) => void lines.push(details, message)
     const { url } = await upstream(sendJson(200, responses.messages))
@@ -229,7 +226,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(lines)).not.toContain('secret')
   })
 
-  test('bytes may travel by another way', async () => {
+  test('sends upstream calls through the `transport` hook', async () => {
     const urls: string[] = []
     const ask = await start(one('https://nowhere.test', 'messages'), {
       transport: {

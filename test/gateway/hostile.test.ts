@@ -51,12 +51,12 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       ['lists in lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
       ['objects in objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
       ['lists that are never closed', '['.repeat(1_000_000)],
-    ])('may send %s, and is refused before anything reads them', async (_what, bomb) => {
+    ])('is refused with 400 when it sends %s', async (_what, bomb) => {
       const ask = await start(one('http://127.0.0.1:9', client))
       await refused(await ask(pathOf(client), post(`{"model":"m","x":${bomb}}`)), 400)
     })
 
-    test('may send a body of a million values, a string of ten megabytes and huge numbers: each gets a response', async () => {
+    test('gets a response to a million values, a string of ten megabytes and huge numbers', async () => {
       const seen = await upstream(sendJson(200, responses('messages')))
       const ask = await start(one(seen.url, 'messages'))
       for (const bomb of bombs) {
@@ -71,7 +71,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     test.each([
       ['lists', (deep: number) => `{"q":${'['.repeat(deep)}${']'.repeat(deep)}}`],
       ['objects', (deep: number) => `${'{"q":'.repeat(deep)}"["${'}'.repeat(deep)}`],
-    ])('may hide %s without end in the text of arguments, where they are data, and so may a model', async (_what, nested) => {
+    ])('can send deeply nested %s inside the text of arguments, and so can a model', async (_what, nested) => {
       const args = nested(50_000)
       const calls = {
         'chat-completions': [
@@ -96,7 +96,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     })
 
     test.each(['../../admin', '..', './m', 'a/../../b', 'models/../../x', '..\\x', 'a\r\nx-evil: 1', 'a\u0000b', '\u007f'])(
-      'may ask for the model %j, and is refused',
+      'is refused when it requests the model %j',
       async model => {
         const seen = await upstream(sendJson(200, responses('generate-content')))
         const ask = await start(one(seen.url, 'generate-content', {}, { id: '*' }))
@@ -108,7 +108,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     )
 
     test.each(['m?alt=media', 'm#x', 'm:countTokens', 'm%2f..%2f..', 'm/x', 'm;a=b', 'm&key=evil', '%2e%2e/%2e%2e', '__proto__', '…'])(
-      'may ask for the model %j: the call is still one of that model at that upstream',
+      'cannot change the upstream path with the model %j',
       async model => {
         const seen = await upstream(sendJson(200, responses('generate-content')))
         const ask = await start(one(`${seen.url}/base`, 'generate-content', {}, { id: '*' }))
@@ -122,7 +122,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       },
     )
 
-    test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may call everything %s', async name => {
+    test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('can use the name %s for everything', async name => {
       for (const served of covered) {
         const seen = await upstream(sendJson(200, responses(served, name)))
         // No configuration has a group of this name.
@@ -150,14 +150,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(seen.calls[0]?.headers['x-evil']).toBeUndefined()
     })
 
-    test('that sends headers without measure is refused', async () => {
+    test('is refused when it sends too many headers', async () => {
       const ask = await start(one('http://127.0.0.1:9', client))
       const response = await ask(...asking(client, {}, { 'x-long': 'x'.repeat(100_000) })).catch(() => undefined)
       expect([431, undefined]).toContain(response?.status)
     })
   })
 
-  test.each(pairs)('a client of %s learns nothing of the key and the host of %s when the call fails', async (client, served) => {
+  test.each(pairs)('returns neither key nor host to a client of %s when the call to %s fails', async (client, served) => {
     const seen = await upstream((response, { headers }) =>
       sendJson(500, { error: { message: `key ${headers['authorization'] ?? headers['x-api-key'] ?? headers['x-goog-api-key']}` } })(response),
     )
@@ -168,7 +168,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
-describe('bytes that are no proper request', () => {
+describe('malformed HTTP requests', () => {
   async function gatewayOverTcp(more: object = {}) {
     const seen = await upstream(sendJson(200, responses('messages')))
     const url = await served({ ...one(seen.url, 'messages'), ...more })
@@ -203,14 +203,14 @@ describe('bytes that are no proper request', () => {
     ['a space before the colon', `${head('transfer-encoding : chunked')}0\r\n\r\n${smuggled}`],
     ['a size of a chunk that is none', `${head('transfer-encoding: chunked')}0x5\r\nhello\r\n0\r\n\r\n${smuggled}`],
     ['a line that is folded', head('x: a\r\n transfer-encoding: chunked') + smuggled],
-  ])('%s: no second request is received in it', async (_what, bytes) => {
+  ])('%s: accepts no smuggled request', async (_what, bytes) => {
     const { seen, report } = await gatewayOverTcp()
     const text = await report(bytes)
     expect(text).not.toMatch(/HTTP\/1\.1 200/)
     expect(seen.calls.length).toBe(0)
   })
 
-  test('two requests over one connection are two, each with a response of its own', async () => {
+  test('responds to each of two requests over one connection', async () => {
     const { seen, report } = await gatewayOverTcp()
     const text = await report(smuggled, smuggled.replace('host: x', 'host: x\r\nconnection: close'))
     expect(seen.calls.length).toBe(2)

@@ -158,7 +158,7 @@ describe('the AWS SDK with its default handler, which sends HTTP/2', () => {
 })
 
 describe('a client of HTTP/2', () => {
-  test('that leaves stops the upstream', async () => {
+  test('cancels the upstream call when it disconnects', async () => {
     const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
     const { url } = await served(one(seen.url, 'messages'))
     const stream = session(url).request({ ':method': 'POST', ':path': paths.messages, 'content-type': 'application/json' })
@@ -168,7 +168,7 @@ describe('a client of HTTP/2', () => {
     await until(() => seen.aborted === 1)
   })
 
-  test('whose connection breaks stops the upstreams of all its requests', async () => {
+  test('cancels the upstream calls of all its requests when its connection breaks', async () => {
     const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
     const { url } = await served(one(seen.url, 'messages'))
     const client = session(url)
@@ -190,7 +190,7 @@ describe('a client of HTTP/2', () => {
     expect(broke).toBe(true)
   })
 
-  test('that reads slowly is not sent more than it takes', async () => {
+  test('is sent no more than it reads', async () => {
     const delta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${'x'.repeat(60_000)}"}}\n\n`
     let sent = 0
     const seen = await upstream(async response => {
@@ -215,7 +215,7 @@ describe('a client of HTTP/2', () => {
     expect(length).toBeGreaterThan(400 * 60_000)
   })
 
-  test('is refused like any other when it came by a public name, without keys', async () => {
+  test('is refused without keys when it uses a public host name', async () => {
     const { url } = await served()
     const client = session(url)
     expect((await ask(client, '/v1/models')).headers[':status']).toBe(200)
@@ -246,7 +246,7 @@ describe('closing', () => {
     await closed
   })
 
-  test('of all connections breaks streams of HTTP/2', async () => {
+  test('breaks open streams of HTTP/2 when it closes all connections', async () => {
     const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
     const { url, server } = await served(one(seen.url, 'messages'))
     const response = ask(session(url), paths.messages, post({ ...requests.messages, stream: true }))
@@ -275,7 +275,7 @@ describe('limits', () => {
   test.each([
     [undefined, 128],
     [{ maxConcurrentStreams: 3 }, 3],
-  ])('the concurrent streams of a connection, with %j', async (options, limit) => {
+  ])('limits the concurrent streams of a connection, with %j', async (options, limit) => {
     const { url } = await served(undefined, options)
     const client = session(url)
     await once(client, 'remoteSettings')
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(text).toContain('message_stop')
   })
 
-  test('no timeout means none', async () => {
+  test('applies no timeout when the timeout is 0', async () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const { url, server } = await served(one(seen.url, 'messages'))
     server.requestTimeout = 0

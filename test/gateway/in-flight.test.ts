@@ -37,7 +37,7 @@ const keyed = (url: string, more: Partial<GatewayConfig> = {}): GatewayConfig =>
 const withKey = (key: string, more: Record<string, unknown> = {}) => asking('messages', more, { 'x-api-key': key })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test('a key has at most so many requests in progress, and the others wait', async () => {
+  test('makes requests of a key wait above its limit', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url))
     const responses = Array.from({ length: 6 }, () => ask(...withKey('client-secret')))
@@ -48,7 +48,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(state.most).toBe(2)
   })
 
-  test('another key does not wait for it', async () => {
+  test('does not make another key wait', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url))
     const responses = [1, 2, 3].map(() => ask(...withKey('client-secret')))
@@ -59,24 +59,27 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     for (const response of [...responses, other]) expect((await response).status).toBe(200)
   })
 
-  test.each<Protocol>(['chat-completions', 'responses', 'messages', 'generate-content'])('a full queue is 429 in the dialect of %s', async client => {
-    const { seen, state } = await gated('messages')
-    const records: UsageRecord[] = []
-    const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), { logger: false, onUsage: record => void records.push(record) })
-    const received = () => ask(...asking(client, {}, { authorization: 'Bearer client-secret' }))
-    const responses = [received(), received()]
-    await until(() => seen.calls.length === 2)
-    const both = [received(), received()]
-    const refused = await Promise.race(both)
-    expect(refused.status).toBe(429)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect(await refused.text()).toContain('too many requests at the same time for this API key')
-    state.open()
-    const statuses = await Promise.all([...responses, ...both].map(async response => (await response).status))
-    expect(statuses.sort()).toEqual([200, 200, 200, 429])
-  })
+  test.each<Protocol>(['chat-completions', 'responses', 'messages', 'generate-content'])(
+    'returns 429 in the dialect of %s when the queue is full',
+    async client => {
+      const { seen, state } = await gated('messages')
+      const records: UsageRecord[] = []
+      const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), { logger: false, onUsage: record => void records.push(record) })
+      const received = () => ask(...asking(client, {}, { authorization: 'Bearer client-secret' }))
+      const responses = [received(), received()]
+      await until(() => seen.calls.length === 2)
+      const both = [received(), received()]
+      const refused = await Promise.race(both)
+      expect(refused.status).toBe(429)
+      expect(refused.headers.get('retry-after')).toBe('1')
+      expect(await refused.text()).toContain('too many requests at the same time for this API key')
+      state.open()
+      const statuses = await Promise.all([...responses, ...both].map(async response => (await response).status))
+      expect(statuses.sort()).toEqual([200, 200, 200, 429])
+    },
+  )
 
-  test('a wait that is too long is 429', async () => {
+  test('returns 429 after waiting too long', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url, { defaults: { queueWaitMs: 20 } }), { logger: false })
     const responses = [ask(...withKey('client-secret')), ask(...withKey('client-secret'))]
@@ -87,7 +90,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(...withKey('client-secret'))).status).toBe(200)
   })
 
-  test('a client that leaves gives its place up', async () => {
+  test('frees the slot of a client that disconnects', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), { logger: false })
     const responses = [ask(...withKey('client-secret')), ask(...withKey('client-secret'))]
@@ -106,7 +109,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.length).toBe(3)
   })
 
-  test('a stream counts until it ends, and until its client leaves', async () => {
+  test('counts a stream until it ends or its client disconnects', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(keyed(seen.url))
     const leaving = new AbortController()
@@ -126,14 +129,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(state.most).toBe(2)
   })
 
-  test('a request that fails gives its place up', async () => {
+  test('frees the slot of a failed request', async () => {
     const seen = await upstream(sendJson(500, { error: { message: 'down' } }))
     const ask = await start(keyed(seen.url), { logger: false })
     for (let turn = 0; turn < 4; turn++) expect((await ask(...withKey('client-secret'))).status).toBe(500)
     for (let turn = 0; turn < 4; turn++) expect((await ask('/v1/messages', post('{', { 'x-api-key': 'client-secret' }))).status).toBe(400)
   })
 
-  test('the hook authenticate may give the limit', async () => {
+  test('applies the limit that the hook `authenticate` returns', async () => {
     const { seen, state } = await gated('messages')
     const ask = await start(one(seen.url, 'messages', { auth: undefined } as Partial<GatewayConfig>), {
       authenticate: () => ({ name: 'hooked', concurrentRequests: 1 }),
@@ -193,7 +196,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([(await one).status, (await other).status]).toEqual([200, 200])
   })
 
-  test('channels with full queues are 503, also for streams', async () => {
+  test('returns 503 when the queues of all channels are full, also for streams', async () => {
     const [first, second] = [await gated('messages'), await gated('messages')]
     const ask = await start(two(first.seen.url, second.seen.url, { queueLimit: 0 }), { logger: false })
     const responses = [ask(...asking('messages'))]

@@ -13,7 +13,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
   const body = { ...requests[chat], user: 'me', logit_bias: { 1: 2 } }
 
-  test('a field that the upstream refuses is left out, noted, and not sent again', async () => {
+  test('drops a field that the upstream refuses, notes it, and does not send it again', async () => {
     const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     const response = await ask('/v1/chat/completions', post(body))
@@ -24,7 +24,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', 'me', 'me'])
   })
 
-  test('what was learned is in the log, and at /client-config for keys that see the model', async () => {
+  test('logs a learned field, and lists it at /client-config for keys with access to the model', async () => {
     const warned: unknown[] = []
     const logger = { info() {}, error() {}, warn: (details: object) => void warned.push(details) }
     const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]))
@@ -41,7 +41,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await learnedBy('others')).toEqual({})
   })
 
-  test('several fields are left out one after another', async () => {
+  test('drops several refused fields one after another', async () => {
     const seen = await upstream(refused('logit_bias'), refused('user'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(200)
@@ -52,7 +52,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ])
   })
 
-  test('an upstream that refuses the same field again gets no third request', async () => {
+  test('sends no third request when the upstream refuses the same field again', async () => {
     const seen = await upstream(refused('logit_bias'), refused('logit_bias'), sendJson(200, responses[chat]))
     const ask = await start(channel(seen.url))
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(400)
@@ -93,7 +93,7 @@ describe('the field that an error refuses', () => {
     ['Failed to deserialize the JSON body: unknown field `store`, expected one of `model`', 'store'],
     ["This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.", 'toolConfig.toolChoice.any'],
     ["This model doesn't support the inferenceConfig.topP field. Remove inferenceConfig.topP and try again.", 'inferenceConfig.topP'],
-  ])('%s', (message, field) => {
+  ])('finds the field in: %s', (message, field) => {
     expect(refusedField({ ...error, message })).toBe(field)
   })
 
@@ -108,11 +108,11 @@ describe('the field that an error refuses', () => {
     // These are in the conversation.
     "This model doesn't support the status field. Remove status and try again.",
     "This model doesn't support the reasoningContent.reasoningText.text field for assistant messages",
-  ])('none: %s', message => {
+  ])('finds no field in: %s', message => {
     expect(refusedField({ ...error, message })).toBeUndefined()
   })
 
-  test('none where the status is another', () => {
+  test('finds no field for another status', () => {
     expect(refusedField({ status: 500, kind: 'internal', message: "Unknown parameter: 'store'." })).toBeUndefined()
   })
 })

@@ -8,8 +8,8 @@ import { hostsOf, listen, mounted, one, paths, post, requests, sendStream, strea
 
 const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
 
-describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, start) => {
-  test.each(['messages', 'chat-completions'] as const)('before the upstream has responded stops it: %s', async served => {
+describe.each(hostsOf(import.meta.url))('through %s, a client that disconnects', (_, start) => {
+  test.each(['messages', 'chat-completions'] as const)('cancels the upstream call before its response: %s', async served => {
     const seen = await upstream(() => {})
     const ask = await start(one(seen.url, served))
     for (const stream of [true, false]) {
@@ -22,7 +22,7 @@ describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, 
     }
   })
 
-  test.each(['messages', 'chat-completions'] as const)('in the middle of a stream stops it: %s', async served => {
+  test.each(['messages', 'chat-completions'] as const)('cancels the upstream call in the middle of a stream: %s', async served => {
     const seen = await upstream(sendStream([...streams[served].slice(0, 3), 10_000]))
     const ask = await start(one(seen.url, served))
     const left = new AbortController()
@@ -34,7 +34,7 @@ describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, 
     await until(() => seen.aborted === 1)
   })
 
-  test('while a JSON response is being read stops it', async () => {
+  test('cancels the upstream call while a JSON response is read', async () => {
     const seen = await upstream(response => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{"id":')
@@ -49,7 +49,7 @@ describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, 
     await until(() => seen.aborted === 1)
   })
 
-  test('while it is waiting for another attempt stops that', async () => {
+  test('cancels the next attempt while it waits for one', async () => {
     const seen = await upstream(response => {
       response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' })
       response.end('{}')
@@ -64,7 +64,7 @@ describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, 
     expect(seen.calls.length).toBe(1)
   })
 
-  test('is written down as one', async () => {
+  test('is recorded as a disconnect', async () => {
     const records: { status: number; failure?: string }[] = []
     const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
     const ask = await start(one(seen.url, 'messages'), { onUsage: record => void records.push(record) })
@@ -79,7 +79,7 @@ describe.each(hostsOf(import.meta.url))('through %s, a client that leaves', (_, 
   })
 })
 
-test('a client that leaves before its request is whole is no fault of the gateway', async () => {
+test('logs no error when a client disconnects before its request is complete', async () => {
   const reported: [level: string, details: object][] = []
   const report = (level: string) => (details: object) => void reported.push([level, details])
   const logger = { info: report('info'), warn: report('warn'), error: report('error') }

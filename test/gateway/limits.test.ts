@@ -37,14 +37,14 @@ describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
     expect(statuses).toEqual([200, 200, 200, 429])
   })
 
-  test('what is refused by a limit does not reach the upstream', async () => {
+  test('does not forward requests that a limit refuses', async () => {
     const seen = await upstream(good)
     const ask = await start(config(seen))
     for (let i = 0; i < 5; i++) await ask(path, chat('slow-key'))
     expect(seen.calls.length).toBe(2)
   })
 
-  test('listing models is not counted', async () => {
+  test('does not count model listings', async () => {
     const ask = await start(config(await upstream(good)))
     for (let i = 0; i < 5; i++) expect((await ask('/v1/models', { headers: { authorization: 'Bearer slow-key' } })).status).toBe(200)
   })
@@ -73,7 +73,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
     expect(seen.calls.length).toBe(2)
   })
 
-  test('a limit that Redis keeps outlives the process', async () => {
+  test('keeps a limit in Redis after the process ends', async () => {
     const seen = await upstream(good)
     const before = await start(shared(seen.url, 2))
     for (let i = 0; i < 2; i++) await before(path, chat('slow-key'))
@@ -82,7 +82,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   })
 })
 
-test('while Redis cannot be reached each process counts by itself, and the log says so without the password', async () => {
+test('counts per process while Redis is unreachable, and logs it without the password', async () => {
   const logged: unknown[] = []
   const log = (details: object, message: string) => logged.push(details, message)
   const [[, start] = []] = hosts

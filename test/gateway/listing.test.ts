@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers())
 
 const listing = (...ids: string[]) => sendJson(200, { object: 'list', data: ids.map(id => ({ id, object: 'model' })) })
 
-test.each(hostsOf(import.meta.url))('an upstream whose listing fails for a while has the models that it had: through %s', async (_, start) => {
+test.each(hostsOf(import.meta.url))('keeps the last models of an upstream while its listing fails: through %s', async (_, start) => {
   const seen = await upstream(listing('a', 'b'), sendJson(503, {}), response => response.destroy(), listing('c'))
   const ask = await start(one(seen.url, 'chat-completions', {}, { id: '*' }))
   const ids = async () => ((await (await ask('/v1/models')).json()) as { data: { id: string }[] }).data.map(({ id }) => id)

@@ -6,6 +6,6 @@ test.each<[string, Record<string, string>, Record<string, string> | undefined, R
   ['is after the other text', { beta: 'w' }, { beta: 'x' }, { beta: 'w,x' }],
   ['is there once', { beta: 'x, w' }, { beta: 'w,y' }, { beta: 'x,w,y' }],
   ['changes nothing when there is none', { beta: 'x, w' }, undefined, { beta: 'x, w' }],
-])('what a body relies on %s', (_, headers, more, expected) => {
+])('merges required headers %s', (_, headers, more, expected) => {
   expect(withLists(headers, more)).toEqual(expected)
 })

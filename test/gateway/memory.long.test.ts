@@ -38,7 +38,7 @@ async function forgotten(held: WeakRef<object>): Promise<void> {
 }
 
 /** Thousands of streams stay open for minutes; each request may be megabytes. */
-test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s holds nothing of its request', async protocol => {
+test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s keeps no reference to its request', async protocol => {
   const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
   const client = new Stopper()
   const { body, received } = await (async () => {
@@ -56,7 +56,7 @@ test.each(['messages', 'chat-completions'] as const)('an open stream for a clien
   await gateway.close(0)
 })
 
-test('nor does the connection to the upstream, once the body is sent', async () => {
+test('the upstream connection keeps no reference to a sent body', async () => {
   const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
   const transport = undiciTransport()
   const call = new Stopper()
@@ -83,7 +83,7 @@ test('nor does the connection to the upstream, once the body is sent', async () 
   await transport.close?.()
 })
 
-test('nor the output of an upstream before a stream, unchanged over the wire', async () => {
+test('the upstream connection keeps no reference to the headers of a passed stream', async () => {
   const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
   const transport = undiciTransport()
   const call = new Stopper()
@@ -118,7 +118,7 @@ function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<o
 }
 
 test.each(pairs.filter(([client, served]) => client !== served))(
-  'while the upstream thinks, nothing of a long request is held but its bytes: %s to %s',
+  'keeps only the bytes of a long request while the upstream is silent: %s to %s',
   async (client, served) => {
     const objects = parsed(({ text, content, input }) => [text, content, input].some(message => typeof message === 'string' && message.startsWith('long ')))
     let isRequested = false

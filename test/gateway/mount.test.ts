@@ -123,7 +123,7 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect((await untyped({})).status).toBe(200)
   })
 
-  test('a parser for other bodies is not in the way', async () => {
+  test('accepts a body that a parser for other types did not read', async () => {
     const app = express()
     app.use(express.urlencoded({ extended: false }))
     app.use(demo())
@@ -131,7 +131,7 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
   })
 
-  test('a body that something before us made wait is read', async () => {
+  test('reads a body that an earlier handler delayed', async () => {
     const app = express()
     app.use((request, _response, next) => {
       request.pause()
@@ -142,7 +142,7 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
   })
 
-  test('a body that was read and thrown away is refused, not waited for', async () => {
+  test('refuses a body that was read and discarded', async () => {
     const app = express()
     app.use((request, _response, next) => {
       request.resume()
@@ -155,7 +155,7 @@ describe.each(frameworks)('in %s', (_, express) => {
   })
 })
 
-test('in Connect', async () => {
+test('serves requests in Connect', async () => {
   const app = connect()
   app.use('/ai', demo())
   app.use((_request: unknown, response: { end(text: string): void }) => response.end('the application'))
@@ -172,7 +172,7 @@ test('in node:http alone, other paths are 404', async () => {
   expect(await response.json()).toHaveProperty('error')
 })
 
-test('a fetch gateway takes what `fetch` takes', async () => {
+test('a fetch gateway accepts the arguments of `fetch`', async () => {
   const handler = listenedFetchGateway()
   const url = 'http://x.test/v1/messages'
   for (const input of [url, new URL(url), new Request(url)]) {
@@ -182,13 +182,13 @@ test('a fetch gateway takes what `fetch` takes', async () => {
   expect((await handler('http://x.test/v1/models')).status).toBe(200)
 })
 
-test('a fetch gateway ignores what a server passes beside the Request', async () => {
+test('a fetch gateway ignores further arguments beside the Request', async () => {
   const handler = listenedFetchGateway() as (request: Request, ...more: unknown[]) => Promise<Response>
   for (const second of [{ params: {} }, { API_KEY: 'x' }, null])
     expect((await handler(new Request('http://x.test/v1/messages', post(body)), second, {})).status).toBe(200)
 })
 
-test('a fetch host may begin at a path', async () => {
+test('a fetch host can be mounted at a path', async () => {
   const handler = listenedFetchGateway(undefined, {}, { basePath: '/api/ai' })
   expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(200)
   expect(await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text()).toContain('http://x.test/api/ai/v1/messages')
@@ -197,7 +197,7 @@ test('a fetch host may begin at a path', async () => {
 test.each([
   ['has read', (request: Request) => request.text()],
   ['is reading', (request: Request) => request.body?.getReader().read()],
-])('a fetch host whose application %s the body before says so', async (_, read) => {
+])('a fetch host returns an explicit error when the application %s the body before', async (_, read) => {
   const handler = listenedFetchGateway()
   const request = new Request('http://x.test/v1/messages', post(body))
   await read(request)
@@ -228,7 +228,7 @@ test.each(['', '/ai'])('mounted at "%s", a request that names the whole address,
   expect(response).toContain('"object":"list"')
 })
 
-test('mounted, a request without a host gets the settings', async () => {
+test('a mounted gateway returns the settings to a request without a host', async () => {
   const app = connect()
   app.use('/ai', demo())
   const url = new URL(await listen(app))
@@ -241,7 +241,7 @@ test('mounted, a request without a host gets the settings', async () => {
   expect(response).toContain('http://localhost/ai/v1')
 })
 
-test('closing waits for what is under way and takes nothing new', async () => {
+test('close waits for requests in progress and accepts no new ones', async () => {
   let release = () => {}
   const released = new Promise<void>(resolve => {
     release = resolve

@@ -21,7 +21,7 @@ test.each([
   ['{"model":{"model":"a"}}', undefined],
   ['{"model":"a","model":"c"}', undefined],
   ['"model"', undefined],
-])('%s with another name is %s', (text, expected) => {
+])('replaces the model name of %s: %s', (text, expected) => {
   const bytes = renamed(new TextEncoder().encode(text), 'b')
   expect(bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)).toBe(expected)
 })
@@ -42,7 +42,7 @@ test.each<[string, object | undefined]>([
   ...['{"a":{1}}', '{"a":tru}', '{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":"x}', '{"a":"x\\"}', '{"a"::1}', '{"a":1:2}', '{:1}', '{"a":[[[[]]]]}'].map(
     (text): [string, undefined] => [text, undefined],
   ),
-])('the outline of %.40s is complete', (text, expected) => {
+])('returns the complete outline of %.40s', (text, expected) => {
   expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), { deepest: 4 }))).toEqual(expected)
 })
 
@@ -51,11 +51,11 @@ test.each([
   [' { } ', ' {"x":{"y":1} } '],
   ['{"a":1}', '{"x":{"y":1},"a":1}'],
   ['\n{\n"a":1}', '\n{"x":{"y":1},\n"a":1}'],
-])('%j with one more member is %j', (text, expected) => {
+])('adds a member to %j: %j', (text, expected) => {
   expect(textOf(withMembers(bytesOf(text), { x: { y: 1 } }))).toBe(expected)
 })
 
-test('a number of sixteen megabytes delays no client', () => {
+test('does not delay clients for a number of sixteen megabytes', () => {
   const bytes = bytesOf(`{"n":1${'0'.repeat(16_000_000)}}`)
   // The square of that length would take days.
   expect(membersOf(bytes)).toMatchObject([{ start: 5, end: bytes.length - 1 }])
@@ -68,8 +68,8 @@ const written = fc.tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonVal
   text: JSON.stringify(value, undefined, space),
 }))
 
-describe('of any object', () => {
-  test('the outside has the same keys, and the same values where they are short', () => {
+describe('outline of any object', () => {
+  test('has the same keys, and the same short values', () => {
     fc.assert(
       fc.property(written, ({ value, text }) => {
         const outline = outlineOf(bytesOf(text), membersOf(bytesOf(text)))
@@ -79,7 +79,7 @@ describe('of any object', () => {
     )
   })
 
-  test('what is damaged outside of its texts is seen to be no JSON', () => {
+  test('detects invalid JSON outside of long texts', () => {
     fc.assert(
       fc.property(written, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '1', 'x', '-'), ({ text }, place, put) => {
         const at = place % text.length

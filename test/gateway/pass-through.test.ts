@@ -45,7 +45,7 @@ async function bytesUpstream(respond: Parameters<typeof upstream>[0]) {
 }
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test('a JSON request passes with the name of the model replaced, and its response unchanged', async () => {
+  test('passes a JSON request with the model name replaced, and its response unchanged', async () => {
     const text = JSON.stringify(embeddings, null, 1)
     const seen = await upstream(sendJson(200, text, { 'x-ratelimit-remaining-requests': '9', 'set-cookie': 'a=b' }))
     const records: UsageRecord[] = []
@@ -67,7 +67,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ])
   })
 
-  test('the tokens of images are counted under their own names', async () => {
+  test('records the token counts of image responses', async () => {
     const seen = await upstream(
       sendJson(200, { created: 1, data: [{ b64_json: 'x'.repeat(50_000) }], usage: { input_tokens: 5, output_tokens: 40, total_tokens: 45 } }),
     )
@@ -110,7 +110,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([refused.status, await refused.text()]).toMatchObject([400, expect.stringContaining('more than once')])
   })
 
-  test('a real FormData is read', async () => {
+  test('accepts a FormData body', async () => {
     const { url, got } = await bytesUpstream(sendJson(200, { text: 'Hi' }))
     const ask = await start(config(url))
     const form = new FormData()
@@ -148,7 +148,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records).toMatchObject([{ status: 200 }, { status: 200, stream: true }])
   })
 
-  test('a client that leaves ends the call', async () => {
+  test('cancels the call when the client disconnects', async () => {
     const seen = await upstream(sendStream(['data: {}\n\n', 60_000]))
     const records: UsageRecord[] = []
     const ask = await start(config(seen.url), { logger: false, onUsage: record => void records.push(record) })
@@ -160,7 +160,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records).toMatchObject([{ status: 499 }])
   })
 
-  test('requests without a model and other methods pass', async () => {
+  test('passes requests without a model and other methods', async () => {
     const seen = await upstream(sendJson(200, { id: 'f1' }))
     const ask = await start(config(seen.url))
     expect(await (await ask('/v1/files/f1')).json()).toEqual({ id: 'f1' })
@@ -244,7 +244,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await status('other-secret'), 'a group without a model of the channel').toBe(404)
   })
 
-  test('a form of a web page without a key is refused', async () => {
+  test('refuses a web form without a key', async () => {
     const { url } = await bytesUpstream(sendJson(200, {}))
     const ask = await start(config(url))
     const form = new FormData()
@@ -254,7 +254,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask('/v1/images/edits', { method: 'POST', body: form, headers: keyed })).status).toBe(200)
   })
 
-  test('a response that a browser would run does not come as such', async () => {
+  test('never returns a content type that a browser renders', async () => {
     const seen = await upstream(
       response => response.writeHead(200, { 'content-type': 'text/html' }).end('<script>'),
       response => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg onload="x">'),
@@ -265,7 +265,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([image.headers.get('content-type'), image.headers.get('x-content-type-options')]).toEqual(['application/octet-stream', 'nosniff'])
   })
 
-  test('an upstream that breaks off is reported', async () => {
+  test('reports an upstream that breaks off', async () => {
     const seen = await upstream(sendStream(['data: {}\n\n'], { cut: true }))
     const records: UsageRecord[] = []
     const ask = await start(config(seen.url), { logger: false, onUsage: record => void records.push(record) } satisfies Hooks)

@@ -38,7 +38,7 @@ describe.each([
     expect((await read(`{"filling":"${filling}","value":${value}}`)).isPlain).toBe(true)
   })
 
-  test('that is plain has no envelope anywhere', async () => {
+  test('has no envelope anywhere when it is plain', async () => {
     const letter = fc.constantFrom('xs1.', 'eHMxLmV5', wrapped, inBase64, inId, 'x', '"', '\\', ' ')
     const text = fc.oneof(fc.string({ unit: letter, maxLength: 3 }), fc.string())
     const { value } = fc.letrec<{ value: unknown }>(tie => ({

@@ -18,7 +18,7 @@ describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/{id}/can
     expect(seen.calls[1]).toMatchObject({ method: 'POST', path: '/v1/responses/resp_1/cancel', text: '' })
   })
 
-  test('is refused for a complete response, as by its provider', async () => {
+  test('is refused for a complete response as the provider refuses it', async () => {
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true } }))
     const { id } = (await (await ask(path, post(requests.responses))).json()) as { id: string }
     const response = await ask(`${path}/${id}/cancel`, { method: 'POST' })
@@ -40,7 +40,7 @@ describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/{id}/can
     expect(seen.calls).toEqual([])
   })
 
-  test('is no call with another method', async () => {
+  test('returns 405 for another method', async () => {
     const ask = await start(one('http://127.0.0.1:9', 'responses'))
     const response = await ask(`${path}/resp_1/cancel`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
@@ -76,7 +76,7 @@ describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/compact'
     expect(chat.calls).toEqual([])
   })
 
-  test.each(['messages', 'chat-completions'] as const)('is refused in words where %s serves the model', async served => {
+  test.each(['messages', 'chat-completions'] as const)('is refused with an explanation when %s serves the model', async served => {
     const seen = await upstream()
     const ask = await start(one(seen.url, served))
     const response = await ask(`${path}/compact`, post(requests.responses))
@@ -109,7 +109,7 @@ describe.each(hostsOf(import.meta.url))('through %s, POST /v1/responses/compact'
     expect(own.calls[0]?.text).toContain('Hello')
   })
 
-  test('needs a key, a model and a body like any call', async () => {
+  test('requires a key, a model and a body', async () => {
     const { auth: _auth, ...config } = one('http://127.0.0.1:9', 'responses')
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] })
     const known = { authorization: 'Bearer client-secret' }
@@ -139,7 +139,7 @@ describe.each(hostsOf(import.meta.url))('through %s, an upstream that handles su
       ['a web page that calls itself JSON', 'application/json', '<html>Welcome!</html>'],
       ['a list', 'application/json', '[]'],
       ['an error', 'application/json', JSON.stringify(wireOf(protocol).failure({ status: 500, type: 'api_error', message: 'No more credit' }))],
-    ])('with status 200 and %s has failed', async (_what, type, message) => {
+    ])('returns an error for status 200 with %s', async (_what, type, message) => {
       const seen = await upstream(sendJson(200, message, { 'content-type': type }))
       const ask = await start(one(seen.url, protocol))
       const response = await ask(place, init())
@@ -148,7 +148,7 @@ describe.each(hostsOf(import.meta.url))('through %s, an upstream that handles su
       expect(strictOf(protocol).checkError(await response.json())).toEqual([])
     })
 
-    test('reports its limits', async () => {
+    test('returns the rate limit headers of the upstream', async () => {
       const seen = await upstream(sendJson(200, { input_tokens: 3, totalTokens: 3 }, { 'x-ratelimit-remaining-requests': '4' }))
       const ask = await start(one(seen.url, protocol))
       expect((await ask(place, init())).headers.get('x-ratelimit-remaining-requests')).toBe('4')

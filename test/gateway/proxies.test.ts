@@ -117,7 +117,7 @@ describe('an HTTP proxy', () => {
     expect(seen.calls[0]?.headers['x-api-key']).toBe('upstream-secret')
   })
 
-  test('of the gateway is used by all channels except those with `false`', async () => {
+  test('is used by all channels of the gateway except those with `false`', async () => {
     const [first, second, proxy] = [await upstream(sendJson(500, {})), await upstream(good), await connectProxy()]
     const config: GatewayConfig = {
       auth: 'none',
@@ -148,7 +148,7 @@ describe('an HTTP proxy', () => {
     expect(proxy.authorization).toEqual([`Basic ${Buffer.from('me:p@ss').toString('base64')}`])
   })
 
-  test('that refuses, or is not there, is a failure of the network without its password', async () => {
+  test('causes a network error without its password when it refuses or is unreachable', async () => {
     const [seen, proxy] = [await upstream(good), await connectProxy(407)]
     for (const url of [proxy.url, 'http://127.0.0.1:1']) {
       const logged: unknown[] = []
@@ -178,7 +178,7 @@ describe('an HTTP proxy', () => {
     await until(() => seen.aborted === 1)
   })
 
-  test('of the environment is used with `env`, but not for hosts in NO_PROXY', async () => {
+  test('is taken from the environment with `env`, but not for hosts in NO_PROXY', async () => {
     const [seen, proxy] = [await upstream(good), await connectProxy()]
     vi.stubEnv('HTTP_PROXY', proxy.url)
     vi.stubEnv('http_proxy', undefined)

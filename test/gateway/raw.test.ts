@@ -47,12 +47,12 @@ describe('an upstream that never responds does not delay a close, also when its 
   })
 })
 
-describe('a logger that writes elsewhere may fail at that', () => {
+describe('a logger that fails', () => {
   const unrecognized: unknown[] = []
   const hear = (error: unknown) => unrecognized.push(error)
   afterEach(() => void process.off('unhandledRejection', hear))
 
-  test('and no client gets it', async () => {
+  test('does not make the request fail', async () => {
     process.on('unhandledRejection', hear)
     const { url } = await upstream(sendJson(200, responses.messages))
     const fail = async () => Promise.reject(new Error('the disk is full'))
@@ -64,7 +64,7 @@ describe('a logger that writes elsewhere may fail at that', () => {
   })
 })
 
-test.each([false, true])('nothing of an exchange that is over listens for its client to leave, streamed: %s', async stream => {
+test.each([false, true])('removes its abort listeners when an exchange is over, streamed: %s', async stream => {
   const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
   const gateway = createGateway(one(url, 'messages'))
   const { request } = leaver()
@@ -81,7 +81,7 @@ test.each([false, true])('nothing of an exchange that is over listens for its cl
   await gateway.close(0)
 })
 
-test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])('an id that is a step of a path reaches no other path: %s', async id => {
+test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])('does not reach another path through an id with path segments: %s', async id => {
   const seen = await upstream(sendJson(200, { id: 'resp_1' }))
   const gateway = createGateway(one(seen.url, 'responses'))
   for (const [method, rest] of [

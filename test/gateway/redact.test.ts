@@ -27,15 +27,15 @@ describe('a key in a response', () => {
     ['all but its last letter', key.slice(0, -1), key.slice(0, -1)],
     ['in other letters than ASCII', `Schlüssel «${key}»: 鍵`, 'Schlüssel «***»: 鍵'],
     ['nowhere', 'Hello, sk-sk and sk-', 'Hello, sk-sk and sk-'],
-  ])('is not sent, wherever its bytes are cut: %s', (_, text, expected) => {
+  ])('is redacted wherever its bytes are split: %s', (_, text, expected) => {
     for (const chunks of cuts(text)) expect(redacted(key, chunks)).toBe(expected)
   })
 
-  test('may repeat itself', () => {
+  test('is redacted when it repeats itself', () => {
     for (const chunks of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) expect(redacted('aaaaaaaaaaaa', chunks)).toBe('******aaaaa')
   })
 
-  test('that is not there costs no copy, and what cannot be its beginning is not held back', () => {
+  test('costs no copy when absent, and delays only bytes that could begin it', () => {
     const { push, end } = createRedactor(key)
     const chunk = bytesOf('data: {"text":"sk-"}\n\n')
     expect(push(chunk)).toBe(chunk)
@@ -63,7 +63,7 @@ describe('a response', () => {
     return text
   }
 
-  test('says none of the keys of its channel, in its body, in its headers, and in chunks of text', async () => {
+  test('has none of the keys of its channel in its body, headers and chunks of text', async () => {
     const headers = { authorization: 'Bearer second-secret-key', 'api-key': 'third-secret-key', 'x-title': 'no-secret-at-all' }
     const clean = withoutSecrets(response([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
     expect(clean.headers).toEqual({ 'x-note': 'for ***' })
@@ -78,13 +78,13 @@ describe('a response', () => {
     ['as Gson writes it', String.raw`"sk/0123+456\u003d\u003c\"789\"\u0026\u0027\u003e"`],
     ['as .NET writes it', String.raw`"sk/0123\u002B456=\u003C\u0022789\u0022\u0026\u0027\u003E"`],
     ['in an address', `"${encodeURIComponent(odd)}"`],
-  ])('says no key %s either', async (_, json) => {
+  ])('has no key %s', async (_, json) => {
     const channel = { apiKey: odd, headers: {} }
     expect(await read(withoutSecrets(response([json]), channel))).toBe('"***"')
     expect(redactedError(json, channel)).toBe('"***"')
   })
 
-  test('says no value of a header that is a key by its name', async () => {
+  test('has no value of a header whose name marks a key', async () => {
     const headers = {
       'helicone-auth': 'Bearer first-secret-key',
       'ocp-apim-subscription-key': 'second-secret-key',
@@ -104,16 +104,16 @@ describe('a response', () => {
     ],
     ['key', '{"code":"invalid_api_key","message":"key-word, monkey: key"}', '{"code":"invalid_api_key","message":"key-word, monkey: ***"}'],
     ['a.c+(', 'abc a.c+( a.c+(', 'abc *** ***'],
-  ])('says the short key %s as a word of its own alone, in errors', (apiKey, text, shown) => {
+  ])('redacts the short key %s only as a separate word, in errors', (apiKey, text, shown) => {
     expect(redactedError(text, { apiKey, headers: {} })).toBe(shown)
   })
 
-  test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {
+  test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is returned unchanged when the key is %j', apiKey => {
     const original = response([])
     expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
   })
 
-  test('that is given up gives its upstream up', async () => {
+  test('cancels its upstream when its reader stops', async () => {
     let left = false
     const original = response(['a', 'b'], () => {
       left = true

@@ -92,7 +92,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each<[string, Record<string, string>, number]>([
     ['retry-after-ms', { 'retry-after-ms': '400' }, 400],
     ['retry-after', { 'retry-after': '1' }, 1000],
-  ])('a wait that the upstream asks for by %s is kept', async (_name, headers, ms) => {
+  ])('waits as long as the upstream requires by %s', async (_name, headers, ms) => {
     const seen = await upstream(bad(429, headers), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
     const started = Date.now()
@@ -100,7 +100,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(ms - 5)
   })
 
-  test('a wait until a time of day is kept, and one that is over is none', async () => {
+  test('waits until a retry date, and not for a past one', async () => {
     const soon = new Date(Date.now() + 3_000).toUTCString()
     const seen = await upstream(bad(429, { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }), bad(429, { 'retry-after': soon }), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
@@ -108,7 +108,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon) - 5)
   })
 
-  test('a wait that is too long is the client’s to decide, after the next channel has been tried', async () => {
+  test('returns a retry time that is too long to the client, after trying the next channel', async () => {
     const [first, second] = [await upstream(bad(429, { 'retry-after': '60' })), await upstream(bad(500))]
     const ask = await start({
       auth: 'none',
@@ -122,7 +122,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
   })
 
-  test('an upstream that forbids retries is obeyed', async () => {
+  test('does not retry when the upstream forbids it', async () => {
     const seen = await upstream(bad(500, { 'x-should-retry': 'false' }), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
     expect((await ask(path, chat)).status).toBe(500)
@@ -143,7 +143,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await (await start(channels(refusing.url, busy.url)))(path, chat)).status).toBe(429)
   })
 
-  test.each([400, 413, 422])('status %i is final: no retry, no other channel', async status => {
+  test.each([400, 413, 422])('does not retry status %i, and uses no other channel', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -186,7 +186,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(broken.calls.length).toBe(5)
   })
 
-  test('while a channel is open the next one responds at once', async () => {
+  test('skips a channel while its breaker is open', async () => {
     const [broken, well] = [await upstream(bad(500)), await upstream(good)]
     const ask = await start({
       auth: 'none',
@@ -213,13 +213,13 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     for (const text of responded) expect(JSON.parse(text)).toEqual(responses['chat-completions'])
   })
 
-  test('refusals and limits do not make a channel rest', async () => {
+  test('does not open the breaker after refusals and rate limits', async () => {
     const seen = await upstream(bad(400), bad(429), bad(404), bad(429), good)
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }))
     for (const status of [400, 429, 404, 429, 200]) expect((await ask(path, chat)).status).toBe(status)
   })
 
-  test('a client that leaves breaks no row of failures: it says nothing of the channel', async () => {
+  test('does not reset the failures of a channel when a client disconnects', async () => {
     const seen = await upstream(bad(500), () => {}, bad(500), good)
     const second = await upstream(bad(429))
     const ask = await start({
@@ -241,7 +241,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.length).toBe(3)
   })
 
-  test('0 failures: it never opens', async () => {
+  test('never opens the breaker when `failures` is 0', async () => {
     const seen = await upstream(bad(500))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 0 } }))
     for (let i = 0; i < 8; i++) expect((await ask(path, chat)).status).toBe(500)
@@ -256,7 +256,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
-test('waits grow up to a bound, and are never the same twice, so that clients do not come back all at once', async () => {
+test('increases waits up to a limit, with jitter', async () => {
   const waits: number[][] = []
   const retryWaitMs = 2_000
   const { setTimeout: real } = globalThis

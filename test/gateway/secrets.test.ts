@@ -94,7 +94,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([
     ['the first line', 'what it sent\r\n\r\n'],
     ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it sent\r\n'],
-  ])('nor does the log get a response that is not HTTP from %s on', async (_what, response) => {
+  ])('does not log a response that is not HTTP from %s on', async (_what, response) => {
     const server = createServer(socket => socket.once('data', () => socket.end(response)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     after(() => server.close())

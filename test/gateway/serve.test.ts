@@ -20,13 +20,13 @@ async function started(options: Partial<ServeOptions> = {}) {
   return { ...served, lines, reported }
 }
 
-test('the last line says where it listens', async () => {
+test('prints the address in the last line', async () => {
   const { lines, port } = await started()
   expect(lines.at(-1)).toBe(`listening on http://127.0.0.1:${port}`)
   expect(lines).toContain(`base URL: http://127.0.0.1:${port}`)
 })
 
-test('the printed commands work as they are, streamed and not', async () => {
+test('prints commands that work unchanged, with and without streaming', async () => {
   const { lines } = await started()
   const commands = lines.filter(line => line.startsWith('curl '))
   expect(commands.length).toBe(protocolNames.length)
@@ -38,7 +38,7 @@ test('the printed commands work as they are, streamed and not', async () => {
   }
 })
 
-test('one upstream for every model', async () => {
+test('forwards every model to one upstream', async () => {
   const seen = await upstream(sendJson(200, responses.messages))
   process.env['TEST_UPSTREAM_KEY'] = 'from-the-environment'
   const { url } = await started({ upstream: seen.url, upstreamProtocol: 'messages', upstreamKeyEnv: 'TEST_UPSTREAM_KEY' })
@@ -90,12 +90,12 @@ test.each([
   await expect(started({ config: file })).rejects.toThrow(new Error(`${file} is not JSON: ${place}`))
 })
 
-test('a port that is taken is an error', async () => {
+test('reports a port that is in use', async () => {
   const { port } = await started()
   await expect(started({ port })).rejects.toThrow(/EADDRINUSE.*--port/)
 })
 
-test.each(['null', '[]', '"demo"', '7'])('a configuration that is %s is refused, and not taken for none', async text => {
+test.each(['null', '[]', '"demo"', '7'])('refuses a configuration that is %s', async text => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, text)
   await expect(started({ config: file })).rejects.toThrow(/^configuration: expected an object with auth/)

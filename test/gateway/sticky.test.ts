@@ -31,11 +31,11 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     return seen.map(({ calls }) => calls.length)
   }
 
-  test('all turns of a conversation go to one channel', async () => {
+  test('sends all turns of a conversation to one channel', async () => {
     expect((await counts(turns('One').map(messages => post({ model: 'm', messages })))).sort()).toEqual([0, 0, 3])
   })
 
-  test('conversations are spread over the channels', async () => {
+  test('distributes conversations over the channels', async () => {
     const many = Array.from({ length: 60 }, (_, index) => post({ model: 'm', messages: [user(`Question ${index}`)] }))
     for (const count of await counts(many)) expect(count).toBeGreaterThan(8)
   })
@@ -54,7 +54,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await counts(requests, {}, served)).sort()).toEqual([0, 0, 12])
   })
 
-  test('channels take turns with sticky: false', async () => {
+  test('alternates channels with `sticky: false`', async () => {
     const same = Array.from({ length: 9 }, () => post({ model: 'm', messages: [user('One')] }))
     expect((await counts(same, { sticky: false })).sort()).toEqual([2, 3, 4])
   })
@@ -146,7 +146,7 @@ test.each([undefined, null, {}, { messages: 5 }, { messages: [] }, { messages: [
   expect(conversationKey({}, body(value), protocols.messages)).toBeUndefined()
 })
 
-test('a body that cannot be parsed has no key', () => {
+test('finds no key in a body that cannot be parsed', () => {
   const broken = {
     outline: { messages: [null] },
     get value(): unknown {
@@ -156,7 +156,7 @@ test('a body that cannot be parsed has no key', () => {
   expect(conversationKey({}, broken, protocols.messages)).toBeUndefined()
 })
 
-test('weights share the conversations out, and a new channel moves only its own share', () => {
+test('distributes conversations by weight, and a new channel moves only its own share', () => {
   const weights: Record<string, number> = { heavy: 3, light: 1 }
   const chosen = (key: string, from: Record<string, number>) =>
     Object.entries(from).reduce(

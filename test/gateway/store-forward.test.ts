@@ -51,7 +51,7 @@ const result = (id: string, more: object = {}) => ({ ...responses.responses, id,
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   describe.each([{}, memory])('a channel that stores responses itself, the gateway: %o', more => {
-    test('gets requests that refer to them as they are, and its words come back', async () => {
+    test('gets requests with references unchanged, and its response comes back', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, store: true }))
@@ -62,7 +62,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(await refused.json()).toEqual({ error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } })
     })
 
-    test('gets the request, with its own key and the query, and its response passes byte for byte', async () => {
+    test('gets the request with its own key and the query, and its response passes unchanged', async () => {
       const text = '{ "id":"resp_1",  "object":"response", "big": 12345678901234567890 }'
       const seen = await upstream(
         sendJson(200, result('resp_1')),
@@ -84,7 +84,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(seen.calls[1]?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'openai-organization': 'org' })
     })
 
-    test('may respond without a body', async () => {
+    test('can respond without a body', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), response => void response.writeHead(204).end())
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
@@ -92,7 +92,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect([response.status, await response.text(), response.headers.get('content-length')]).toEqual([204, '', null])
     })
 
-    test('streams one again that is still being made', async () => {
+    test('streams a response again that is in progress', async () => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream(streams.responses))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -105,7 +105,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     test.each([
       ['falls silent', { cut: false, silent: 60_000 }, 'the upstream stopped sending'],
       ['breaks', { cut: true, silent: 20 }, 'the upstream broke the connection'],
-    ])('and %s in the middle of that, is reported as failed', async (_what, { cut, silent }, message) => {
+    ])('is reported as failed when it %s in the middle of a stream', async (_what, { cut, silent }, message) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([half('responses').join(''), silent], { cut }))
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { idleMs: cut ? 0 : 60 } }))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -121,7 +121,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         '&starting_after=41',
         half('responses').map(frame => frame.replace(/"sequence_number":(\d+)/, (_, nth) => `"sequence_number":${42 + Number(nth)}`)),
       ],
-    ])('and breaks off, %s, continues the numbers of its events', async (_what, query, sent) => {
+    ])('continues the sequence numbers of its events when it breaks off, %s', async (_what, query, sent) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...sent, 20], { cut: true }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -132,7 +132,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(numbers).toEqual(numbers.map((_, nth) => first + nth))
     })
 
-    test('while that says nothing, pings keep the connection open, and none goes into an event', async () => {
+    test('sends keep-alives while its stream is silent, and none inside an event', async () => {
       const ping = ': ping\n\n'
       const [first = '', second = '', ...rest] = streams.responses
       const seen = await upstream(
@@ -158,7 +158,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     test.each([
       ['in the middle of an event', ['event: response.output_text.delta\ndata: {"type":"response.output_te']],
       ['between two events', []],
-    ])('and ends %s, as if that were all, is reported as failed, after complete events only', async (_what, rest) => {
+    ])('is reported as failed after complete events when its stream ends %s', async (_what, rest) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), ...rest]))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
@@ -175,14 +175,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       ['ends with an unknown event', [...streams.responses, 'data: {"type":"response.mystery","sequence_number":99}\n\n']],
       ['fails by its own word', [...half('responses'), failures.responses]],
       ['has nothing left to say', []],
-    ])('and %s, comes as it is', async (_what, chunks) => {
+    ])('passes unchanged when it %s', async (_what, chunks) => {
       const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream(chunks))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
       expect(await (await ask(`${path}/resp_1?stream=true&starting_after=3`)).text()).toBe(chunks.join(''))
     })
 
-    test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is reported as failed; the model: "%s"', async alias => {
+    test.each(['', 'as-the-client-knows-it'])('is reported as failed when an event does not end; the model: "%s"', async alias => {
       const seen = await upstream(
         sendJson(200, result('resp_1', { status: 'queued', output: [] })),
         sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, 30, `${'x'.repeat(6_000)}"}\n\n`]),
@@ -194,7 +194,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(failureIn(text, 'responses')?.message).toBe('an event of the upstream stream is too long')
     })
 
-    test('gets a safe content type: no browser renders its response as a page', async () => {
+    test('never returns a content type that a browser renders', async () => {
       const page = '{"id":"<script>alert(1)</script>"}'
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(200, page, { 'content-type': 'text/html' }))
       const ask = await start(one(seen.url, 'responses', more))
@@ -205,7 +205,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
     })
 
-    test('fails in its own words, without its key', async () => {
+    test('returns its own error without its key', async () => {
       const failure = { error: { message: 'the key upstream-secret is bad', type: 't', param: null, code: null } }
       const seen = await upstream(sendJson(200, result('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))
       const ask = await start(one(seen.url, 'responses', more))
@@ -215,14 +215,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(await response.json()).toEqual({ error: { ...failure.error, message: 'the key *** is bad' } })
     })
 
-    test('that is away is 502', async () => {
+    test('returns 502 when it is unreachable', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), response => response.destroy())
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
       expect((await ask(`${path}/resp_1`)).status).toBe(502)
     })
 
-    test('that is silent is 504', async () => {
+    test('returns 504 when it is silent', async () => {
       const seen = await upstream(sendJson(200, result('resp_1')), () => {})
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { firstByteMs: 300 } }))
       await ask(path, post(requests.responses))
@@ -267,14 +267,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   describe('without a store', () => {
-    test('the only channel that speaks the protocol gets the request', async () => {
+    test('sends the request to the only channel of the protocol', async () => {
       const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, result('resp_9')))]
       const ask = await start(three({ chat: chat.url, first: first.url }))
       expect(await (await ask(`${path}/resp_9`)).json()).toMatchObject({ id: 'resp_9' })
       expect(chat.calls.length).toBe(0)
     })
 
-    test('with several, none is chosen', async () => {
+    test('returns 404 when there are several channels', async () => {
       const [first, second] = [await upstream(sendJson(200, {})), await upstream(sendJson(200, {}))]
       const ask = await start(three({ chat: first.url, first: first.url, second: second.url }))
       const response = await ask(`${path}/resp_9`)
@@ -307,7 +307,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   describe('with a store', () => {
-    test('the channel that responded gets the request', async () => {
+    test('sends the request to the channel that responded', async () => {
       const [first, second] = [await upstream(sendJson(200, result('resp_1'))), await upstream(sendJson(200, result('resp_2')))]
       const ask = await start(three({ chat: first.url, first: first.url, second: second.url }, memory))
       await ask(path, post({ model: 'first', input: 'Hi' }))
@@ -397,7 +397,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect((await ask(path, post({ model: 'first', input: 'Two', previous_response_id: 'resp_1' }))).status).toBe(200)
     })
 
-    test('what is still being made cannot move', async () => {
+    test('refuses to move a response that is in progress', async () => {
       const [chat, first] = [
         await upstream(sendJson(200, responses['chat-completions'])),
         await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] }))),

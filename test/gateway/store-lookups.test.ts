@@ -74,7 +74,7 @@ async function responded<T>(response: Promise<T>, letGo: () => Promise<void>): P
   return response
 }
 
-test('items that a request refers to are looked up side by side, each once, and not all at once', async () => {
+test('looks up referenced items in parallel, each once, with a limit', async () => {
   const { up, seen, letGo, response, referring } = await forty()
   const { status } = await responded(response(referring), letGo)
   expect(status).toBe(200)
@@ -83,7 +83,7 @@ test('items that a request refers to are looked up side by side, each once, and 
   expect(up.calls.at(-1)?.text.match(/Hello/g)).toHaveLength(41)
 })
 
-test('signatures of calls are looked up in parallel, and not all at once', async () => {
+test('looks up signatures of calls in parallel, with a limit', async () => {
   const { seen, letGo, response } = await forty()
   const turn = (id: string) => [
     { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },
@@ -95,7 +95,7 @@ test('signatures of calls are looked up in parallel, and not all at once', async
   expect([seen.lookups, seen.most]).toEqual([100, bound])
 })
 
-test('when the client has left, nothing more is looked up', async () => {
+test('stops lookups when the client disconnects', async () => {
   const { up, seen, letGo, client, response, referring } = await forty()
   const responding = response(referring)
   while (seen.lookups === 0) await new Promise(setImmediate)
@@ -106,7 +106,7 @@ test('when the client has left, nothing more is looked up', async () => {
   expect(up.calls).toHaveLength(40)
 })
 
-test('when the store fails, nothing more is looked up', async () => {
+test('stops lookups when the store fails', async () => {
   const { seen, letGo, response, referring } = await forty()
   seen.respond = () => {
     throw new Error('away')

@@ -30,7 +30,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       expect((await here(`${path}/${id}`)).status).toBe(404)
     })
 
-    test('a damaged response is unknown', async () => {
+    test('treats a damaged response as unknown', async () => {
       const ask = await start(shared((await upstream(good)).url))
       const id = await idOf(await ask(path, post(requests.responses)))
       const client = createClient({ url: redis.url(name === 'fetch' ? 2 : 1) })
@@ -41,7 +41,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       expect((await ask(path, next(id))).status).toBe(400)
     })
 
-    test('a response expires', async () => {
+    test('expires a response', async () => {
       const ask = await start(shared((await upstream(good)).url, { ttlMs: 1 }))
       const id = await idOf(await ask(path, post(requests.responses)))
       await new Promise(resolve => setTimeout(resolve, 50))
@@ -51,7 +51,7 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
 })
 
 describe.each(hostsOf(import.meta.url))('while Redis cannot be reached, through %s', (_, start) => {
-  test('responses still arrive, none is called unknown, and the log reports it without the password', async () => {
+  test('returns responses, calls none unknown, and logs it without the password', async () => {
     const logged: unknown[] = []
     const log = (details: object, message: string) => logged.push(details, message)
     const config = one((await upstream(good)).url, 'messages', { store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } })

@@ -55,7 +55,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: [thinking, call] }, { role: 'user' }])
   })
 
-  test('unless it is configured the signature is in the response, and nothing is stored', async () => {
+  test('returns the signature in the response and stores nothing unless configured', async () => {
     const kept = new Map<string, string>()
     const seen = await upstream(sendJson(200, wantsTool), sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'), { store: kept })
@@ -65,7 +65,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('c2lnbmVk')
   })
 
-  test('the signatures of one key are not those of another', async () => {
+  test('keeps the signatures of each key separate', async () => {
     const seen = await upstream(sendJson(200, wantsTool), sendJson(200, responses.messages))
     const { auth: _, ...config } = one(seen.url, 'messages', signed)
     const ask = await start({
@@ -80,7 +80,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('c2lnbmVk')
   })
 
-  test('a store that cannot be read fails the request, for the provider would refuse it or think worse', async () => {
+  test('fails the request when the store cannot be read', async () => {
     const store = { get: () => Promise.reject(new Error('away')), set: () => undefined, delete: () => undefined }
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { signatures: true } }), { store })
     expect((await ask(path, post(loop))).status).toBe(503)

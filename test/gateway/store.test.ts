@@ -97,7 +97,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(received(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
     })
 
-    test('a stream that broke off is not kept', async () => {
+    test('does not store a stream that broke off', async () => {
       const half = streams[served].slice(0, 3)
       const ask = await start(one((await upstream(sendStream(half, { cut: true }))).url, served, memory))
       const text = await (await ask(path, post({ ...requests.responses, stream: true }))).text()
@@ -105,7 +105,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect((await ask(`${path}/${begun?.response.id}`)).status).toBe(404)
     })
 
-    test('a stream whose client left is not kept', async () => {
+    test('does not store a stream whose client disconnected', async () => {
       const kept = new Map<string, string>()
       const seen = await upstream(sendStream([...streams[served].slice(0, 3), 5_000, ...streams[served].slice(3)]))
       const ask = await start(one(seen.url, served), { store: kept })
@@ -117,7 +117,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(kept.size).toBe(0)
     })
 
-    test('with `store: false` nothing is kept', async () => {
+    test('stores nothing with `store: false`', async () => {
       const kept = new Map<string, string>()
       const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served), { store: kept })
       const body = await good(await ask(path, post({ ...requests.responses, store: false })))
@@ -157,7 +157,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(seen.calls.length).toBe(0)
     })
 
-    test('what a client wanted kept makes no note', async () => {
+    test('makes no note for `store: true`', async () => {
       const ask = await start(one((await upstream(sendJson(200, responses[served]))).url, served, memory))
       const response = await ask(path, post({ ...requests.responses, store: true }))
       expect(response.headers.get('wireglot-notes') ?? '').not.toContain('/store')
@@ -241,7 +241,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(received(seen)[0]).toBe('assistant: One moment.')
   })
 
-  test('ids that an upstream repeats are two responses', async () => {
+  test('stores two responses when an upstream repeats an id', async () => {
     const says = (content: string) =>
       sendJson(200, { ...responses['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
     const seen = await upstream(says('One'), says('Two'), says('Three'))
@@ -253,7 +253,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(received(seen)).toEqual(['user: Hi', 'assistant: One', 'user: And now?'])
   })
 
-  test('instructions are not inherited', async () => {
+  test('does not inherit instructions', async () => {
     const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', memory))
     const { id } = await good(await ask(path, post({ ...requests.responses, instructions: 'Be brief.' })))
@@ -285,14 +285,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(`${path}/${body.id}`)).status).toBe(200)
   })
 
-  test('an error is not kept', async () => {
+  test('does not store an error', async () => {
     const kept = new Map<string, string>()
     const ask = await start(one((await upstream(sendJson(500, { error: { message: 'no' } }))).url, 'chat-completions'), { store: kept })
     expect((await ask(path, post(requests.responses))).status).toBe(500)
     expect(kept.size).toBe(0)
   })
 
-  test('the demo model remembers, too', async () => {
+  test('stores responses of the demo model', async () => {
     const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], ...memory })
     const { id } = await good(await ask(path, post({ model: 'demo', input: 'One' })))
     const { output } = await good(await ask(path, next(id, 'Two')))
@@ -418,12 +418,12 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(set).toContainEqual([expect.stringContaining(id), expect.any(String), 5_000])
     })
 
-    test('that fails to store a response does not fail the response', async () => {
+    test('returns the response when the store fails to write', async () => {
       const ask = await startWith(failing({ set: rejects }))
       await good(await ask(path, post(requests.responses)))
     })
 
-    test('that is away is reported once, until it has been reached again', async () => {
+    test('logs an unreachable store once, until it is reachable again', async () => {
       const warnings: string[] = []
       const quiet = () => {}
       const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
@@ -440,7 +440,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(warnings).toEqual(Array(2).fill('the response store cannot be reached'))
     })
 
-    test('that can read but not write is reported once', async () => {
+    test('logs a store that can read but not write once', async () => {
       const warnings: string[] = []
       const quiet = () => {}
       const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
@@ -452,18 +452,18 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(warnings).toEqual(['the response store cannot be reached'])
     })
 
-    test('that cannot delete says so', async () => {
+    test('returns an error when the store cannot delete', async () => {
       const kept = JSON.stringify({ body: responses.responses })
       const ask = await startWith(failing({ get: () => kept, delete: rejects }))
       expect((await ask(`${path}/resp_1`, { method: 'DELETE' })).status).toBe(503)
     })
 
-    test('that cannot be read does not make a response unknown', async () => {
+    test('does not call a response unknown when the store cannot be read', async () => {
       const ask = await startWith(failing({ get: rejects }))
       for (const response of [await ask(path, next('resp_1')), await ask(`${path}/resp_1`)]) expect(response.status).toBe(503)
     })
 
-    test('that gives something strange knows nothing', async () => {
+    test('is treated as empty when it returns an unexpected value', async () => {
       const ask = await startWith(failing({ get: () => 42 }))
       expect((await ask(`${path}/resp_1`)).status).toBe(404)
     })
@@ -512,7 +512,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     })
   })
 
-  test('what alone is more than memory may hold drives nothing else out', async () => {
+  test('does not evict other responses for one that exceeds the memory limit', async () => {
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const { id } = await good(await ask(path, post(requests.responses)))
     const large = await good(await ask(path, post({ ...requests.responses, input: 'x'.repeat(30_000) })))
@@ -520,7 +520,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(`${path}/${id}`)).status).toBe(200)
   })
 
-  test('memory has a limit: what was not used for longest goes', async () => {
+  test('evicts the least recently used response when the memory is full', async () => {
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const ids: string[] = []
     for (let i = 0; i < 20; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
@@ -528,7 +528,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect((await ask(`${path}/${ids.at(-1)}`)).status).toBe(200)
   })
 
-  test('memory forgets in time', async () => {
+  test('expires responses in memory', async () => {
     const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { memory: true, ttlMs: 1 } }))
     const { id } = await good(await ask(path, post(requests.responses)))
     await new Promise(resolve => setTimeout(resolve, 20))

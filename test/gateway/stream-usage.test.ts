@@ -24,14 +24,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
   })
 
-  test('a client that requested counts gets them', async () => {
+  test('returns counts to a client that requested them', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions'))
     const text = await (await ask(path, asking({ stream_options: { include_usage: true } }))).text()
     expect(text).toBe(frames.join(''))
   })
 
-  test('one more field is all that changes in the bytes', async () => {
+  test('adds one field and keeps the other bytes', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions'))
     const text = '{ "model": "m","stream" : true, "odd": 12345678901234567890, "messages":[{"role":"user","content":"Hi"}] }'
@@ -39,14 +39,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[0]?.text).toBe(`{"stream_options":{"include_usage":true},${text.slice(1)}`)
   })
 
-  test('other stream options stay', async () => {
+  test('keeps other stream options', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions'))
     await (await ask(path, asking({ stream_options: { include_obfuscation: false } }))).text()
     expect(seen.calls[0]?.json['stream_options']).toEqual({ include_obfuscation: false, include_usage: true })
   })
 
-  test('with another name of the model both are changed', async () => {
+  test('adds the field when the model name is replaced', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
     const text = await (await ask(path, asking({ model: 'nick' }))).text()

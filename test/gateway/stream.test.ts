@@ -49,7 +49,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(response.status).toBe(before.length > 0 ? 200 : 502)
   })
 
-  test.each(pairs)('a stream for %s from %s says the same', async (client, served) => {
+  test.each(pairs)('returns the same content in a stream for %s from %s', async (client, served) => {
     const seen = await upstream(sendStream(streams[served]))
     const ask = await start(one(seen.url, served))
     const response = await ask(...streaming(client))
@@ -128,7 +128,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs)('a stream that is cut off is an error, not an end: %s from %s', async (client, served) => {
+  test.each(pairs)('ends with an error when the stream is cut off: %s from %s', async (client, served) => {
     for (const cut of [true, false]) {
       const { url } = await upstream(sendStream([...half(served), 30], { cut }))
       const ask = await start(one(url, served))
@@ -139,7 +139,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test.each(protocols)('a stream that is over before it began is 502: %s', async protocol => {
+  test.each(protocols)('returns 502 when a stream ends before it began: %s', async protocol => {
     for (const cut of [false, true]) {
       const { url } = await upstream(sendStream([': hello\n\n', 20], { cut }))
       for (const client of protocols) {
@@ -210,7 +210,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await (await ask(...streaming('messages'))).text()).toBe([...half('messages'), ...frames].join(''))
   })
 
-  test.each(pairs)('what is left of a frame that was cut off is not sent: %s from %s', async (client, served) => {
+  test.each(pairs)('drops an incomplete frame of a cut-off stream: %s from %s', async (client, served) => {
     const [frame = ''] = half(served).slice(-1)
     const { url } = await upstream(sendStream([...half(served), 20, frame.slice(0, -9)]))
     const ask = await start(one(url, served, { defaults: { eventLimit: 100_000 } }))
@@ -219,7 +219,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
   })
 
-  test.each(pairs)('nor is the name of an event whose data never came: %s from %s', async (client, served) => {
+  test.each(pairs)('drops the name of an event without data: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream([...half(served), 20, 'event: content_block_delta\n']))
     const ask = await start(one(url, served, { defaults: { eventLimit: 100_000 } }))
     const text = await (await ask(...streaming(client))).text()
@@ -227,7 +227,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
   })
 
-  test('no ping gets into a JSON list that is sent as a stream, though its upstream falls silent within a text', async () => {
+  test('sends no keep-alive inside a text of a JSON list when the upstream is silent', async () => {
     const wire = (text: string) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, finishReason: 'STOP' }] })
     const list = JSON.stringify([wire('a'.repeat(100_000))])
     const { url } = await upstream(sendStream([list.slice(0, 90_000), 120, list.slice(90_000)]))
@@ -267,7 +267,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records[0]).not.toHaveProperty('failure')
   })
 
-  test('calls one after another go over one connection', async () => {
+  test('reuses one connection for consecutive calls', async () => {
     const seen = await upstream(sendStream(streams.messages))
     const ask = await start(one(seen.url, 'messages'))
     for (let i = 0; i < 4; i++) {
@@ -278,7 +278,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.sockets.size).toBeLessThan(3)
   })
 
-  test('bytes pass through untouched, also odd ones', async () => {
+  test('passes bytes unchanged, including unusual ones', async () => {
     const odd = [
       ': comment\n\n',
       'id: 7\n',
@@ -304,7 +304,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 })
 
 describe.each(hostsOf(import.meta.url))('through %s, between equal protocols', (_, start) => {
-  test.each(['messages', 'responses'] as const)('a response of %s does not forward a response that begins inside another one', async protocol => {
+  test.each(['messages', 'responses'] as const)('does not forward a response that begins inside another one: %s', async protocol => {
     const [first, second] = [streams[protocol], streams[protocol].map(frame => frame.replaceAll('msg_1', 'msg_2').replaceAll('resp_1', 'resp_2'))]
     const seen = await upstream(sendStream([...half(protocol), second.join('')]))
     const ask = await start(one(seen.url, protocol))

@@ -46,7 +46,7 @@ describe.each(hostsOf(import.meta.url))('through %s, strict', (_, start) => {
     expect(text).not.toContain('[DONE]')
   })
 
-  test('is a status for every client where nothing was sent before that note', async () => {
+  test('returns an error status when nothing was sent before that note', async () => {
     const oddStart = streams.messages.map(frame => frame.replace('"message":{', '"odd_field":1,"message":{'))
     for (const client of others('messages')) {
       const ask = await start(one((await upstream(sendStream(oddStart))).url, 'messages', strict))
@@ -82,12 +82,12 @@ describe.each(hostsOf(import.meta.url))('through %s, strict', (_, start) => {
     expect(await sent(await (await ask(paths.responses, post({ ...requests.responses, stream: true }))).text(), 'responses')).toBe('Hello')
   })
 
-  test('has nothing to say between equal protocols', async () => {
+  test('changes nothing between equal protocols', async () => {
     const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages', strict))
     expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(odd)
   })
 
-  test('without it the same response passes, with the note', async () => {
+  test('passes the same response with the note without strict', async () => {
     const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages'))
     const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
     expect(response.status).toBe(200)

@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each([false, true])('an exchange is one span in the words of the conventions, stream: %s', async stream => {
+  test.each([false, true])('records an exchange as one span with conventional attributes, stream: %s', async stream => {
     const { url, calls } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
     await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: 'nick', stream }))).text()
@@ -56,7 +56,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(calls[0]?.headers['traceparent']).toBe(`00-${span?.spanContext().traceId}-${span?.spanContext().spanId}-01`)
   })
 
-  test('a failure has its kind', async () => {
+  test('records the kind of a failure', async () => {
     const { url } = await upstream(sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }))
     const ask = await start(one(url, 'messages'))
     await (await ask(paths.responses, post(requests.responses))).text()
@@ -65,7 +65,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR, message: 'upstream_status' }, attributes: { 'error.type': 'upstream_status' } })
   })
 
-  test('tokens and times are measured', async () => {
+  test('measures tokens and times', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     await (await ask(paths.messages, post(requests.messages))).text()
@@ -81,7 +81,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ])
   })
 
-  test('unknown models make no series of their own', async () => {
+  test('adds no metric series for unknown models', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     for (const model of ['made-up-1', 'made-up-2']) await (await ask(paths.messages, post({ ...requests.messages, model }))).text()

@@ -13,7 +13,7 @@ test.each([
   ['https://a.test/v1/', '/v1/chat/completions', 'https://a.test/v1/chat/completions'],
   ['https://a.test/proxy', '/v1/messages', 'https://a.test/proxy/v1/messages'],
   ['https://a.test/api/v4', '/v1/chat/completions', 'https://a.test/api/v4/chat/completions'],
-])('%s and %s are %s', (base, target, url) => {
+])('joins %s and %s to %s', (base, target, url) => {
   expect(urlOf(base, target)).toBe(url)
 })
 
@@ -41,7 +41,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.map(({ json }) => json['model'])).toEqual(['real-name', 'real-name', 'real-name'])
   })
 
-  test('between equal protocols nothing but the name changes, not even a space', async () => {
+  test('changes only the model name between equal protocols', async () => {
     const text = (model: string) =>
       `{ "messages": [{"role":"user","content":"\\"model\\": \\\\"}],  "model" : "${model}", "odd": 12345678901234567890, "deep": {"model": "stays"} }`
     const response = (model: string) =>
@@ -52,7 +52,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[0]?.text).toBe(text('real'))
   })
 
-  test.each(pairs.filter(([client, served]) => client === served))('of a long body in its own protocol too: %s', async protocol => {
+  test.each(pairs.filter(([client, served]) => client === served))('changes only the model name of a long body: %s', async protocol => {
     const { model: _, ...rest } = requests[protocol]
     const inner = JSON.stringify(rest).slice(1, -1)
     const text = (model: string) =>
@@ -100,7 +100,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[0]?.json['model']).toBe('m')
   })
 
-  test('a star takes what begins like it; the most exact one wins', async () => {
+  test('routes by prefix patterns, and prefers the longest', async () => {
     const [some, all] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const ask = await start({
@@ -118,7 +118,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'vendor/exact' }] })
   })
 
-  test('of several protocols of one channel the caller’s own is spoken, else the first', async () => {
+  test('uses the protocol of the client when the channel supports it, else the first', async () => {
     const seen = await upstream((response, { path }) => sendJson(200, path === paths.messages ? responses.messages : responses['chat-completions'])(response))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { protocols: ['chat-completions', 'messages'] }))
     for (const protocol of ['messages', 'chat-completions', 'responses'] as const) expect((await ask(...asking(protocol))).status).toBe(200)
@@ -145,7 +145,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await failed.text()).toContain('First failure')
   })
 
-  test('weights share the calls out, always the same way', async () => {
+  test('distributes calls by weight, deterministically', async () => {
     const [heavy, light] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
     const ask = await start({
@@ -169,20 +169,20 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.length).toBe(times)
   })
 
-  test('a connection that breaks before the response is retried', async () => {
+  test('retries when the connection breaks before the response', async () => {
     const seen = await upstream(response => response.destroy(), sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
     expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
   })
 
-  test('nothing is retried once a response has begun', async () => {
+  test('does not retry after a response has begun', async () => {
     const seen = await upstream(sendStream(streams['chat-completions'].slice(0, 2), { cut: true }))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3 } }))
     await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
     expect(seen.calls.length).toBe(1)
   })
 
-  test('what a model does not take is left out, with a note', async () => {
+  test('drops a field that a model does not support, with a note', async () => {
     const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { unsupported: ['temperature', 'stop'] }))
     const response = await ask(paths['chat-completions'], chat('m', { temperature: 0.5, top_p: 0.9, odd: 1 }))
@@ -279,7 +279,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(JSON.stringify(seen.calls[0]?.json)).not.toContain('include_usage')
   })
 
-  test('headers for the upstream are chosen, not copied', async () => {
+  test('sends only selected headers to the upstream', async () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', {}, {}, { headers: { 'X-Org': 'ours' } }))
     const headers = {
@@ -326,7 +326,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
-  test('headers of the upstream do not travel on, but for limits', async () => {
+  test('returns no headers of the upstream except rate limits', async () => {
     const { url } = await upstream(
       sendJson(200, responses.messages, { 'set-cookie': 'a=b', server: 'secret-server', 'x-ratelimit-limit-requests': '10', connection: 'close' }),
     )
@@ -392,7 +392,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls).toMatchObject([{ path }])
   })
 
-  test('a channel above its rate limit is skipped', async () => {
+  test('skips a channel above its rate limit', async () => {
     const [few, rest] = [await upstream(sendJson(200, responses['chat-completions'])), await upstream(sendJson(200, responses['chat-completions']))]
     const channel = (name: string, baseUrl: string, requestsPerMinute: number) => ({
       name,

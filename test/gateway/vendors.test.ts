@@ -40,7 +40,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls[0]?.json).not.toHaveProperty('store')
   })
 
-  test('the key goes into the header of the vendor where it is not that of the protocol', async () => {
+  test('sends the key in the header of the vendor when it differs from the protocol', async () => {
     const seen = await upstream(sendJson(200, responses['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'azure', baseUrl: `${seen.url}/openai/v1`, apiKey: 'key-0123456789' }] })
     expect((await ask('/v1/chat/completions', post(requests['chat-completions']))).status).toBe(200)

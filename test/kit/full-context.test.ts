@@ -39,12 +39,13 @@ describe('a full context', () => {
     `This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (${counts}). Please reduce the length of either one.`
 
   test.each([sglang, openRouter('8000 of text input, 1000 in the output'), openRouter('7000 of text input, 1000 of tool input, 1000 in the output')])(
-    'of prompt and output together is recognized from servers that copy OpenAI: %s',
+    'is recognized for prompt and output together from servers that copy OpenAI: %s',
     message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 
-  test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])('of prompt and output together is recognized: %s', message =>
-    expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
+  test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])(
+    'is recognized for prompt and output together: %s',
+    message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 
   test.each([
@@ -65,7 +66,7 @@ describe('a full context', () => {
     expect(translateError(error(message), { from: 'chat-completions', to: 'generate-content' }).body).toMatchObject({ error: { message } })
   })
 
-  test('of prompt and output has the code of OpenAI', () => {
+  test('is written with the code of OpenAI for prompt and output', () => {
     const message = {
       type: 'error',
       error: {

@@ -39,7 +39,7 @@ describe.each(all)('$name: the official client', protocol => {
     )
   })
 
-  test('receives in a stream what it receives in the same response as a whole', async () => {
+  test('receives the same from a stream as from the complete response', async () => {
     await fc.assert(
       fc.asyncProperty(receivedEvents, async events => {
         const streamed = await readStream(encodeStream(protocol, events, options).text)

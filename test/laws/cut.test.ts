@@ -13,7 +13,7 @@ const cutBytes = fc.tuple(cleanEvents, fc.nat(1_000_000))
 const cut = (bytes: Uint8Array, at: number) => bytes.slice(0, at % bytes.length)
 
 describe.each(pairs)('$name', ({ from, to }) => {
-  test('cut after any byte, the stream is legal and fails, unless the complete response was there', () => {
+  test('writes a legal stream that fails when cut after any byte before the end of the response', () => {
     const strict = strictOf(to.name)
     fc.assert(
       fc.property(cutBytes, ([events, at]) => {
@@ -30,7 +30,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
 })
 
 describe.each(all)('$name → $name', protocol => {
-  test('cut after any byte, what came passes as it is without what is left of a frame, and a failure follows unless the complete response was there', () => {
+  test('passes complete frames and then fails when cut after any byte before the end of the response', () => {
     const strict = strictOf(protocol.name)
     fc.assert(
       fc.property(cutBytes, ([events, at]) => {

@@ -6,13 +6,13 @@ import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { runs } from '../support/runs.ts'
 
-describe.each(all)('$name, read, edited and written again', protocol => {
+describe.each(all)('edits of decoded $name bodies', protocol => {
   const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel, fieldNames, frames } = protocol
   /** Where a request has its conversation, and its model. */
   const { turns: list = '', model = '' } = fieldNames
   const { request, response } = wiresOf(protocol)
 
-  test('another model changes nothing else', () => {
+  test('changes nothing but the model of a request', () => {
     fc.assert(
       fc.property(request, wire => {
         const value = attempt(() => decodeRequest(wire).value)
@@ -23,7 +23,7 @@ describe.each(all)('$name, read, edited and written again', protocol => {
     )
   })
 
-  test.skipIf(frames.withoutModel)('a response of another model changes nothing else', () => {
+  test.skipIf(frames.withoutModel)('changes nothing but the model of a response', () => {
     fc.assert(
       fc.property(response, wire => {
         const value = attempt(() => decodeResponse(wire).value)
@@ -36,7 +36,7 @@ describe.each(all)('$name, read, edited and written again', protocol => {
     )
   })
 
-  test('a message more changes none of those before it', () => {
+  test('keeps the messages before an appended one', () => {
     fc.assert(
       fc.property(request, wire => {
         const value = attempt(() => decodeRequest(wire).value)
@@ -57,7 +57,7 @@ describe.each(all)('$name, read, edited and written again', protocol => {
     )
   })
 
-  test('a text that was changed in place is the only thing that changes', () => {
+  test('changes nothing but an edited text', () => {
     fc.assert(
       fc.property(request, wire => {
         const value = attempt(() => decodeRequest(wire).value)

@@ -51,8 +51,8 @@ const rows = pairs.flatMap(({ from, to, name }) =>
 
 const own = all.flatMap(({ name }) => bodies[name as ProtocolName].flatMap(wire => withOddKeys(wire).map(({ body }) => ({ from: name as ProtocolName, body }))))
 
-describe('an unknown key of an error is noted, at any path', () => {
-  test.each(rows)('$name $body', ({ from, to, path, body }) => {
+describe('unknown keys of an error', () => {
+  test.each(rows)('$name: notes the unknown key in $body', ({ from, to, path, body }) => {
     const response = translateError({ status: 500, headers: {}, body }, { from, to })
     expect(isReported(response.body, response.notes, path)).toBe(true)
     const result = attempt(() => translateResponse(body, { from, to }))
@@ -66,7 +66,7 @@ describe('an unknown key of an error is noted, at any path', () => {
     expect(stream.notes.some(({ code }) => code === 'event.unknown') || isReported(text, stream.notes, path)).toBe(true)
   })
 
-  test.each(own)('$from by itself $body', ({ from, body }) => {
+  test.each(own)('returns an error body of $from unchanged within its protocol: $body', ({ from, body }) => {
     const protocol = protocols[from]
     const response = attempt(() => protocol.decodeResponse(body).value)
     // Some are errors only by the status of the response.
@@ -76,14 +76,14 @@ describe('an unknown key of an error is noted, at any path', () => {
   })
 })
 
-describe('text of an error in another type is reported', () => {
+describe('fields of an error with values of another type', () => {
   test.each(
     (['chat-completions', 'responses'] as const).flatMap(from =>
       ['type', 'code', 'param'].flatMap(key =>
         [true, [odd], { [odd]: odd }].flatMap(value => all.map(({ name }) => ({ from, key, value, to: name as ProtocolName }))),
       ),
     ),
-  )('$from → $to: $key $value', ({ from, to, key, value }) => {
+  )('$from → $to: reports $key $value', ({ from, to, key, value }) => {
     const body = { error: { message: 'm', type: 'server_error', [key]: value } }
     const { notes, body: written } = translateError({ status: 500, headers: {}, body }, { from, to })
     if (from === to) expect(written).toEqual(body)
@@ -91,7 +91,7 @@ describe('text of an error in another type is reported', () => {
   })
 })
 
-test.each(pairs)('$name: a message that is no text is shown all the same', ({ from, to }) => {
+test.each(pairs)('$name: returns a message that is not a string as text', ({ from, to }) => {
   for (const message of [[odd], { text: odd }, 700_001]) {
     const { body } = translateError(
       { status: 500, headers: {}, body: { error: { message } } },
@@ -104,7 +104,7 @@ test.each(pairs)('$name: a message that is no text is shown all the same', ({ fr
 const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const others = (from: ProtocolName) => all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
 
-describe('a type that the kind of an error does not imply is noted', () => {
+describe('error types that the kind does not imply', () => {
   const note = { responses: 'error.details /error/type', messages: 'field.unknown /error/type' }
 
   test.each(
@@ -118,7 +118,7 @@ describe('a type that the kind of an error does not imply is noted', () => {
         { from: 'messages', status: 404, type: 'api_error' },
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
-  )('$from → $to: $status $type $code', ({ from, to, status, type, ...more }) => {
+  )('$from → $to: notes $status $type $code', ({ from, to, status, type, ...more }) => {
     const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type, ...more } } }, { from, to })
     expect(reported(notes)).toContain(note[from])
   })
@@ -134,12 +134,12 @@ describe('a type that the kind of an error does not imply is noted', () => {
         { from: 'messages', status: 422, type: 'invalid_request_error' },
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
-  )('$from → $to: not $status $type, which are one', ({ from, to, status, type }) => {
+  )('$from → $to: makes no note for $status $type, which the kind implies', ({ from, to, status, type }) => {
     const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type } } }, { from, to })
     expect(reported(notes)).not.toContain(note[from])
   })
 
-  test.each(others('responses'))('responses → %s, in a stream', to => {
+  test.each(others('responses'))('responses → %s: notes the type in a stream', to => {
     const stream = createStreamTranslator({ from: 'responses', to })
     stream.push(`data: ${JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', code: 'invalid_api_key', message: 'm' } })}\n\n`)
     stream.end()
@@ -147,7 +147,7 @@ describe('a type that the kind of an error does not imply is noted', () => {
   })
 })
 
-describe('a status in the body of an error is passed on or noted', () => {
+describe('statuses in the body of an error', () => {
   const bodyOf = {
     'chat-completions': (code: unknown) => ({ error: { message: 'm', code } }),
     'generate-content': (code: unknown) => ({ error: { message: 'm', code, status: 'INTERNAL' } }),
@@ -163,7 +163,7 @@ describe('a status in the body of an error is passed on or noted', () => {
         { from: 'generate-content', code: 'x', note: 'field.unknown /error/code' },
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
-  )('$from → $to: $code with HTTP status 500', ({ from, to, code, note }) => {
+  )('$from → $to: notes $code with HTTP status 500', ({ from, to, code, note }) => {
     const { notes, status } = translateError({ status: 500, headers: {}, body: bodyOf[from](code) }, { from, to })
     expect(status).toBe(500)
     expect(reported(notes)).toContain(note)
@@ -188,24 +188,24 @@ describe('a status in the body of an error is passed on or noted', () => {
   })
 
   test.each(others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))))(
-    'generate-content → $to: an absent one is not noted: $error',
+    'generate-content → $to: makes no note for an absent status: $error',
     ({ to, error }) => {
       expect(translateError({ status: 500, body: { error } }, { from: 'generate-content', to }).notes).toEqual([])
     },
   )
 
-  test.each(others('messages'))('messages → %s: one that its type implies', to => {
+  test.each(others('messages'))('messages → %s: notes a status that the type implies only if the target cannot express it', to => {
     const body = { type: 'error', error: { type: 'billing_error', message: 'm' } }
     const places = translateResponse(body, { from: 'messages', to }).notes.filter(({ code }) => code === 'error.status')
     expect(places.map(({ path }) => path)).toEqual(to === 'generate-content' ? [] : ['/error/type'])
   })
 
-  test('generate-content → messages: that its server is not available', () => {
+  test('generate-content → messages: notes the status UNAVAILABLE', () => {
     const { notes } = translateResponse({ error: { message: 'm', code: 503, status: 'UNAVAILABLE' } }, { from: 'generate-content', to: 'messages' })
     expect(reported(notes)).toEqual(['error.status /error/code'])
   })
 
-  test.each(pairs)('$name: a status that no body has is not noted', ({ from, to }) => {
+  test.each(pairs)('$name: makes no note for a status that is not in the body', ({ from, to }) => {
     for (const [kind, status] of Object.entries({ overloaded: 503, internal: 500, invalid_request: 400, rate_limit: 429 } as const)) {
       const { wire } = from.encodeError({ kind: kind as 'internal', status, message: 'Overloaded' })
       const stream = createStreamTranslator({ from: from.name as ProtocolName, to: to.name as ProtocolName })

@@ -13,7 +13,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { collectStream, explodeResponse } from '../../src/translate/fold.ts'
 import { runs } from '../support/runs.ts'
 
-test('collect restores what explode took apart', () => {
+test('collect restores the response that explode streamed', () => {
   fc.assert(
     fc.property(canonicalResponse, response => {
       fc.pre(response.candidates.every(({ index }, place) => index === place))
@@ -26,7 +26,7 @@ test('collect restores what explode took apart', () => {
   )
 })
 
-test('explode and collect again changes nothing, and calls a stream clean that was', () => {
+test('explode and collect keep a collected response, and a clean stream clean', () => {
   fc.assert(
     fc.property(cleanEvents, events => {
       const { response, clean } = collect(events)
@@ -40,7 +40,7 @@ test('explode and collect again changes nothing, and calls a stream clean that w
 describe.each(all)('$name', protocol => {
   const { response: wires } = wiresOf(protocol)
 
-  test('a complete response, streamed and collected, means the same', () => {
+  test('keeps the meaning of a complete response that is streamed and collected', () => {
     fc.assert(
       fc.property(wires, wire => {
         const decoded = attempt(() => protocol.decodeResponse(wire).value)

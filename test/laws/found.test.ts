@@ -30,7 +30,7 @@ describe('the same JSON, and nothing is noted', () => {
   })
 })
 
-test('a namespace of tools inside another is kept as it is, and noted elsewhere', () => {
+test('keeps nested tool namespaces unchanged, and notes them for other protocols', () => {
   const tools = [{ type: 'namespace', name: 'outer', description: '', tools: [{ type: 'namespace', name: 'inner' }] }]
   const wire = { input: 'x', tools }
   expect(cross('request', wire, protocols.responses, protocols.responses)?.wire).toEqual(wire)
@@ -39,7 +39,7 @@ test('a namespace of tools inside another is kept as it is, and noted elsewhere'
 
 const point = { type: 'object', properties: { x: { type: 'number' } } }
 
-describe('what a note says is so', () => {
+describe('notes are true', () => {
   test.each<Row>([
     {
       what: 'a response whose objects are closed: a schema without a media type',
@@ -221,7 +221,7 @@ describe('what a note says is so', () => {
   ])('$what', row => expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined())
 })
 
-describe('nothing is lost silently', () => {
+describe('nothing is dropped without a note', () => {
   test.each<Row>([
     {
       what: 'an image whose bytes are written with percent signs, which other wires write as base64',
@@ -394,7 +394,7 @@ describe('a response that is streamed and collected is the one that is written a
   })
 })
 
-describe('what was written, its own codecs read and write again alike', () => {
+describe('written bodies survive their own codecs', () => {
   test.each<Row>([
     {
       what: 'two calls with one id, and reasoning after them',

@@ -26,7 +26,7 @@ test('the random streams obey the grammar themselves', () => {
 })
 
 describe.each(all)('$name: the stream decoder', protocol => {
-  test('gives events that obey the grammar, whatever it reads and wherever it is cut', () => {
+  test('yields events that obey the grammar for any input and any cut', () => {
     fc.assert(
       fc.property(brokenStream(protocol), text => {
         expect(checkGrammar(read(protocol, text))).toEqual([])
@@ -35,7 +35,7 @@ describe.each(all)('$name: the stream decoder', protocol => {
     )
   })
 
-  test('calls no stream clean that was cut off', () => {
+  test('never reports a cut-off stream as clean', () => {
     const cut = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
       // If a frame of its own ends the response, everything is sent before it (3.8).
@@ -77,7 +77,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
     )
   })
 
-  test('frames carry the name of their event where the protocol wants it, and end with a blank line', () => {
+  test('writes event names where the protocol requires them, and a blank line after each frame', () => {
     fc.assert(
       fc.property(cleanEvents, events => {
         const { text } = encodeStream(protocol, events)
@@ -114,7 +114,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
     )
   })
 
-  test('a cut stream makes the official client fail', async () => {
+  test('makes the official client fail when the stream is cut off', async () => {
     const client = clientOf(protocol.name)
     await fc.assert(
       fc.asyncProperty(cutEvents, async events => {
@@ -126,7 +126,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
 })
 
 describe.each(pairs)('$name', ({ from, to }) => {
-  test('the stream is legal whatever the upstream did, and fails unless the upstream came to its end', () => {
+  test('writes a legal stream for any upstream, which fails unless the upstream finished', () => {
     fc.assert(
       fc.property(brokenStream(from), text => {
         const translator = createStreamTranslator(from, to, {})

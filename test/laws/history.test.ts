@@ -41,7 +41,7 @@ describe.each(all)('$name: a conversation', protocol => {
     )
   })
 
-  test('comes back from its wire with every text, call and result', () => {
+  test('is restored with every text, call and result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
         expect(essence(protocol.decodeRequest(written(request, protocol).wire).value)).toEqual(essence(request))
@@ -52,7 +52,7 @@ describe.each(all)('$name: a conversation', protocol => {
 })
 
 describe.each(pairs)('$name: a conversation', ({ from, to }) => {
-  test('goes there and back without loss of text, call or result', () => {
+  test('is restored through the other protocol with every text, call and result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
         const first = written(request, from)

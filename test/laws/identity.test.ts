@@ -54,7 +54,7 @@ describe.each(all)('$name, read and written again', protocol => {
     )
   })
 
-  test('a stream under another name of its model says the same but for that name, and fails alike', () => {
+  test('changes only the model name of a stream, and fails alike', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), fc.boolean(), (events, isWhole) => {
         const frames = encodeStream(protocol, events).wires.map(wire => protocol.frames.write(wire))
@@ -71,7 +71,7 @@ describe.each(all)('$name, read and written again', protocol => {
     )
   })
 
-  test('most of what the schemas allow can be read, so that the properties check enough values', () => {
+  test('decodes most values of the schemas, so that the properties check enough', () => {
     const share = (wire: typeof wires.request, read: (wire: unknown) => unknown) =>
       fc.sample(wire, 200).filter(one => attempt(() => read(one)) !== undefined).length / 200
     expect(share(wires.request, decodeRequest)).toBeGreaterThan(0.5)

@@ -36,7 +36,7 @@ const history = fc.tuple(ids, fc.integer({ min: 1, max: 3 })).map(([names, each]
 
 const chains = all.flatMap(first => all.map(second => ({ name: `${first.name} and ${second.name}`, first, second })))
 
-describe.each(chains)('calls that go through $name', ({ first, second }) => {
+describe.each(chains)('tool calls through $name', ({ first, second }) => {
   test('keep their results, whatever their ids are', () => {
     fc.assert(
       fc.property(history, request => {

@@ -7,7 +7,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name: the stream encoder', protocol => {
-  test('writes a legal stream whatever it is given, and a successful one only for what came to a clean end', () => {
+  test('writes a legal stream for any events, and a successful one only after a clean end', () => {
     const strict = strictOf(protocol.name)
     fc.assert(
       fc.property(nonsense, events => {

@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 import { written } from '../support/written.ts'
 
 describe.each(pairs)('$name', pair => {
-  test.each(kinds)('what a note says of a %s is so', kind => {
+  test.each(kinds)('makes only true notes about a %s', kind => {
     fc.assert(
       fc.property(wiresOf(pair.from)[kind], fc.nat(), (wire, pick) => {
         expect(falsehoodOf(kind, wire, pick, pair)).toBeUndefined()

@@ -30,7 +30,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     return framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
   }
 
-  test('a stream is legal with any options, except for keys of a requested dialect', () => {
+  test('writes a legal stream with any options, except for keys of a requested dialect', () => {
     fc.assert(
       fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), optionsOf(from, to), (text, options) => {
         expect(checkStream(reported(text, options)).filter(isGrave)).toEqual([])
@@ -39,7 +39,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     )
   })
 
-  test('one that is cut off looks finished under none of them', () => {
+  test('never makes a cut-off stream look finished with any options', () => {
     fc.assert(
       fc.property(cutStreamOf(from), optionsOf(from, to), (text, options) => {
         expect(outcome(reported(text, options))).not.toBe('success')

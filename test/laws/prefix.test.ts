@@ -13,7 +13,7 @@ const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.
 describe.each(every)('$name: a request that continues', pair => {
   const { from } = pair
 
-  test('begins with the bytes it had before, in any conversation', () => {
+  test('begins with its previous bytes, in any conversation', () => {
     fc.assert(
       fc.property(conversation, fc.nat(), ({ request }, pick) => {
         const wire = written(request, from).wire
@@ -25,7 +25,7 @@ describe.each(every)('$name: a request that continues', pair => {
     )
   })
 
-  test('begins with the bytes it had before, whatever the schema allows', () => {
+  test('begins with its previous bytes, for any body that the schema allows', () => {
     fc.assert(
       fc.property(wiresOf(from).request, wiresOf(from).request, (wire, more) => {
         // A late result is moved to its call, however many turns have passed: servers refuse it elsewhere.

@@ -8,10 +8,10 @@ import { json } from '../../src/testing/texts.ts'
 import { runs } from '../support/runs.ts'
 import { written } from '../support/written.ts'
 
-describe.each(all)('$name changes nothing that it is given', protocol => {
+describe.each(all)('$name does not change its input', protocol => {
   const wires = wiresOf(protocol)
 
-  test('decoders take frozen bodies', () => {
+  test('decoders accept frozen bodies', () => {
     fc.assert(
       fc.property(wires.request, wires.response, (request, response) => {
         const expected = attempt(() => protocol.decodeRequest(structuredClone(request)))
@@ -23,7 +23,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
     )
   })
 
-  test('encoders take frozen values', () => {
+  test('encoders accept frozen values', () => {
     fc.assert(
       fc.property(canonicalRequest, canonicalResponse, (request, response) => {
         const expected = attempt(() => written(structuredClone(request), protocol))
@@ -35,7 +35,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
     )
   })
 
-  test('the stream encoder keeps all it knows in its state, which can be cloned between any two events', () => {
+  test('keeps everything of the stream encoder in its state, which can be cloned between events', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
         const plain = run(protocol.streamEncoder, structuredClone(events))
@@ -45,7 +45,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
     )
   })
 
-  test('and so does the stream decoder', () => {
+  test('keeps everything of the stream decoder in its state, which can be cloned between events', () => {
     const wire = cleanEvents.map(events => encodeStream(protocol, events).wires)
     fc.assert(
       fc.property(wire, events => {
@@ -62,7 +62,7 @@ describe.each(all)('$name and keys that are names of built-in properties', proto
   const poisoned = <T>(right: Arbitrary<T>) =>
     fc.tuple(right, fc.nat({ max: 3 }), fc.constantFrom(bad, inherited)).map(([value, ...how]) => poison(value, ...how))
 
-  test('none of them reaches a prototype', () => {
+  test('changes no prototype when bodies have poisoned keys', () => {
     fc.assert(
       fc.property(poisoned(wires.request), poisoned(wires.response), poisoned(json), (request, response, event) => {
         const values: unknown[] = []
@@ -79,7 +79,7 @@ describe.each(all)('$name and keys that are names of built-in properties', proto
     )
   })
 
-  test('and none of those in a stream', () => {
+  test('changes no prototype when a stream has poisoned keys', () => {
     const stream = poisoned(cleanEvents.map(events => encodeStream(protocol, events).wires))
     fc.assert(
       fc.property(stream, fc.constantFrom(...all), (wires, target) => {

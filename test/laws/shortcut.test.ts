@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts'
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 
 describe.each(every)('$name', ({ from, to }) => {
-  test('frames that are not parsed one by one give what the plain way gives', () => {
+  test('translates frames on the fast path as on the slow path', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), fc.infiniteStream(fc.nat(1000)), fc.array(fc.nat(), { maxLength: 8 }), (events, random, cuts) => {
         const text = respelled(encodeStream(from, fine(events, random)).text, random).replaceAll(/\r?\n/g, thrown(random) % 3 === 0 ? '\r\n' : '\n')
@@ -27,7 +27,7 @@ describe.each(every)('$name', ({ from, to }) => {
 
   if (from.shortcut)
     test.each((['text', 'reasoning', 'input'] as const).flatMap(kind => ['\n', '\r\n'].map(lineEnd => ({ kind, lineEnd }))))(
-      'a long stream of $kind is parsed here and there, with either line end',
+      'parses only a few frames of a long stream of $kind, with either line end',
       ({ kind, lineEnd }) => {
         let steps = 0
         const counting: Protocol = {

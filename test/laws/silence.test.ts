@@ -6,7 +6,7 @@ import { lossOf } from '../support/loss.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', pair => {
-  test.each(kinds)('what is changed in a %s is changed in the other body and comes back, or a note says why not', kind => {
+  test.each(kinds)('translates and restores any change of a %s, or notes it', kind => {
     fc.assert(
       fc.property(wiresOf(pair.from)[kind], fc.nat(), (wire, pick) => {
         expect(lossOf(kind, wire, pick, pair)).toBeUndefined()

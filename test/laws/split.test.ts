@@ -8,7 +8,7 @@ import { runs } from '../support/runs.ts'
 const every = protocolNames.flatMap(from => protocolNames.map(to => ({ name: `${from} → ${to}`, from, to })))
 
 describe.each(every)('$name', ({ from, to }) => {
-  test.each(from === to ? [{}, { model: 'another' }] : [{}])('any split of the bytes gives the same text, notes and usage: %j', settings => {
+  test.each(from === to ? [{}, { model: 'another' }] : [{}])('returns the same text, notes and usage at any split of the bytes: %j', settings => {
     fc.assert(
       splitProperty(from, () => translatorThatReportsAll(settings)),
       runs(1000),

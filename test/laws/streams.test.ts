@@ -8,8 +8,8 @@ import { canonicalJson } from '../../src/testing/json.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { runs } from '../support/runs.ts'
 
-describe.each(all)('$name: a stream in the form that is its own', protocol => {
-  test('read and written again says the same, and nothing is noted', () => {
+describe.each(all)('$name: a stream in the form of its own server', protocol => {
+  test('keeps its content without notes when decoded and encoded', () => {
     fc.assert(
       fc.property(serialEvents, events => {
         const { wires } = encodeStream(protocol, events)

@@ -30,7 +30,7 @@ describe.each(all)('$name, given anything', protocol => {
       fc.tuple(right, fc.nat(), json).map(([value, place, other]) => replaceAt(value, place, other)),
     )
 
-  test.each(['decodeRequest', 'decodeResponse'] as const)('%s reads it or refuses it by code', decode => {
+  test.each(['decodeRequest', 'decodeResponse'] as const)('%s decodes it or refuses it with an error code', decode => {
     fc.assert(
       fc.property(anything(decode === 'decodeRequest' ? wires.request : wires.response), wire => {
         expectTotal(() => protocol[decode](wire))
@@ -39,7 +39,7 @@ describe.each(all)('$name, given anything', protocol => {
     )
   })
 
-  test('decodeError always gives an error with the status it came with', () => {
+  test('decodeError always returns an error with the received status', () => {
     fc.assert(
       fc.property(fc.oneof(json, fc.string()), fc.integer({ min: 400, max: 599 }), (body, status) => {
         const { value } = protocol.decodeError({ status, headers: {}, body })
@@ -50,7 +50,7 @@ describe.each(all)('$name, given anything', protocol => {
     )
   })
 
-  test('the other encoders read or refuse what it read', () => {
+  test('every encoder encodes or refuses what it decoded', () => {
     fc.assert(
       fc.property(anything(wires.request), fc.constantFrom(...all), (wire, target) => {
         expectTotal(() => written(protocol.decodeRequest(wire).value, target, { fieldNames: protocol.fieldNames }))
@@ -65,7 +65,7 @@ describe.each(all)('$name, given anything', protocol => {
     )
   })
 
-  test('the stream decoder reads or refuses any events', () => {
+  test('the stream decoder decodes or refuses any events', () => {
     fc.assert(
       fc.property(fc.array(json, { maxLength: 6 }), wire => {
         expectTotal(() => run<unknown, CanonicalEvent>(protocol.streamDecoder, wire))
@@ -74,7 +74,7 @@ describe.each(all)('$name, given anything', protocol => {
     )
   })
 
-  test('detect, withModel and wantsStream take anything', () => {
+  test('detect, withModel and wantsStream accept any value', () => {
     fc.assert(
       fc.property(json, wire => {
         protocol.detect(wire)

@@ -45,8 +45,8 @@ function expected({ input, output, ...parts }: Usage, back: Usage = {}, notes: N
 
 const chains = all.flatMap(first => all.map(second => ({ name: `${first.name} and ${second.name}`, first, second })))
 
-describe.each(chains)('counts that go through $name', ({ first, second }) => {
-  test('are the same tokens afterwards', () => {
+describe.each(chains)('token counts through $name', ({ first, second }) => {
+  test('are the same', () => {
     fc.assert(
       fc.property(usage, counts => {
         const once = first.encodeResponse(responseOf(counts))
@@ -59,7 +59,7 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
     )
   })
 
-  test('of a stream are the same tokens afterwards', () => {
+  test('are the same in a stream', () => {
     fc.assert(
       fc.property(usage, counts => {
         const once = encodeStream(first, explode(responseOf(counts)))
@@ -73,7 +73,7 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
   })
 })
 
-test.each(all)('$name: the tokens of a response, and whether it failed, are found without decoding the rest', protocol => {
+test.each(all)('$name: reads the token counts of a response, and whether it failed, without decoding the rest', protocol => {
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)

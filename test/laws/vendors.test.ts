@@ -47,7 +47,7 @@ const modelOf = (vendor: VendorName) => fc.constantFrom(...simulators[vendor].mo
 describe.each(sampled(served))('a client of $protocol with $vendor', ({ vendor, protocol }) => {
   const requests = fc.tuple(wiresOf(protocols[protocol]).request, modelOf(vendor))
 
-  test('loses nothing that no note leads to', () => {
+  test('drops nothing without a note', () => {
     fc.assert(
       fc.property(requests, ([wire, model]) => {
         const met = attempt(wire, { from: protocol, to: protocol, vendor, model })
@@ -70,7 +70,7 @@ describe.each(sampled(served))('a client of $protocol with $vendor', ({ vendor, 
     )
   })
 
-  test('needs nothing more the second time', () => {
+  test('is unchanged when adapted a second time', () => {
     fc.assert(
       fc.property(requests, ([wire, model]) => {
         const met = attempt(wire, { from: protocol, to: protocol, vendor, model })
@@ -84,7 +84,7 @@ describe.each(sampled(served))('a client of $protocol with $vendor', ({ vendor, 
 describe.each(sampled(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).filter(from => from !== one.protocol).map(from => ({ ...one, from })))))(
   '$from → $protocol for $vendor',
   ({ vendor, protocol, from }) => {
-    test('loses no text that goes to other servers, unless a further note says so', () => {
+    test('drops no text that other servers receive without a further note', () => {
       fc.assert(
         fc.property(wiresOf(protocols[from]).request, modelOf(vendor), (wire, model) => {
           const settings = { from, to: protocol, model }

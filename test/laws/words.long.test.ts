@@ -46,7 +46,7 @@ function refusal(act: () => unknown): unknown {
 }
 
 describe.each(all)('$name: each word', protocol => {
-  test.each(kinds)('that the schema of a %s knows is met in what is read', kind => {
+  test.each(kinds)('in the schema of a %s is generated in a readable body', kind => {
     const { [kind]: wires, words } = wiresOf(protocol)
     const decode = kind === 'request' ? protocol.decodeRequest : protocol.decodeResponse
     const read = fc.sample(wires, 2000).filter(wire => attempt(() => decode(wire)) !== undefined)

@@ -5,7 +5,7 @@ import { cross, kinds, sent } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', ({ from, to }) => {
-  test.each(kinds)('what it writes of a %s, its own codecs read and write again alike, without a note', kind => {
+  test.each(kinds)('decodes and encodes a translated %s unchanged, without a note', kind => {
     fc.assert(
       fc.property(wiresOf(from)[kind], wire => {
         const there = cross(kind, wire, from, to)

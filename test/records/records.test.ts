@@ -87,7 +87,7 @@ describe.each(places)('records in %s', (_, place) => {
     await database.close()
   })
 
-  test('that are written twice are counted once', async () => {
+  test('are counted once when they are written twice', async () => {
     const { location, records } = await opened()
     const record = recordOf(1)
     records.hooks.onUsage(record, request)
@@ -98,7 +98,7 @@ describe.each(places)('records in %s', (_, place) => {
     await database.close()
   })
 
-  test('that come while others are written wait for the next batch', async () => {
+  test('wait for the next batch while others are written', async () => {
     const database = await openDatabase(await place())
     const sizes: number[] = []
     const writer = createWriter(
@@ -122,7 +122,7 @@ describe.each(places)('records in %s', (_, place) => {
     await database.close()
   })
 
-  test('tables are made once, by several processes at the same time too', async () => {
+  test('create tables once, also from several processes at the same time', async () => {
     const location = await place()
     const first = await openDatabase(location)
     const others = await Promise.all([openDatabase(location), openDatabase(location)])
@@ -171,7 +171,7 @@ describe.each(places)('records in %s', (_, place) => {
     await other.close()
   })
 
-  test('names that a database cannot hold do not keep the other records out', async () => {
+  test('are written although another one has a name that the database refuses', async () => {
     const { location, records } = await opened()
     for (const [number, requestedModel] of ['nul\u0000', 'x'.repeat(100_000), '\ud800', 'sonnet'].entries())
       records.hooks.onUsage(recordOf(number, { requestedModel }), request)
@@ -268,7 +268,7 @@ describe.each(places)('records in %s', (_, place) => {
     await records.close()
   })
 
-  test('nothing is written of a conversation, and no secret', async () => {
+  test('contain neither conversations nor secrets', async () => {
     const { location, records } = await opened()
     const { secret } = await records.keys.create('alice', {})
     records.hooks.onUsage(recordOf(1), request)
@@ -307,7 +307,7 @@ test.runIf(runsAll())('a failing database delays no client: records wait, are wr
 })
 
 test.skipIf(!postgresPrograms)(
-  'a PostgreSQL that is away at the start gets the records when it comes',
+  'writes records to PostgreSQL when it becomes reachable after the start',
   async () => {
     const server = await startPostgres()
     await server.stop()
@@ -349,7 +349,7 @@ test('old records are deleted, some at a time, and their sums stay', async () =>
 })
 
 test.skipIf(!postgresPrograms)(
-  'a database that hangs or is gone stops no key that was used before',
+  'accepts keys that were used before while the database hangs or is unreachable',
   async () => {
     const server = await startPostgres()
     const { default: pg } = await import('pg')

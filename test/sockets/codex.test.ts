@@ -28,7 +28,7 @@ const known = ({ type, call_id, name, role }: Item) => ({ type, call_id, name, r
 test.skipIf(shared)(`recorded sessions of Codex: ${skipReason}`, () => {})
 
 describe.runIf(shared)('recorded sessions of Codex', () => {
-  test('there are some with three turns', () => {
+  test('include sessions with three turns', () => {
     expect(sessions.length).toBeGreaterThanOrEqual(4)
   })
 

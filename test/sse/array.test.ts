@@ -13,21 +13,21 @@ function read(chunks: (string | Uint8Array)[]): unknown[] {
   return found
 }
 
-test('a list is read as frames, one for each item', () => {
+test('decodes a list to one frame for each item', () => {
   expect(read([text])).toEqual(items)
 })
 
-test('wherever its bytes are cut', () => {
+test('decodes a list at any split of its bytes', () => {
   const bytes = new TextEncoder().encode(text)
   for (let at = 0; at <= bytes.length; at++) expect(read([bytes.slice(0, at), bytes.slice(at)])).toEqual(items)
   expect(read([...bytes].map(byte => Uint8Array.of(byte)))).toEqual(items)
 })
 
-test('an item that is cut off is no item', () => {
+test('ignores an item that is cut off', () => {
   expect(read([text.slice(0, text.lastIndexOf('}'))])).toEqual(items.slice(0, 1))
 })
 
-test('a byte order mark is no beginning', () => {
+test('skips a byte order mark', () => {
   expect(read([`\uFEFF${text}`])).toEqual(items)
 })
 
@@ -36,7 +36,7 @@ test('an item longer than the limit is refused', () => {
   expect(() => parser.push(`[{"a":"${'x'.repeat(200)}"}]`)).toThrow(RangeError)
 })
 
-test('small items are not long, however many come at once, nor is the text between them', () => {
+test('accepts many small items at once', () => {
   const found: string[] = []
   const parser = createFrameParser(({ data }) => found.push(data), { maxLength: 10 })
   parser.push(`[${'{"a":1},'.repeat(20)}`)
@@ -54,7 +54,7 @@ test('frames become a list, and a list becomes frames', async () => {
   expect(read([await joined(framesOfList(chunks([text])))])).toEqual(items)
 })
 
-test('what keeps a connection open is no item', async () => {
+test('ignores keep-alives', async () => {
   const list = await joined(listOfFrames(chunks([': ping\n\n', 'data: {"a":1}\n\n', ': ping\n\n'])))
   expect(JSON.parse(list)).toEqual([{ a: 1 }])
   expect(JSON.parse(await joined(listOfFrames(chunks([': ping\n\n']))))).toEqual([])

@@ -6,7 +6,7 @@ import { createTextReader } from '../../src/sse/text.ts'
 const lengths = [1, 10, 997, 998, 999, 1000, 1001, 1002, 5000]
 const plain = new TextDecoder('utf-8', { ignoreBOM: true })
 
-test.each(lengths)('%i bytes are the text that TextDecoder makes of them, with the byte order mark', length => {
+test.each(lengths)('decodes %i bytes like TextDecoder, with the byte order mark', length => {
   for (const unit of ['a', 'ü', '€', '🙂', '\ufeffx', 'aü€🙂']) {
     const bytes = new TextEncoder().encode(unit.repeat(length)).subarray(0, length)
     const isWhole = Buffer.from(plain.decode(bytes)).equals(bytes)
@@ -14,7 +14,7 @@ test.each(lengths)('%i bytes are the text that TextDecoder makes of them, with t
   }
 })
 
-test('a character that is cut between short and long chunks is whole', () => {
+test('joins a character that is split between chunks', () => {
   const text = 'aü€🙂'.repeat(400)
   const bytes = new TextEncoder().encode(text)
   for (const cut of [1, 2, 500, 501, 502, 503, 999, 1000, 1001, 1002, 1003]) {

@@ -22,11 +22,10 @@ describe('text/event-stream', () => {
     ['no blank line at the end', 'event: a\ndata: 1'],
   ])('%s', (_, text) => expect(frames([text])).toEqual([{ event: 'a', data: '1' }]))
 
-  test('an id belongs to its frame alone', () => expect(frames(['id: 5\ndata: a\n\ndata: b\n\n'])).toEqual([{ data: 'a', id: '5' }, { data: 'b' }]))
+  test('keeps an id only for its frame', () => expect(frames(['id: 5\ndata: a\n\ndata: b\n\n'])).toEqual([{ data: 'a', id: '5' }, { data: 'b' }]))
 
-  test('several data lines are one', () => expect(frames(['data: a\ndata: b\n\n'])).toEqual([{ data: 'a\nb' }]))
-  test('an error in a field of its own is a frame', () =>
-    expect(frames(['error: {"code":500}\n\n'])).toEqual([{ event: 'error', data: '{"error":{"code":500}}' }]))
+  test('joins several data lines', () => expect(frames(['data: a\ndata: b\n\n'])).toEqual([{ data: 'a\nb' }]))
+  test('decodes an error in its own field', () => expect(frames(['error: {"code":500}\n\n'])).toEqual([{ event: 'error', data: '{"error":{"code":500}}' }]))
 
   describe('bare JSON', () => {
     const error = { error: { code: 503, message: 'a } in { text', status: 'UNAVAILABLE' } }
@@ -55,7 +54,7 @@ describe('text/event-stream', () => {
       expect(() => frames(['{"a":\n\n', ...Array<string>(20).fill(`"${'x'.repeat(20)}"\n\n`)], 100)).toThrow(RangeError))
   })
 
-  test('any split of the bytes gives the same frames', () => {
+  test('returns the same frames at any split of the bytes', () => {
     const bytes = new TextEncoder().encode('event: x\r\ndata: {"t":"häß🎉"}\r\n\r\n: c\r\ndata: 2\n\ndata: [DONE]\n\n')
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 12 }), cuts => {
@@ -74,7 +73,7 @@ describe('text/event-stream', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('small frames are no long one, however many come at once: %s', (_, end) => {
+  ])('accepts many small frames at once: %s', (_, end) => {
     const text = Array.from({ length: 20 }, (_, i) => `event: a${end}data: ${i}${end}${end}: ping${end}${end}`).join('')
     const all = Array.from({ length: 20 }, (_, i) => ({ event: 'a', data: String(i) }))
     expect(frames([text], 25)).toEqual(all)
@@ -101,7 +100,7 @@ describe('text/event-stream', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('what ends in a chunk does not lengthen the frame behind it, and does not hide its length: %s', (_, end) => {
+  ])('measures a frame without the frame before it in the same chunk: %s', (_, end) => {
     const small = `data: 1${end}${end}: ping${end}${end}`
     const line = (length: number) => `data: ${'x'.repeat(length - end.length - 6)}${end}`
     const text = (length: number) => `${small}${line(length)}${end}${small}`

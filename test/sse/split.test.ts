@@ -38,12 +38,12 @@ test.each<[string, string[]]>([
   for (let size = 1; size <= text.length; size++) expect([...new Set(endsIn(cut(bytes, size)).map(end => (isCutCrlf(end) ? end + 1 : end)))]).toEqual(whole)
 })
 
-test('the same chunk may come twice', () => {
+test('accepts the same chunk twice', () => {
   const bytes = new TextEncoder().encode('a\r\rb')
   expect(endsIn([bytes, bytes])).toEqual([3, 7])
 })
 
-test('a frame that comes in many chunks is scanned once', () => {
+test('scans a frame in many chunks once', () => {
   const splitter = new FrameSplitter()
   const chunk = new Uint8Array(8 * 1024).fill(0x78)
   const before = process.cpuUsage()

@@ -31,13 +31,13 @@ test.each<[string[], string[], string]>([
   [[' \n[{},', '{"a":"}"', '}]\n'], [' \n[{}', ',{"a":"}"}]'], '\n'],
   [['\ufeff[{}', ',{'], ['\ufeff[{}'], ',{'],
   [['\ufeffdata: 1\n\n'], ['\ufeffdata: 1\n\n'], ''],
-])('%j passes as %j, with %j left', (chunks, passed, rest) => {
+])('passes %j as %j, with %j left', (chunks, passed, rest) => {
   const frames = passing()
   expect(chunks.flatMap(chunk => frames.push(chunk) ?? [])).toEqual(passed)
   expect(frames.rest()).toBe(rest)
 })
 
-test('what is far longer than any event passes as it comes, and is not kept in memory', () => {
+test('passes input over the event limit as it arrives', () => {
   const frames = passing({ maxEventLength: 2 })
   expect(['1234', '5678', '9', '0'].map(chunk => frames.push(chunk))).toEqual([undefined, undefined, '123456789', '0'])
   expect(frames.rest()).toBe('')

@@ -19,12 +19,12 @@ const fails = (property: fc.IRawProperty<unknown>, message: RegExp) => {
 }
 
 describe('the properties hold for wireglot itself', () => {
-  test('any split', holds(testing.splitProperty(from, create)))
-  test('legal streams', holds(testing.legalStreamProperty({ from, to }, create)))
-  test('no cut stream that looks whole', holds(testing.truncationProperty({ from, to }, create)))
-  test('nothing is changed', holds(testing.purityProperty(testing.requestOf(from), body => translateRequest(body, { from, to }))))
+  test('returns the same result for any split', holds(testing.splitProperty(from, create)))
+  test('writes legal streams', holds(testing.legalStreamProperty({ from, to }, create)))
+  test('never makes a cut-off stream look complete', holds(testing.truncationProperty({ from, to }, create)))
+  test('does not change its input', holds(testing.purityProperty(testing.requestOf(from), body => translateRequest(body, { from, to }))))
   test(
-    'there and back in one protocol',
+    'restores a body within one protocol',
     holds(
       testing.roundTripProperty(
         testing.requestOf(from),
@@ -49,7 +49,7 @@ describe('the properties hold for wireglot itself', () => {
 
 const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
 
-describe('nothing is lost without a note', () => {
+describe('noSilentLossProperty for wireglot', () => {
   test.each(pairs)('requests of $from toward $to', pair => {
     fc.assert(
       testing.noSilentLossProperty(testing.requestOf(pair.from), body => translateRequest(body, pair)),
@@ -77,7 +77,7 @@ describe('nothing is lost without a note', () => {
   )
 })
 
-describe('what is no loss', () => {
+describe('values that are not a loss', () => {
   test.each([
     ['requests', { messages: [], response_format: { type: 'json_schema', json_schema: { name: 'a' } } }],
     ['responses', { object: 'response', status: 'completed' }],
@@ -115,8 +115,8 @@ test('whether an empty text is a thought is no loss, and of another text it is',
   expect(['', 'Hello'].map(isLossy)).toEqual([false, true])
 })
 
-describe('a fault is found by its property:', () => {
-  test('lines that are taken apart by chunk', () => {
+describe('the properties find a fault:', () => {
+  test('lines that are split by chunk', () => {
     const byChunk = () => ({
       push: (chunk: Uint8Array | string) => (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)).trim(),
       end: () => '',
@@ -124,7 +124,7 @@ describe('a fault is found by its property:', () => {
     fails(testing.splitProperty(from, byChunk), /depends on how the bytes are split/)
   })
 
-  test('a stream that is passed on as it is', () => {
+  test('a stream that is passed unchanged', () => {
     let text = ''
     const through = () => ({
       push(chunk: Uint8Array | string) {

@@ -31,7 +31,7 @@ const response: CanonicalResponse = {
 
 type Bearer = { thoughtSignature?: string; extra_content?: unknown }
 
-test('a thought that a client puts on both calls of a turn is given back once, to generate-content', () => {
+test('restores reasoning that a client puts on both calls of a turn once, to generate-content', () => {
   const { wire } = google.encodeResponse(response, { signedReasoning: 'calls' })
   const { candidates } = wire as { candidates: { content: { parts: (Bearer & { functionCall?: object })[] } }[] }
   const parts = candidates[0]?.content.parts ?? []
@@ -42,7 +42,7 @@ test('a thought that a client puts on both calls of a turn is given back once, t
   expect(value.messages.flatMap(({ parts: read }) => read.map(({ type }) => type))).toEqual(['reasoning', 'text', 'tool-call', 'tool-call'])
 })
 
-test('a thought that a client puts on both calls of a turn is given back once, over chat-completions', () => {
+test('restores reasoning that a client puts on both calls of a turn once, over chat-completions', () => {
   const { wire } = chat.encodeResponse(response, { signedReasoning: 'calls' })
   const { choices } = wire as { choices: { message: { content: string; tool_calls: Bearer[] } }[] }
   const { content, tool_calls: calls = [] } = choices[0]?.message ?? {}

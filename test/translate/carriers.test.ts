@@ -118,7 +118,7 @@ describe.each(forms)('a messages client that takes the last block for the respon
   const ending = shapes.filter(({ parts }) => !parts.some(({ type }) => type === 'tool-call'))
 
   // Claude Code prints the last block, and nothing where that is no text.
-  test.each(ending)('has the text last, and reports the signature $name', async ({ parts }) => {
+  test.each(ending)('ends with the text, and notes the signature $name', async ({ parts }) => {
     const { receive } = clientOf('messages')
     const response = reportedTo(protocolOf('messages'), parts, streamed, { lastSignature: 'drop' })
     const { content } = (await receive(response)) as { content: { type: string }[] }
@@ -129,7 +129,7 @@ describe.each(forms)('a messages client that takes the last block for the respon
     if (parts.some(part => part.type === 'text' && part.text !== '' && part.signature)) expect(isInFront).toBe(!streamed)
   })
 
-  test('keeps the only thing that there is', async () => {
+  test('keeps a signature when there is no other block', async () => {
     const response = reportedTo(protocolOf('messages'), [text('', 'A')], streamed, { lastSignature: 'drop' })
     const { content } = (await clientOf('messages').receive(response)) as { content: { type: string }[] }
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])

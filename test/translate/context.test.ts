@@ -40,7 +40,7 @@ const asking: [from: ProtocolName, what: string, request: object][] = [
 ]
 
 describe.each(asking)('the context of a request of %s with %s', (from, _, request) => {
-  test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, for %s', to => {
+  test.each(protocolNames.filter(to => to !== from))('contains no secrets, for %s', to => {
     const { context } = translateRequest(request, { from, to, tools: { serverTools: 'map' } })
     expect(JSON.stringify(context)).not.toContain('secret-')
   })
@@ -57,7 +57,7 @@ describe('a response of responses', () => {
     for (const tool of [shell, interpreter]) expect(repeated(tool('secret-value'))).toEqual(tool('<redacted>'))
   })
 
-  test('repeats a server of tools, also in groups, without what opens it', () => {
+  test('repeats an MCP server, also in groups, without its secrets', () => {
     expect(repeated(opened)).toEqual(covered)
     expect(repeated({ ...group, tools: [opened] })).toEqual({ ...group, tools: [covered] })
     expect(repeated({ ...group, tools: [{ ...group, tools: [opened] }] })).toEqual({ ...group, tools: [{ ...group, tools: [covered] }] })

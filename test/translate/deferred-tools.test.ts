@@ -20,7 +20,7 @@ type Reported = [name: unknown, deferred: unknown]
 describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   ['messages', 'responses'],
   ['responses', 'messages'],
-])('tools that wait to be found, from %s to %s', (from, to) => {
+])('deferred tools, from %s to %s', (from, to) => {
   const { search, body, tool } = bodies[from]
   const crossed = (wire: object, options: MappingOptions = {}) => {
     const { body: there, notes } = translateRequest(wire, { from, to, ...options })
@@ -29,7 +29,7 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
     return { reported, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
   }
 
-  test('are there from the start when the search for them is left out', () => {
+  test('are loaded from the start when their search is dropped', () => {
     expect(crossed(body(tool('a', later), tool('b', {}), search))).toEqual({
       reported: [
         ['a', undefined],
@@ -39,14 +39,14 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
     })
   })
 
-  test('wait for a search that is mapped', () => {
+  test('stay deferred when the search is mapped', () => {
     const { reported, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
     expect(reported[0]).toEqual(['a', true])
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
 
   // Servers of responses refuse the mark without a tool search, those of messages a request whose tools are all deferred.
-  test('are loaded from the start where there is no search', () => {
+  test('are loaded from the start when there is no search', () => {
     expect(crossed(body(tool('a', later), tool('b', {})))).toEqual({
       reported: [
         ['a', undefined],
@@ -57,7 +57,7 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   })
 })
 
-test('what another search has found is there', () => {
+test('includes what another search has found', () => {
   const input = [
     { role: 'user', content: 'hi' },
     { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {}, status: 'completed' },
@@ -73,7 +73,7 @@ test.each<[ProtocolName, object]>([
   ['chat-completions', [{ function: { name: 'known' } }, { function: { name: 'found' } }]],
   ['messages', [{ name: 'known' }, { name: 'found' }]],
   ['generate-content', [{ functionDeclarations: [{ name: 'known' }, { name: 'found' }] }]],
-])('what the client itself has found is offered to %s, and once', (to, tools) => {
+])('offers tools that the client found to %s once', (to, tools) => {
   const { search, tool } = bodies.responses
   const received = { execution: 'client', call_id: 'c1', status: 'completed' }
   const input = [
@@ -93,7 +93,7 @@ test.each<[ProtocolName, object]>([
   ['chat-completions', [{ function: { name: 'late' } }]],
   ['messages', [{ name: 'late' }]],
   ['generate-content', [{ functionDeclarations: [{ name: 'late' }] }]],
-])('a tool that one item adds twice is offered to %s once', (to, tools) => {
+])('offers a tool that one item adds twice to %s once', (to, tools) => {
   const { tool } = bodies.responses
   const input = [
     { role: 'user', content: 'hi' },
@@ -103,7 +103,7 @@ test.each<[ProtocolName, object]>([
   expect(body).toMatchObject({ tools })
 })
 
-test('a search that is not among the allowed tools finds nothing', () => {
+test('ignores a search that is not among the allowed tools', () => {
   const { tool, search, body } = bodies.responses
   const received = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
   const { body: there, notes } = translateRequest(received, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })

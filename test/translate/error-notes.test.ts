@@ -82,7 +82,7 @@ describe('fields of an error that the target cannot express are noted at their p
     expect(asBody('chat-completions', to, body)).toEqual(['error.details /more', 'error.details /odd', 'field.unsupported /code'])
   })
 
-  test.each<ProtocolName>(['chat-completions', 'responses'])('a null beside an error of %s says nothing', from => {
+  test.each<ProtocolName>(['chat-completions', 'responses'])('makes no note for a null beside an error of %s', from => {
     for (const body of [
       { error: openaiError, user_id: null },
       { error: 'No.', user_id: null },
@@ -103,7 +103,7 @@ describe('fields of an error that the target cannot express are noted at their p
   })
 })
 
-describe('that a model was stopped for what it was about to do', () => {
+describe('the misalignment details of an error', () => {
   const misalignment = { error_type: 'potentially_unintended_data_transfer', steer: { message: 'Ask first.' } }
   const error = { message: 'No.', type: 'invalid_request_error', param: null, code: 'misalignment_policy_violation', misalignment }
   const { type: _, param: __, ...failure } = error
@@ -112,7 +112,7 @@ describe('that a model was stopped for what it was about to do', () => {
   test.each<[ProtocolName, ProtocolName]>([
     ['chat-completions', 'responses'],
     ['responses', 'chat-completions'],
-  ])('has a place in both protocols of its provider: %s → %s', (from, to) => {
+  ])('are kept in both protocols of their provider: %s → %s', (from, to) => {
     const { body, notes } = translateError({ status: 400, headers: {}, body: { error } }, { from, to })
     expect({ body, notes }).toEqual({ body: { error }, notes: [] })
   })
@@ -120,7 +120,7 @@ describe('that a model was stopped for what it was about to do', () => {
   test.each<[string, object]>([
     ['an event', { type: 'error', error }],
     ['an event of a failed response', { type: 'response.failed', response: failed }],
-  ])('is sent in a stream: %s', (_, event) => {
+  ])('are sent in a stream: %s', (_, event) => {
     const translator = createStreamTranslator({ from: 'responses', to: 'chat-completions' })
     expect(translator.push(`data: ${JSON.stringify(event)}\n\n`) + translator.end()).toContain(JSON.stringify(misalignment))
   })
@@ -128,21 +128,21 @@ describe('that a model was stopped for what it was about to do', () => {
   test.each<[string, object]>([
     ['both', {}],
     ['the last event alone', { responses: { midStreamError: 'failed-only' } }],
-  ])('is sent in a stream of responses, which has the failure in two events: %s', (_, options) => {
+  ])('are sent in a stream of responses, which has the failure in two events: %s', (_, options) => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', ...options })
     const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()
     expect(text).toMatch(/"type":"response.failed".*"code":"misalignment_policy_violation".*"misalignment":/)
     expect(report(translator.notes).filter(note => note.includes('misalignment'))).toEqual([])
   })
 
-  test('is in a failed response, and has no place elsewhere', () => {
+  test('are kept from a failed response, and noted for other protocols', () => {
     expect(translateResponse(failed, { from: 'responses', to: 'chat-completions' }).body).toEqual({ error })
     for (const to of ['messages', 'generate-content'] as const)
       expect(report(translateResponse(failed, { from: 'responses', to }).notes)).toContain('error.details /error/misalignment')
   })
 })
 
-describe('a response that failed half-way', () => {
+describe('a response that failed after some output', () => {
   const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'So far', annotations: [] }] }
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
   const failed = {
@@ -166,7 +166,7 @@ describe('a response that failed half-way', () => {
     expect(report(notes)).toContain('field.unknown /incomplete_details/reason')
   })
 
-  test('keeps how it had ended besides in its own protocol', () => {
+  test('keeps its incomplete_details within its own protocol', () => {
     const wire = { ...failed, incomplete_details: { reason: 'steered' } }
     const { value } = protocols.responses.decodeResponse(wire)
     expect(protocols.responses.encodeResponse(value).wire).toEqual(wire)
@@ -263,7 +263,7 @@ describe.each(pairs)('next to an error of $from that reaches clients of $to', ({
   // The name of the error is in a header of one protocol.
   const own = to === 'converse' ? ['x-amzn-errortype'] : []
 
-  test('has whether and when to retry, unchanged (2.19)', () => {
+  test('keeps the retry headers unchanged', () => {
     const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
     expect(headersOf({ 'X-Should-Retry': 'false', 'retry-after': date })).toMatchObject({ 'x-should-retry': 'false', 'retry-after': date })
     expect(headersOf({ 'retry-after-ms': '1500', 'retry-after': date })).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1500' })
@@ -301,7 +301,7 @@ test.each([
   if (to === 'generate-content') expect(text).toContain('"logProbability":-1')
 })
 
-test('nothing is called synthesized in a chunk that is not written', () => {
+test('makes no synthesized note for a chunk that is not written', () => {
   const failed: CanonicalEvent[] = [
     { type: 'start' },
     { type: 'error', error: { status: 500, kind: 'internal', message: 'bad' } },

@@ -19,7 +19,7 @@ test('a request that bears signs of another protocol alone is refused, with its 
   expect(() => refuseForeign(received, alike(undefined), known)).toThrow('its path is /v1/chat/completions')
 })
 
-test('signs of another protocol say nothing of a shape that both have', () => {
+test('ignores signs of another protocol in a shape that both have', () => {
   expect(() => refuseForeign(received, alike(true), known)).not.toThrow()
 })
 
@@ -32,7 +32,7 @@ test.each(['responses', 'generate-content'] as const)('a conversation under `mes
 test.each([
   ['responses', { model: 'm', input: 'hi', messages: [] }],
   ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], messages: [] }],
-] as const)('beside what %s has for the conversation it is an unknown field', (from, body) => {
+] as const)('treats `messages` beside the conversation of %s as an unknown field', (from, body) => {
   expect(translateRequest(body, { from, to: 'chat-completions' }).notes).toMatchObject([{ code: 'field.unknown', path: '/messages' }])
 })
 

@@ -66,7 +66,7 @@ describe.each(forms)('an image of the model, $form', ({ streamed }) => {
   test.each([
     ['image/webp', 'webp'],
     ['image/svg+xml', 'svg'],
-  ])('as %s has the format that clients of responses know: %s', (mimeType, format) => {
+  ])('as %s has a format of responses: %s', (mimeType, format) => {
     const content = { role: 'model', parts: [{ inlineData: { mimeType, data: 'iVBORw0KGgo=' } }] }
     const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content, finishReason: 'STOP' }] }
     const reported = JSON.stringify(through(response, { from: 'generate-content', to: 'responses' }))

@@ -17,7 +17,7 @@ const { wire } = fc.letrec(tie => ({
   ),
 }))
 
-test('events that repeat long texts are written as JSON.stringify writes them', () => {
+test('writes events with repeated long texts like JSON.stringify', () => {
   fc.assert(
     fc.property(fc.array(fc.dictionary(fc.string(), wire, { maxKeys: 4 }), { maxLength: 6 }), events => {
       const write = createJsonWriter()
@@ -27,13 +27,13 @@ test('events that repeat long texts are written as JSON.stringify writes them', 
   )
 })
 
-test('texts of one length that differ in their last letter are distinguished, more of them than are kept too', () => {
+test('distinguishes texts that differ only in their last letter', () => {
   const write = createJsonWriter()
   const reported = Array.from({ length: 40 }, (_, i) => ({ type: 'item', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
   expect([...reported, ...reported].map(write)).toEqual([...reported, ...reported].map(one => JSON.stringify(one)))
 })
 
-test('a text that lies deep is written, however deep', () => {
+test('writes a text at any depth', () => {
   let deep: unknown = 'x'.repeat(600)
   for (let i = 0; i < 40; i++) deep = i % 2 === 0 ? [deep] : { deep }
   expect(createJsonWriter()(deep)).toBe(JSON.stringify(deep))

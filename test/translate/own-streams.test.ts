@@ -32,7 +32,7 @@ test.each<{ what: string; name: ProtocolName; parts: Part[] }>([
   },
   { what: 'an empty segment', name: 'responses', parts: [{ type: 'reasoning', segments: [{ kind: 'summary', text: '' }], signature }] },
   { what: 'a call without arguments', name: 'messages', parts: [{ type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' }] },
-])('$what in a stream of $name is read and written again alike, without a note', ({ name, parts }) => {
+])('restores $what in a stream of $name without a note', ({ name, parts }) => {
   const protocol = protocols[name]
   const { wires } = encodeStream(protocol, respondWith(...parts))
   const again = encodeStream(protocol, decodeStream(protocol, wires))
@@ -40,13 +40,13 @@ test.each<{ what: string; name: ProtocolName; parts: Part[] }>([
   expect(again.notes).toEqual([])
 })
 
-test('raw reasoning of elsewhere is still raw after a stream of messages', () => {
+test('keeps foreign raw reasoning raw through a stream of messages', () => {
   const { wires } = encodeStream(protocols.messages, respondWith({ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature }))
   const parts = collect(decodeStream(protocols.messages, wires)).response.candidates[0]?.messages[0]?.parts
   expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
 })
 
-test('bytes that pass through unchanged are noted no more than a complete response between equal protocols', () => {
+test('makes no more notes for unchanged bytes than for a complete response', () => {
   const chunk = (delta: object, finish_reason: string | null = null) => ({ id: 'c1', model: 'm', choices: [{ index: 0, delta, finish_reason }] })
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions' })
@@ -58,7 +58,7 @@ test('bytes that pass through unchanged are noted no more than a complete respon
   expect(translateResponse(body, { from: 'chat-completions', to: 'chat-completions' }).notes).toEqual([])
 })
 
-test('the caller’s name of the model is put into a stream whose events are named by their frames alone, and they stay named', () => {
+test('replaces the model name in a stream whose events are named only by their frames', () => {
   const translator = createStreamTranslator({ from: 'messages', to: 'messages', model: 'alias' })
   const start = { message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'real', content: [], stop_reason: null, usage: {} } }
   expect(translator.push(`event: message_start\ndata: ${JSON.stringify(start)}\n\n`)).toBe(
@@ -66,7 +66,7 @@ test('the caller’s name of the model is put into a stream whose events are nam
   )
 })
 
-test('counts that come in chunks add up', () => {
+test('adds up counts that come in chunks', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
   const chunk = (delta: object, usage: object) => `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta }], usage })}\n\n`
   translator.push(chunk({ content: 'a' }, { prompt_tokens: 7 }))
@@ -74,11 +74,11 @@ test('counts that come in chunks add up', () => {
   expect(translator.usage).toMatchObject({ input: 7, output: 3 })
 })
 
-test.each(Object.values(protocols))('an error has no model, and is given none: $name', ({ withModel }) => {
+test.each(Object.values(protocols))('adds no model to an error: $name', ({ withModel }) => {
   for (const error of [{ error: { message: 'no' } }, { type: 'error', error: { message: 'no' } }]) expect(withModel(error, 'alias')).toEqual(error)
 })
 
-describe('a stream of messages that says why it stopped, and not that it ended', () => {
+describe('a stream of messages with a stop reason and no end event', () => {
   const { wires } = encodeStream(protocols.messages, respondWith({ type: 'text', text: 'Hi' }))
   const last = protocols.messages.frames.write(wires.at(-1))
   const message = wires
@@ -86,7 +86,7 @@ describe('a stream of messages that says why it stopped, and not that it ended',
     .map(wire => protocols.messages.frames.write(wire))
     .join('')
 
-  test.each([undefined, 'alias'])('is given its end: %s', async model => {
+  test.each([undefined, 'alias'])('gets its end event: %s', async model => {
     const translator = createStreamTranslator({ from: 'messages', to: 'messages', ...(model && { model }) })
     const text = translator.push(message) + translator.end()
     expect(text.split('message_stop')).toHaveLength(3)
@@ -94,13 +94,13 @@ describe('a stream of messages that says why it stopped, and not that it ended',
     expect(await clientOf('messages').readStream(text)).toMatchObject({ text: 'Hi', stop: 'end_turn' })
   })
 
-  test.each(['', '\n\n'])('is given none where only the blank line behind it is missing: %j', blank => {
+  test.each(['', '\n\n'])('gets no second end when only the last blank line is missing: %j', blank => {
     const translator = createStreamTranslator({ from: 'messages', to: 'messages' })
     const came = message + last.trimEnd() + blank
     expect(translator.push(came) + translator.end()).toBe(came)
   })
 
-  test('fails where a block of it is open', () => {
+  test('fails when a block is open', () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'messages' })
     const open = wires.filter(wire => !/content_block_stop|message_stop/.test(JSON.stringify(wire)))
     translator.push(open.map(wire => protocols.messages.frames.write(wire)).join(''))

@@ -32,7 +32,7 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
   }
   const whole = translated([bytes])
 
-  test('says of itself what a reader of the text finds', () => {
+  test('reports the same state as a decoder of its text', () => {
     const reader = createStreamTranslator(protocol, protocol, {})
     for (const frame of frames) reader.push(frame)
     reader.end()

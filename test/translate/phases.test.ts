@@ -82,7 +82,7 @@ describe.each(['messages', 'generate-content', 'chat-completions'] as const)('%s
     expect(phasesIn((body as { input: unknown }).input)).toEqual(expected(output))
   })
 
-  test.each((['messages', 'generate-content', 'chat-completions'] as const).filter(to => to !== client))('%s servers never see it', async to => {
+  test.each((['messages', 'generate-content', 'chat-completions'] as const).filter(to => to !== client))('%s servers never receive it', async to => {
     const { body, notes } = translateRequest(await next([text('Looking.', 'commentary'), call], false), { from: client, to, model: 'other' })
     expect(JSON.stringify(body)).not.toMatch(/commentary|xs1\.|eHMxL/)
     const lost = notes.filter(({ code }) => code === (to === 'chat-completions' ? 'message.phase' : 'field.unsupported'))
@@ -91,7 +91,7 @@ describe.each(['messages', 'generate-content', 'chat-completions'] as const)('%s
   })
 })
 
-test('a messages client that moves thinking to the front keeps both phases', () => {
+test('keeps both phases for a messages client that moves thinking to the front', () => {
   const { content } = reported([text('Looking.', 'commentary'), text('Found.', 'final_answer')], 'messages', false).body as { content: { type: string }[] }
   const sorted = [...content.filter(({ type }) => type !== 'text'), ...content.filter(({ type }) => type === 'text')]
   const received = {
@@ -110,7 +110,7 @@ test('a messages client that moves thinking to the front keeps both phases', () 
   ])
 })
 
-test.each(['messages', 'generate-content'] as const)('a second gateway over %s passes it on', between => {
+test.each(['messages', 'generate-content'] as const)('passes the phase through a second gateway over %s', between => {
   const output = [text('Looking.', 'commentary'), call]
   const { body } = translateResponse(reported(output, between, false).body, { from: between, to: 'responses' })
   expect(phasesIn((body as { output: unknown }).output)).toEqual(expected(output))

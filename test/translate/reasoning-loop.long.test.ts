@@ -71,7 +71,7 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as Covered, upstr
     const thinker = thinkerOf(upstream)
     const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
     describe.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
-      test('comes back to the upstream as it was, for three turns', async () => {
+      test('is restored unchanged for the upstream, for three turns', async () => {
         const { received } = await converse({ client, upstream, shape, streamed, options: keepAll })
         for (const [turns, request] of received.entries()) {
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
@@ -90,7 +90,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   const client = 'chat-completions'
 
   test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'loses nothing that the caller keeps for it: $name, $form',
+    'restores everything that the caller keeps: $name, $form',
     async ({ shape, streamed }) => {
       const { received } = await converse({
         client,
@@ -106,7 +106,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   )
 
   test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'makes legal requests all the same: $name, $form',
+    'makes legal requests: $name, $form',
     async ({ shape, streamed }) => {
       for (const signatures of ['field', 'store', 'none']) {
         const { received } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures } } })
@@ -115,7 +115,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
     },
   )
 
-  test('reports signatures that nothing keeps', () => {
+  test('notes signatures that nothing keeps', () => {
     const [shape] = thinker.shapes.filter(({ name }) => name.includes('without a call'))
     const settings = { from: upstream, to: client, chatCompletions: { signatures: 'store' } } as const
     const whole = translateResponse(shape?.response(1), settings)
@@ -154,7 +154,7 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
       },
     )
 
-    test.each(calling.map(shape => ({ shape, name: shape.name })))('sends nothing of it to another provider but words: $name', async ({ shape }) => {
+    test.each(calling.map(shape => ({ shape, name: shape.name })))('sends only text of it to another provider: $name', async ({ shape }) => {
       const { last } = await converse({ ...loop, shape, streamed: false, echo: 'thoughtless' })
       for (const second of names.filter(name => name !== upstream)) {
         const { body } = translateRequest(last, { from: client, to: second, ...keepAll })
@@ -165,7 +165,7 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
     })
 
     test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-      'or, if it keeps them, has none twice: $name, $form',
+      'sends reasoning that it keeps only once: $name, $form',
       async ({ shape, streamed }) => {
         const { received } = await converse({ ...loop, shape, streamed })
         for (const [turns, request] of received.entries())
@@ -188,7 +188,7 @@ describe.each(unproven)('a $client client that forgets unsigned reasoning', loop
   const plain = thinker.shapes.filter(shape => signaturesOf(shape).length === 0)
 
   test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'sends all of them back to a chat server: $name, $form',
+    'sends all reasoning back to a chat server: $name, $form',
     async ({ shape, streamed }) => {
       const { received } = await converse({ ...loop, upstream, shape, streamed })
       for (const [turns, request] of received.entries()) {
@@ -223,7 +223,7 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
   const reported = client === first ? forms.slice(0, 1) : forms
 
   test.each(signed.flatMap(shape => reported.map(form => ({ ...form, shape, name: shape.name }))))(
-    'keeps foreign signatures from it: $name, $form',
+    'sends no foreign signatures to it: $name, $form',
     async ({ shape, streamed }) => {
       const { last } = await converse({ client, upstream: first, shape, streamed })
       const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
@@ -288,7 +288,7 @@ describe.each(covered)('a %s client in the middle of a loop', client => {
     expect(after.notes.map(({ code }) => code)).not.toContain(off)
   })
 
-  test('has adaptive thinking on all the while', async () => {
+  test('keeps adaptive thinking on', async () => {
     const { last } = await converse(loop)
     const adaptive = client === 'messages' ? { thinking: { type: 'adaptive' } } : manual[client]
     const { body } = translateRequest({ ...last, ...adaptive, model: 'claude-opus-5-5' }, { from: client, to: 'messages' })

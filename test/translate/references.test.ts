@@ -86,12 +86,12 @@ describe.each(others)('a responses request for a %s upstream', to => {
 describe('between equal protocols', () => {
   const body = { model: 'm', previous_response_id: 'resp_1', input: 'now' }
 
-  test('a reference is the business of the provider: the body is the same', () => {
+  test('keeps a reference unchanged', () => {
     expect(translateRequest(body, { from, to: from }).body).toBe(body)
     expect(translateRequest(body, { from, to: from, resolvePrevious: () => undefined }).body).toBe(body)
   })
 
-  test('what the caller resolves is written out', () => {
+  test('writes out a reference that the caller resolves', () => {
     const { body: written, notes } = translateRequest(body, { from, to: from, resolvePrevious: () => message('earlier') })
     expect(written).toMatchObject({ model: 'm', input: [{ role: 'user' }, { role: 'user' }] })
     expect(written).not.toHaveProperty('previous_response_id')
@@ -163,7 +163,7 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
       return (await collectStream([translator.push(thinker.stream(wire)) + translator.end()], { protocol: from })).body
     }
 
-    test('has all of it before the upstream: questions, calls, results and signed reasoning', async () => {
+    test('sends the complete history to the upstream: questions, calls, results and signed reasoning', async () => {
       const body = await converse(3)
       expect(strictOf(upstream).checkRequest(body)).toEqual([])
       expect(thinker.echoed(body)).toEqual([1, 2, 3].map(turn => thinker.essence(thinker.shapes[0]?.response(turn))))
@@ -174,14 +174,14 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
   },
 )
 
-test('a history cannot be kept of an exchange that went on from something unknown', () => {
+test('keeps no history of an exchange that continues an unknown response', () => {
   const response = thinkerOf(from).shapes[0]?.response(1)
   const request = { model: 'm', previous_response_id: 'resp_0', input: 'now' }
   expect(() => historyOf(request, response, { protocol: from })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }))
   expect(historyOf(request, response, { protocol: from, onUnresolvable: 'note' }).messages.length).toBeGreaterThan(1)
 })
 
-test.each(protocolNames.filter(name => name !== 'generate-content'))('what is refused in a body inside of another is found there: to %s', to => {
+test.each(protocolNames.filter(name => name !== 'generate-content'))('reports the path of a refused reference inside a wrapper: to %s', to => {
   const body = { model: 'm', request: { contents: [{ role: 'user', parts: [{ text: 'now' }] }], cachedContent: 'cachedContents/1' } }
   expect(() => translateRequest(body, { from: 'generate-content', to, generateContent: { wrapper: 'unwrap' } })).toThrow(
     expect.objectContaining({ code: 'inexpressible', path: '/request/cachedContent' }),

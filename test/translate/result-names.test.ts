@@ -27,19 +27,19 @@ describe.each(protocolNames.filter(name => name !== 'chat-completions'))('result
     translateRequest(body, { from: 'chat-completions', to }).notes.flatMap(({ path }) => (path.includes('/messages/3') ? [path] : []))
 
   test('have the name of their call', () => expect(places(named('find'))).toEqual([]))
-  test.each(['look', 'other'])('another name (%s) is noted', name => expect(places(named(name))).toEqual(['/messages/3/name']))
+  test.each(['look', 'other'])('note another name: %s', name => expect(places(named(name))).toEqual(['/messages/3/name']))
 })
 
 describe.each(protocolNames.filter(name => name !== 'generate-content'))('results of tools, generate-content → %s', to => {
   const cross = (...results: object[]) => translateRequest(contents(...results), { from: 'generate-content', to, model: 'm' })
   const places = (...results: object[]) => cross(...results).notes.flatMap(({ path }) => (path.startsWith('/contents/2') ? [path] : []))
 
-  test('another name than that of the call is noted', () => {
+  test('note another name than that of the call', () => {
     expect(places(look, { name: 'find', response: {} })).toEqual([])
     expect(places({ ...look, name: 'find' })).toEqual(['/contents/2/parts/0/functionResponse/name'])
   })
 
-  test('the id of a call that has none itself is that of its result', () => {
+  test('give a call without an id the id of its result', () => {
     expect(JSON.stringify(cross(look, { id: 'x', name: 'find', response: {} }).body).match(/"x"/g)).toHaveLength(2)
     expect(places(look, { id: 'x', name: 'find', response: {} })).toEqual([])
     // An id that another call has says nothing of this one.

@@ -22,7 +22,7 @@ function streamed() {
   return { text, notes: translator.notes }
 }
 
-test('a response of its own stays unchanged, also as a stream', () => {
+test('keeps a response of the same protocol unchanged, also as a stream', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'So it is.' }] }
   const response = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
   const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [thought, response] }

@@ -33,7 +33,7 @@ function both(body: object, to: typeof chat | typeof responses) {
 
 const codes = (notes: Note[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
-describe('a note of a complete response is one of its stream', () => {
+describe('notes of a complete response and of its stream', () => {
   test.each([
     ['a blocked prompt next to a response', chat, result([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
     ['a blocked prompt next to a response that has items', responses, result([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
@@ -79,7 +79,7 @@ test('reasoning in two fields is noted at both, complete and streamed', () => {
   expect(codes(chat.encodeResponse(value).notes)).toEqual(noted)
 })
 
-describe('a stream gathered is the complete response', () => {
+describe('collected streams and complete responses', () => {
   test('a call that could not be read is a failure with its error', () => {
     const { whole, collected } = both(result([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no JSON' }), responses)
     expect(collected).toMatchObject({ status: 'failed', error: { message: 'no JSON' } })
@@ -138,7 +138,7 @@ describe('the same of other protocols', () => {
       { id: 'x', expires_at: 99 },
     ],
     ['without a source', google, result([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
-  ])('the end of the life %s is the last that a stream says of it', (_, from, body, reported) => {
+  ])('sends the expiry %s only in the last audio delta of a stream', (_, from, body, reported) => {
     const { value } = from.decodeResponse(body)
     const { wires, notes } = encodeStream(chat, explode(value), { fieldNames: from.fieldNames })
     const audios = (wires as { choices?: { delta?: { audio?: { expires_at?: number } } }[] }[]).flatMap(({ choices }) => choices?.[0]?.delta?.audio ?? [])
@@ -149,7 +149,7 @@ describe('the same of other protocols', () => {
     expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames: from.fieldNames }).notes))
   })
 
-  test('audio of nothing has no life that ends', () => {
+  test('writes no audio when it is absent', () => {
     const { value } = chat.decodeResponse(sent({ content: 'a', audio: { id: '', data: '', expires_at: 0, transcript: '' } }))
     const { wires } = encodeStream(chat, explode(value))
     expect(wires.flatMap(wire => (wire as { choices?: { delta?: { audio?: object } }[] }).choices?.[0]?.delta?.audio ?? [])).toEqual([])
@@ -218,7 +218,7 @@ describe('the same of other protocols', () => {
     expect(codes(notes)).not.toContain('field.unsupported /logprobs')
   })
 
-  test('a cache mark on a text that is cut at what it cites is noted once', () => {
+  test('notes a cache mark once on a text that is split at citations', () => {
     const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
     const { wire, notes } = messages.encodeResponse(chat.decodeResponse(sent({ content: [marked], ...cited })).value)
     expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's' }] })

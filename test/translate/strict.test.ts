@@ -47,7 +47,7 @@ describe('a body whose translation makes a note', () => {
     expect(outcomeOf(strictly(example, others))).toEqual({ notes, target })
   })
 
-  test('what was only made up is no loss: `true` lets it pass', () => {
+  test('`strict: true` accepts synthesized values', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
     const { notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', strict: true })
     expect(notes.map(({ kind }) => kind)).toEqual(['synthesized'])
@@ -120,7 +120,7 @@ describe('a stream whose translation makes a note', () => {
     expect(translator.notes).toEqual(notes)
   })
 
-  test('an end without an exact match is never emitted as an end', () => {
+  test('never emits a refused approximate end', () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', strict: true })
     const text = translator.push(wire(blocks.stream(blocks.block(0, { type: 'text', text: 'yes' }), { stop_reason: 'pause_turn' }))) + translator.end()
     expect(text).toContain('yes')

@@ -81,19 +81,19 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     return { body, notes: notes.filter(({ code }) => repairs.has(code)).map(({ kind, code }) => `${kind} ${code}`) }
   }
 
-  test('a call without a result gets one that says that it was interrupted', () => {
+  test('adds an interrupted result to a call without one', () => {
     const { body, notes } = translate([question, calls('a'), question])
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', interrupted, 'q'])
     expect(notes).toEqual(['synthesized tool-result.synthesized'])
   })
 
-  test('so does the last call of a conversation', () => {
+  test('adds an interrupted result to the last call of a conversation', () => {
     const { body, notes } = translate([question, calls('a')])
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', interrupted])
     expect(notes).toEqual(['synthesized tool-result.synthesized'])
   })
 
-  test('of several calls only those without a result get one', () => {
+  test('adds results only to calls without one', () => {
     const { body, notes } = translate([question, calls('a', 'b'), result('b', 'done'), question])
     const results = outline(body, to)
     expect(results.slice(0, 3)).toEqual(['q', 'call a', 'call b'])
@@ -101,20 +101,20 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     expect(notes).toEqual(['synthesized tool-result.synthesized'])
   })
 
-  test('a result without a call becomes text of the user', () => {
+  test('writes a result without a call as user text', () => {
     const { body, notes } = translate([question, result('gone', 'done'), question])
     expect(outline(body, to)).toEqual(['q', 'done', 'q'])
     expect(JSON.stringify(body)).not.toMatch(/gone|"role":"(?!user)/)
     expect(notes).toEqual(['approximated tool-result.orphan-as-text'])
   })
 
-  test('a pair is left as it is', () => {
+  test('leaves a call with its result unchanged', () => {
     const { body, notes } = translate([question, calls('a'), result('a', 'done'), question])
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'done', 'q'])
     expect(notes).toEqual([])
   })
 
-  test('of several results of a call only the last one stays', () => {
+  test('keeps only the last of several results of a call', () => {
     const { body, notes } = translate([question, calls('a'), result('a', 'old'), result('a', 'new'), question])
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'new', 'q'])
     expect(notes).toEqual(['dropped tool-result.duplicate'])
@@ -136,7 +136,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     expect(notes).toEqual([])
   })
 
-  test('an id that a later turn uses again belongs to the later call there', () => {
+  test('assigns a reused id to the later call', () => {
     const { body } = translate([question, calls('a'), result('a', 'one'), calls('a'), result('a', 'two')])
     const again = to === 'messages' || to === 'generate-content' ? 'a_2' : 'a'
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'one', `call ${again}`, `result ${again}`, 'two'])
@@ -160,7 +160,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   })
 })
 
-test.each(covered)('%s: nothing is repaired between equal protocols', name => {
+test.each(covered)('%s: repairs nothing between equal protocols', name => {
   const { wrap, question, calls } = message[name]
   const body = wrap([question, calls('a'), question])
   expect(translateRequest(body, { from: name, to: name })).toMatchObject({ body, notes: [] })

@@ -11,7 +11,7 @@ function unwrap(chunks: string[]) {
 }
 
 describe('the text inside {"input":"…"}', () => {
-  test('comes out unescaped as it arrives', () => {
+  test('is emitted unescaped as it arrives', () => {
     const { out, state } = unwrap(['{"inp', 'ut":"*** Be', 'gin\\', 'n\\u00', 'e9"}'])
     expect(out).toEqual(['', '*** Be', 'gin', '\n', 'é'])
     expect(state.phase).toBe('closed')
@@ -31,7 +31,7 @@ describe('the text inside {"input":"…"}', () => {
     expect(unwrap(['{"input":"caf\\u00e9a"}']).text).toBe('caféa')
   })
 
-  test('is the same for any string, spelled with any escapes and cut anywhere', () => {
+  test('is restored for any string, with any escapes and any split', () => {
     const spelled = fc.string({ unit: 'binary' }).chain(text => fc.tuple(fc.constant(text), fc.constantFrom(0, 1, 2), fc.array(fc.nat(40), { maxLength: 8 })))
     fc.assert(
       fc.property(spelled, ([text, every, cuts]) => {
@@ -63,7 +63,7 @@ describe('the text inside {"input":"…"}', () => {
   })
 })
 
-test('input that was cut in the middle of an escape loses nothing of what came', () => {
+test('keeps input that was cut in the middle of an escape', () => {
   const events = [
     {
       type: 'message_start',
@@ -83,7 +83,7 @@ test('input that was cut in the middle of an escape loses nothing of what came',
   expect(translator.notes.map(({ code }) => code)).toContain('freeform.unwrap-failed')
 })
 
-test('arguments after the string are named, since its text was emitted already', () => {
+test('notes arguments after the string', () => {
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'sh', arguments: '{"input":"ls","timeout":5}' } }
   const chunks = [{ delta: { tool_calls: [call] } }, { delta: {}, finish_reason: 'tool_calls' }].map(choice => ({
     id: 'c',

@@ -79,7 +79,7 @@ describe('a stream of a wrapped value', () => {
     ['one word', word, '{"value":"a"}', 'a'],
     ['another text', list, '{"valve": []}', '{"valve": []}'],
     ['the beginning of an object', list, '{"val', '{"val'],
-  ])('says what a complete response says: %s', (_, config, reported, expected) => {
+  ])('has the content of a complete response: %s', (_, config, reported, expected) => {
     const { context } = ask(config, 'chat-completions')
     const options = { from: 'chat-completions', to: 'generate-content', context } as const
     for (const chunks of [[reported], [...reported]]) {

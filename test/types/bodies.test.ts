@@ -145,7 +145,7 @@ test('a body without its required fields, or with one of another type, does not 
   ]).toHaveLength(9)
 })
 
-test('a body of no known type is accepted, and `from` decides', () => {
+test('accepts a body of unknown type, and `from` decides', () => {
   const parsed: unknown = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
   const { body } = translateRequest(parsed, { from: 'chat-completions', to: 'messages' })
   expectTypeOf(body).toEqualTypeOf<Wire['messages']['request']>()

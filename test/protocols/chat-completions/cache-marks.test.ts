@@ -37,7 +37,7 @@ describe('cache_control beside content', () => {
     expect(two.notes.map(({ code }) => code)).toEqual(['max-tokens.default'])
   })
 
-  test('comes back as it was when the target is chat-completions', () => {
+  test('comes back unchanged when the target is chat-completions', () => {
     const { body, notes } = translateRequest(marked, { from: 'chat-completions', to: 'chat-completions', model: 'other' })
     expect(body).toEqual({ ...marked, model: 'other' })
     expect(notes).toEqual([])

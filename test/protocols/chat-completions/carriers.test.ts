@@ -25,7 +25,7 @@ const places: [string, object][] = [
 ]
 
 describe.each(places)('a signature on a call, %s', (_, wire) => {
-  test('is read from a history, and written again unchanged', () => {
+  test('is decoded from a history, and encoded unchanged', () => {
     const body = history({ role: 'assistant', tool_calls: [wire] })
     const { value } = chat.decodeRequest(body)
     expect(value.messages[1]?.parts).toMatchObject([{ type: 'tool-call', signature: google }])
@@ -52,7 +52,7 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
   })
 })
 
-test('details that a client has merged by their index, as the Python SDK does, say the same as before', () => {
+test('decodes details that a client merged by index, as the Python SDK does', () => {
   const item = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gAAA' }
   const response = { id: 'resp_1', status: 'completed', output: [item, { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }
   const { wire } = chat.encodeResponse(responses.decodeResponse(response).value)
@@ -69,7 +69,7 @@ test('details that a client has merged by their index, as the Python SDK does, s
   expect(input[1]).toEqual(item)
 })
 
-test('unknown keys of details are kept for this protocol and noted once for others, complete or streamed', () => {
+test('preserves unknown keys of details in this protocol, and notes them once for others', () => {
   const details = [{ type: 'reasoning.text', text: 'hm', signature: 'S', format: 'anthropic-claude-v1', index: 0, x: 1 }]
   const frames = [chunk({ role: 'assistant', reasoning: 'hm', reasoning_details: details }), chunk({ content: 'yes' }), chunk({}, 'stop'), '[DONE]']
   const { events } = decodeStream(frames)
@@ -165,7 +165,7 @@ describe('a signature in the id of a call', () => {
   })
 })
 
-test('a signature that comes when another call has begun is noted: clients take the first call for complete', () => {
+test('notes a signature that comes after another call has begun', () => {
   const head = (id: string) => ({ type: 'tool-call' as const, id, name: 'f', kind: 'function' as const, input: '{}', at: `/${id}` })
   const { frames, notes } = encodeStream([
     { type: 'start', id: 'r', model: 'm', createdAt: 1 },
@@ -331,13 +331,13 @@ describe('reasoning of proxies, in a stream as in a complete response', () => {
   })
 })
 
-describe('what a stream says beside what is known', () => {
-  test('keys of a call are its own', () => {
+describe('unknown keys and early values in a stream', () => {
+  test('keeps unknown keys on their call', () => {
     const { events } = decodeStream([chunk({ tool_calls: [{ index: 0, id: 'a', x: 1, function: { name: 'f', y: 2 } }] }), chunk({}, 'tool_calls'), '[DONE]'])
     expect(collect(events).response.candidates[0]?.messages[0]?.parts[0]?.ext?.['chat-completions']?.fields).toEqual({ x: 1, function: { y: 2 } })
   })
 
-  test('keys that come after the call has begun are noted, repeated ones are not', () => {
+  test('notes keys that come after the start of a call, unless they are repeated', () => {
     const head = { index: 0, id: 'a', x: 1, function: { name: 'f', arguments: '{' } }
     const run = (late: object) =>
       codes(
@@ -352,7 +352,7 @@ describe('what a stream says beside what is known', () => {
     expect(run({ z: 1 })).toEqual(['field.unknown'])
   })
 
-  test('a signature that comes before the name waits for it', () => {
+  test('delays a signature until the name of its call', () => {
     const { events } = decodeStream([
       chunk({ tool_calls: [{ index: 0, id: 'a', extra_content: { google: { thought_signature: 'QUJD' } } }] }),
       chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }] }),
@@ -374,7 +374,7 @@ describe('what a stream says beside what is known', () => {
     expect(codes(messages.encodeResponse(collect(events).response).notes)).toContain('field.unknown')
   })
 
-  test('probabilities of a refusal that come before it wait for it', () => {
+  test('delays logprobs of a refusal until its text', () => {
     const logprobs = { content: null, refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }] }
     const first = { ...chunk({}), choices: [{ index: 0, delta: { role: 'assistant' }, logprobs, finish_reason: null }] }
     const { events, notes } = decodeStream([first, chunk({ refusal: 'no' }), chunk({}, 'stop'), '[DONE]'])
@@ -384,14 +384,14 @@ describe('what a stream says beside what is known', () => {
     expect(notes).toEqual([])
   })
 
-  test('probabilities of a refusal that never comes are noted', () => {
+  test('notes logprobs of a refusal that never comes', () => {
     const logprobs = { content: null, refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }] }
     const { choices } = result({ content: 'a' })
     expect(codes(chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] }).notes)).toEqual(['logprobs.unattached'])
   })
 })
 
-describe('a plain field that joins texts which signatures separate', () => {
+describe('a plain reasoning field that joins separately signed texts', () => {
   const details = ['One.', 'Two.'].map((text, index) => ({ type: 'reasoning.text', text, signature: `S${index}`, index }))
   const blocks = details.map(({ text, signature }) => ({ type: 'thinking', thinking: text, signature }))
   const plain = [chunk({ reasoning_content: 'One.\n\n' }), chunk({ reasoning_content: 'Two.' })]
@@ -456,7 +456,7 @@ describe('a plain field that joins texts which signatures separate', () => {
   })
 })
 
-test('an id of reasoning that nothing proves is kept, whole and streamed, or noted by others', () => {
+test('keeps the id of unsigned reasoning, and notes it for other protocols', () => {
   const entry = (text: string) => ({ type: 'reasoning.text', text, format: 'anthropic-claude-v1', id: 'reasoning-text-1', index: 0 })
   const frames = [
     chunk({ reasoning_details: [entry('h')] }),

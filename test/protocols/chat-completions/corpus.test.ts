@@ -49,7 +49,7 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
     expect(chatCompletions.encodeError(value).wire).toMatchObject({ status: 400, body })
   })
 
-  test.each(of('streams'))('%s obeys the grammar, also when written again', file => {
+  test.each(of('streams'))('%s obeys the grammar, also when encoded again', file => {
     const { events } = decodeStream(parseStream(text(file)))
     expect(checkGrammar(events)).toEqual([])
     if (excused(file)) return
@@ -60,7 +60,7 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
     expect(codes(again.notes)).toEqual([])
   })
 
-  test('few are excused', () => {
+  test('allows only a few exceptions', () => {
     const all = [...of('requests'), ...of('responses')]
     expect(all.filter(excused).length).toBeLessThan(all.length * 0.05)
   })

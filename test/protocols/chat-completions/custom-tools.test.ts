@@ -44,7 +44,7 @@ const taken = { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '
 const wrapped = JSON.stringify({ input: taken.input })
 
 describe('a freeform tool', () => {
-  test('is written as what it is, and a call of it comes back as one', () => {
+  test('is written as a custom tool, and its call comes back as one', () => {
     const { wire, notes } = ask()
     expect(wire['tools']).toMatchObject([
       { type: 'custom', custom: { name: 'patch' } },
@@ -54,17 +54,17 @@ describe('a freeform tool', () => {
     expect(response([{ id: 'c1', type: 'custom', custom: { name: 'patch', input: taken.input } }])).toMatchObject({ output: [taken], notes: [] })
   })
 
-  test('that the server calls as a function is unwrapped, with a note', () => {
+  test('is unwrapped with a note when the server calls it as a function', () => {
     expect(response([asFunction(wrapped)])).toMatchObject({ output: [taken], notes: ['freeform.as-function /choices/0/message/tool_calls/0'] })
   })
 
-  test('that the server calls as a function of something else gets the arguments as they are', () => {
+  test('gets the arguments unchanged when the server calls it with other arguments', () => {
     const { output, notes } = response([asFunction('{"patch":"x"}')])
     expect(output).toMatchObject([{ ...taken, input: '{"patch":"x"}' }])
     expect(notes).toEqual(['freeform.unwrap-failed /choices/0/message/tool_calls/0'])
   })
 
-  test('leaves functions beside it alone', () => {
+  test('does not change functions beside it', () => {
     expect(response([asFunction('{"input":"x"}', 'look')])).toMatchObject({
       output: [{ type: 'function_call', name: 'look', arguments: '{"input":"x"}' }],
       notes: [],
@@ -84,14 +84,14 @@ describe('a freeform tool', () => {
     expect(notes).toEqual(['freeform.as-function /choices/0/message/tool_calls/0'])
   })
 
-  test('under a name that this wire does not take comes back under its own', () => {
+  test('comes back under its own name when this protocol refuses the name', () => {
     const { wire, context } = ask({ tools: [{ ...patch, name: 'my.patch' }] })
     const written = (wire['tools'] as { custom: { name: string } }[])[0]?.custom.name ?? ''
     expect(response([asFunction(wrapped, written)], context).output).toMatchObject([{ ...taken, name: 'my.patch' }])
     expect(response([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context).output).toMatchObject([{ name: 'my.patch', input: 'x' }])
   })
 
-  test('of a namespace is distinguished from a function of the same name', () => {
+  test('is distinguished from a namespaced function of the same name', () => {
     const { context } = ask({
       tools: [
         { ...patch, name: 'look' },
@@ -109,7 +109,7 @@ describe('with customTools: wrap', () => {
   const options = { chatCompletions: { customTools: 'wrap' } }
   const message = items.says({ role: 'user', content: 'hi' }, taken, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' })
 
-  test('a freeform tool, its calls and choices of it are those of a function with one string', () => {
+  test('writes a freeform tool, its calls and its choice as a function with one string', () => {
     const { wire, notes } = ask({ ...message, tool_choice: { type: 'custom', name: 'patch' } }, options)
     expect(wire['tools']).toMatchObject([
       {
@@ -128,12 +128,12 @@ describe('with customTools: wrap', () => {
     expect(notes).toEqual(['freeform.wrapped /tools/0', 'freeform.wrapped /input/1'])
   })
 
-  test('so are those of a choice among several', () => {
+  test('writes a choice among several tools as a choice of functions', () => {
     const { wire } = ask({ tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'custom', name: 'patch' }] } }, options)
     expect(wire['tool_choice']).toMatchObject({ allowed_tools: { tools: [{ type: 'function', function: { name: 'patch' } }] } })
   })
 
-  test('a call comes back unwrapped, and that is no repair', () => {
+  test('restores a call without a note', () => {
     const { context } = ask({}, options)
     expect(response([asFunction(wrapped)], context)).toMatchObject({ output: [taken], notes: [] })
     expect(stream([{ role: 'assistant', tool_calls: [{ index: 0, ...asFunction(wrapped) }] }], context)).toMatchObject({ output: [taken], notes: [] })

@@ -10,7 +10,7 @@ const notesOf = (notes: readonly { code: string; path: string }[]) => notes.map(
 /** As any other protocol reads it: nothing here is this protocol's own. */
 const foreign = (rest: object) => ({ messages: [], ...rest })
 
-describe('how much to think, in the words of servers of this shape', () => {
+describe('reasoning effort in dialects of chat-completions', () => {
   test.each<[string, object, ReasoningSpec | undefined]>([
     ['the protocol itself', { reasoning_effort: 'low' }, { effort: 'low' }],
     ['OpenRouter, by effort', { reasoning: { effort: 'high' } }, { effort: 'high' }],
@@ -51,7 +51,7 @@ describe('how much to think, in the words of servers of this shape', () => {
       expect(notesOf(other.encodeRequest({ ...value, model: 'claude-opus-5-5' }, { fieldNames: chat.fieldNames }).notes)).toContain(note)
   })
 
-  test('a budget reaches a protocol that has budgets', () => {
+  test('writes a budget for a protocol that has budgets', () => {
     const { value } = decode({ reasoning: { max_tokens: 2000 } })
     const { wire } = messages.encodeRequest(value, { thinking: 'enabled' })
     expect(wire).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2000 } })
@@ -67,7 +67,7 @@ describe('how much to think, in the words of servers of this shape', () => {
     expect(notesOf(notes)).toEqual(['reasoning.mode-as-effort /thinking/type'])
   })
 
-  test('how much to think, where there is no thinking, is noted at its path', () => {
+  test('notes a reasoning effort at its path when reasoning is off', () => {
     const ask = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'disabled' }, output_config: { effort: 'high' } }
     const { value } = messages.decodeRequest(ask)
     for (const other of [chat, responses])
@@ -75,7 +75,7 @@ describe('how much to think, in the words of servers of this shape', () => {
   })
 })
 
-describe('sampling that only some servers have', () => {
+describe('sampling fields of some servers', () => {
   const dialect = { top_k: 40, min_p: 0.1, repetition_penalty: 1.1 }
 
   test('is read, and written again by the same protocol', () => {
@@ -84,7 +84,7 @@ describe('sampling that only some servers have', () => {
     expect(chat.encodeRequest(value)).toMatchObject({ wire: ask(dialect), notes: [] })
   })
 
-  test('crosses where the target has it, and is noted where not', () => {
+  test('is written when the target has the field, and noted otherwise', () => {
     const { value } = decode(dialect)
     const toMessages = messages.encodeRequest(value, { fieldNames: chat.fieldNames })
     expect(toMessages.wire).toMatchObject({ top_k: 40 })
@@ -93,7 +93,7 @@ describe('sampling that only some servers have', () => {
     expect(paths).toEqual(expect.arrayContaining(['/top_k', '/min_p', '/repetition_penalty']))
   })
 
-  test('is written for other protocols on demand', () => {
+  test('is written for other protocols on request', () => {
     const from = foreign({ sampling: { topK: 40, minP: 0.1, repetitionPenalty: 1.1 } })
     expect(chat.encodeRequest(from as never).wire).toEqual({ messages: [] })
     expect(chat.encodeRequest(from as never, { topK: 'write' })).toMatchObject({ wire: { messages: [], ...dialect }, notes: [] })
@@ -126,7 +126,7 @@ test('other fields of the free format of a tool are written back, and noted wher
   expect(notesOf(notes)).toContain('field.unknown /tools/0/custom/format/grammar/syntax')
 })
 
-test('functions beside tools are one list, with a note', () => {
+test('joins functions and tools into one list, with a note', () => {
   const both = { tools: [{ type: 'function', function: { name: 'a' } }], functions: [{ name: 'b' }] }
   const { value, notes } = decode(both)
   expect(value.tools).toMatchObject([{ name: 'a' }, { name: 'b' }])
@@ -134,7 +134,7 @@ test('functions beside tools are one list, with a note', () => {
   expect(codes(decode({ ...both, tools: [] }).notes)).toEqual([])
 })
 
-test('a faster mode of another provider is a tier on demand', () => {
+test('maps a faster mode of another provider to a tier on request', () => {
   const from = foreign({ serviceTier: { speed: 'fast' } })
   expect(codes(chat.encodeRequest(from as never).notes)).toEqual(['field.unsupported'])
   const received = chat.encodeRequest(from as never, { fastIsSpeed: true })

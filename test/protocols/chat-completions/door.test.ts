@@ -5,7 +5,7 @@ import { chunk, codes, decodeStream, encodeStream, type Options } from './run.ts
 
 const { address, detect, frames, withModel, wantsStream } = chatCompletions
 
-test('where it lives', () => {
+test('matches its path, target and headers', () => {
   expect(address.match('/v1/chat/completions')).toEqual({ operation: 'generate' })
   expect(address.match('/v1/messages')).toBeUndefined()
   const none = new URLSearchParams()
@@ -42,13 +42,13 @@ test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
   expect((['request', 'response', 'event'] as const).filter(one => found[one].length > 0)).toEqual(kind ? [kind] : [])
 })
 
-test('the model name and the wish for a stream', () => {
+test('replaces the model name and reads the `stream` flag', () => {
   expect(withModel({ model: 'a', x: 1 }, 'b')).toEqual({ model: 'b', x: 1 })
   expect(withModel('[DONE]', 'b')).toBe('[DONE]')
   expect([{ stream: true }, { stream: false }, {}].map(wantsStream)).toEqual([true, false, false])
 })
 
-test('frames', () => {
+test('writes frames', () => {
   expect(frames.write('[DONE]')).toBe('data: [DONE]\n\n')
   expect(frames.write({ a: '\n' })).toBe('data: {"a":"\\n"}\n\n')
 })
@@ -74,14 +74,14 @@ describe('usage at the end of a stream', () => {
     expect(shown(options)).toBe(expected)
   })
 
-  test('comes in a chunk of its own, and every other says null', () => {
+  test('is in its own chunk, and null in every other', () => {
     const { frames: written } = encodeStream(events, received(true))
     expect(written.slice(0, -2)).toSatisfy((chunks: { usage: unknown }[]) => chunks.every(({ usage }) => usage === null))
     expect(written.at(-2)).toMatchObject({ id: 'r', choices: [], usage: { prompt_tokens: 1 } })
   })
 })
 
-test('a stream through the model keeps what the server alone says', () => {
+test('keeps unknown fields of a stream', () => {
   const source = [
     chunk({ role: 'assistant', content: '' }, null, { provider: 'P' }),
     chunk({ content: 'a', images: [{ x: 1 }] }),
@@ -94,7 +94,7 @@ test('a stream through the model keeps what the server alone says', () => {
   expect(codes(notes)).toEqual([])
 })
 
-test('every note that is made is in the table', () => {
+test('lists every emitted note in the table', () => {
   for (const [code, { kind, meaning }] of Object.entries(chatCompletions.notes)) {
     expect(code).toMatch(/^[a-z-]+\.[a-z-]+$/)
     expect(['dropped', 'approximated', 'synthesized']).toContain(kind)

@@ -8,7 +8,7 @@ const { decodeError, encodeError } = chatCompletions
 const read = (status: number, body: unknown, headers: Record<string, string> = {}, now?: number) =>
   decodeError({ status, headers, body }, now === undefined ? {} : { now }).value
 
-describe('reading', () => {
+describe('decoding an error', () => {
   test.each<[string, number, unknown, ErrorKind, string]>([
     [
       'the common body',
@@ -83,7 +83,7 @@ describe('reading', () => {
     expect(read(status, { error })).toMatchObject({ kind, message })
   })
 
-  test('a long body is clipped', () => {
+  test('truncates a long body', () => {
     expect(read(500, 'x'.repeat(9000)).message).toHaveLength(2048)
   })
 
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect(read(429, {}, headers, now).retryAfterMs).toBe(wait)
   })
 
-  test('the request id', () => {
+  test('reads the request id', () => {
     expect(read(500, {}, { 'X-Request-Id': 'req_1' }).requestId).toBe('req_1')
   })
 })
@@ -123,21 +123,21 @@ describe('the type of an error', () => {
   })
 })
 
-test('a wrong request is one where only its type says so, as in a stream', () => {
+test('recognizes an invalid request by its type alone, as in a stream', () => {
   const body = { error: { message: 'm', type: 'invalid_request_error', param: null, code: null } }
   expect(read(200, body)).toMatchObject({ kind: 'invalid_request', status: 400 })
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
   expect(translator.push(`data: ${JSON.stringify(body)}\n\n`)).toContain('"type":"invalid_request_error"')
 })
 
-describe('writing', () => {
-  test('a wrong key that a server of its own calls a wrong request stays that', () => {
+describe('encoding an error', () => {
+  test('keeps status 400 for a wrong key', () => {
     const error = read(400, { error: { message: 'Wrong key.', type: 'authentication_error', code: 'invalid_api_key' } })
     expect(error.kind).toBe('authentication')
     expect(encodeError(error).wire.status).toBe(400)
   })
 
-  test('an overload that only one protocol has a status for', () => {
+  test('maps status 529 of an overload', () => {
     const { wire, notes } = encodeError({
       status: 529,
       kind: 'overloaded',
@@ -168,7 +168,7 @@ describe('writing', () => {
     expect(encodeError({ status: 0, kind, message: 'm' }).wire).toMatchObject({ status, body: { error: { message: 'm', type, param: null, code } } })
   })
 
-  test('details of another protocol are noted, our own body is kept', () => {
+  test('notes details of another protocol, and keeps its own body', () => {
     expect(codes(encodeError({ status: 400, kind: 'invalid_request', message: 'm', details: { x: 1 }, protocol: 'messages' }).notes)).toEqual(['error.details'])
     const body = { error: { message: 'm', code: 400, metadata: { raw: 'x' } }, user_id: 'u' }
     const own = read(400, body)

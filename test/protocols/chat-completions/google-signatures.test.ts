@@ -26,7 +26,7 @@ describe("the signature of a call in Google's field", () => {
     expect([...frames.matchAll(/"thought_signature":"([^"]*)"/g)].map(([, value]) => value)).toEqual(['R09PRw=='])
   })
 
-  test('of another issuer is in another field, and comes back', () => {
+  test('is written to another field for another issuer, and comes back', () => {
     const signature = { value: 'OTHER', issuer: 'elsewhere', form: 'thought' as const }
     const { wire } = chat.encodeResponse({
       candidates: [

@@ -74,13 +74,13 @@ describe.each(ways)('%s', (_, encode) => {
     ],
     ['several reasoning parts, each with its signature', [think('t', 'S'), think('u', 'T'), text('abc'), think('v', 'U'), call('c1')]],
     ['astral characters', [text('😀', { signature: signature('A') }), text('b😀', { signature: signature('B') })]],
-  ])('%s comes back in its place', (_name, parts) => {
+  ])('restores %s', (_name, parts) => {
     const { message, notes } = encode(result(say(...parts)))
     expect(codes(notes).filter(code => code !== 'reasoning.dialect-field')).toEqual([])
     expect(back(message)).toEqual({ parts, notes: [] })
   })
 
-  test('phases come back with the texts of their messages', () => {
+  test('restores phases with the texts of their messages', () => {
     const { message, notes } = encode(
       result(say(think('t', 'S')), { ...say(text('abc')), phase: 'commentary' }, say(call('c1')), { ...say(text('de')), phase: 'final_answer' }),
     )
@@ -88,7 +88,7 @@ describe.each(ways)('%s', (_, encode) => {
     expect(back(message).parts).toEqual([think('t', 'S'), text('abc', { phase: 'commentary' }), call('c1'), text('de', { phase: 'final_answer' })])
   })
 
-  test('a phase alone needs no reasoning', () => {
+  test('carries a phase without reasoning', () => {
     const { message, notes } = encode(result({ ...say(text('abc')), phase: 'final_answer' }))
     expect(notes).toEqual([])
     expect(back(message)).toEqual({ parts: [text('abc', { phase: 'final_answer' })], notes: [] })
@@ -116,7 +116,7 @@ describe.each(ways)('%s', (_, encode) => {
   })
 })
 
-test('an edited text gets no order and no signatures by its position, and that is noted', () => {
+test('restores neither order nor signatures for an edited text, with a note', () => {
   const { message } = whole(
     result(
       { ...say(text('abc', { signature: signature('A') })), phase: 'commentary' },
@@ -126,7 +126,7 @@ test('an edited text gets no order and no signatures by its position, and that i
   expect(back({ ...message, content: 'else' })).toEqual({ parts: [text('else')], notes: ['parts.layout-stale'] })
 })
 
-test('citations go with the text that they begin in', () => {
+test('keeps a citation with the text in which it begins', () => {
   const cite = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { url: 'https://u', title: 't', start_index, end_index } })
   const { message } = whole(result({ ...say(text('😀bc')), phase: 'commentary' }, { ...say(text('def')), phase: 'final_answer' }))
   const response = {
@@ -206,17 +206,17 @@ describe('an order that a server recorded, read from its stream', () => {
     return { parts: collect(out).response.candidates[0]?.messages[0]?.parts.map(({ at: _, ext: _ext, ...part }) => part), notes: codes(notes) }
   }
 
-  test('is the one in which the parts came', () => {
+  test('is the order in which the parts came', () => {
     const parts = [text('abc'), think('t', 'S'), text('de'), call('c1')]
     expect(seen(say(...parts))).toMatchObject({ parts, notes: [] })
   })
 
-  test('is noted where it has more: phases, and where one text ends', () => {
+  test('is noted when it also has phases or text boundaries', () => {
     const { notes } = seen({ ...say(text('abc')), phase: 'commentary' }, { ...say(text('de')), phase: 'final_answer' })
     expect(notes).toEqual(['parts.layout-stale'])
   })
 
-  test('gives no signature to another text', () => {
+  test('does not move a signature to another text', () => {
     const { parts, notes } = seen(say(text('abc', { signature: signature('A') }), think('t'), text('de')))
     expect(parts?.find(part => part.type === 'text' && part.text === 'de')).not.toHaveProperty('signature')
     expect(parts?.some(part => part.signature?.value === 'A')).toBe(true)

@@ -68,7 +68,7 @@ describe('a response to a client that declared functions', () => {
     expect(notes).toEqual(['tool-call.single /content/1', 'tool-call.single /content/2'])
   })
 
-  test('streams the same', () => {
+  test('has the same content in a stream', () => {
     const { choices, notes } = stream([use('t1', 'look', { a: 1 })])
     expect(choices.map(({ delta }) => delta)).toEqual([
       { role: 'assistant', content: null, function_call: { name: 'look', arguments: '' } },

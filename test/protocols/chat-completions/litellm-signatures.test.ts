@@ -17,7 +17,7 @@ const partsFor = (messages: unknown) =>
   (translateRequest({ model: 'm', messages }, { from: 'chat-completions', to: 'generate-content' }).body as { contents: { parts: object[] }[] }).contents[1]
     ?.parts
 
-describe('a signature of Gemini where LiteLLM puts it', () => {
+describe('a signature of Gemini in the field of LiteLLM', () => {
   test.each([
     ['in the id of a call', { tool_calls: [callOf({ id })] }, id],
     ['in a list beside a call', { tool_calls: [callOf(fields)] }, 'c1'],

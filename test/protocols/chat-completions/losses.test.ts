@@ -256,14 +256,14 @@ describe('unknown fields of this protocol are written back unchanged', () => {
   })
 })
 
-test.each(['messages', 'generate-content'] as const)('the id of a thought is noted at its path, for %s', to => {
+test.each(['messages', 'generate-content'] as const)('notes the id of a reasoning part at its path, for %s', to => {
   const message = { role: 'assistant', content: 'a', reasoning_details: [{ type: 'reasoning.summary', summary: 'b', id: 'rs_1', index: 0 }] }
   const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
   const { notes } = translateResponse(response, { from: 'chat-completions', to })
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('message.envelope /choices/0/message/reasoning_details/0/id')
 })
 
-test('what is dropped of a web search is noted at its path', () => {
+test('notes dropped fields of a web search at their path', () => {
   const place = { type: 'approximate', approximate: { city: 'Bern' } }
   const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], web_search_options: { search_context_size: 'low', user_location: place } }
   const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', tools: { serverTools: 'map' } })
@@ -279,7 +279,7 @@ test.each(['responses', 'messages'] as const)('logprobs of a refusal are noted a
   expect(lost).toEqual(to === 'messages' ? ['/choices/0/logprobs/content', '/choices/0/logprobs/refusal'] : ['/choices/0/logprobs/refusal'])
 })
 
-test('what a document of text had beside its heading is noted', () => {
+test('notes the fields of a text document except its title', () => {
   const { encodeRequest } = source
   const document = {
     type: 'media',
@@ -295,7 +295,7 @@ test('what a document of text had beside its heading is noted', () => {
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expect.arrayContaining(['field.unsupported /doc/filename', 'field.unsupported /doc/detail']))
 })
 
-test.each(['messages', 'responses'] as const)('an empty id of a response of %s counts as none', from => {
+test.each(['messages', 'responses'] as const)('treats an empty id of a response of %s as absent', from => {
   const body =
     from === 'messages'
       ? { id: '', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn' }
@@ -307,7 +307,7 @@ test.each(['messages', 'responses'] as const)('an empty id of a response of %s c
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('response.id /id')
 })
 
-test('choices whose numbers are none, or of which two have one, are counted by their places', () => {
+test('numbers choices by position when their indexes are invalid or repeated', () => {
   const choice = (index: number) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' })
   const body = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice(-1), choice(1.5), choice(0)] }
   expect(source.encodeResponse(source.decodeResponse(body).value).wire).toMatchObject(body)
@@ -355,7 +355,7 @@ test.each([
   expect(idsOf(later)).toHaveLength(1)
 })
 
-test('an id of audio that comes late is in the response that is collected', async () => {
+test('collects an audio id that comes late', async () => {
   const chunks = [{ data: 'QUJD' }, { id: 'audio_1' }].map(audio => chunk({ audio }, null))
   const wires = [...chunks, chunk({}, 'stop')].map(wire => `data: ${JSON.stringify(wire)}\n\n`)
   const { body } = await collectStream(wires, { protocol: 'chat-completions' })

@@ -58,9 +58,9 @@ describe('calls whose reasoning the client forgot', () => {
     expect(wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
     expect(notes).toEqual(['reasoning.placeholder /messages/1/reasoning_content'])
   })
-  test('get it in the field that the server reads', () =>
+  test('get the placeholder in the field that the server reads', () =>
     expect(ask(loop(), { chatCompletions: { ...blank, reasoningField: 'reasoning' } }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
-  test('get it when the server refuses their reasoning', () => {
+  test('get the placeholder when the server refuses their reasoning', () => {
     expect(ask(ended(loop(thought)), { chatCompletions: { ...blank, reasoningInHistory: 'never' } }).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
     expect(ask(ended(loop(thought)), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
   })
@@ -86,13 +86,13 @@ describe('tools that the client runs', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
   const forced = { tools: [bash, blocks.tool('look')], tool_choice: { type: 'tool', name: 'bash' } }
 
-  test('are functions on demand, and can be forced', () => {
+  test('become functions on request, and can be forced', () => {
     const { wire, notes } = ask(forced, { tools: { expandClientTools: true } })
     expect(wire.tools).toMatchObject([{ type: 'function', function: { name: 'bash', parameters: { properties: { command: { type: 'string' } } } } }, {}])
     expect(wire.tool_choice).toEqual({ type: 'function', function: { name: 'bash' } })
     expect(notes).toEqual(['tool.expanded /tools/0'])
   })
-  test('are dropped else, and a choice of one is refused', () => {
+  test('are dropped otherwise, and a choice of one is refused', () => {
     expect(ask({ tools: forced.tools }).notes).toEqual(['tool.server /tools/0'])
     expect(() => ask(forced)).toThrow(/forced tool/)
     const { wire, notes } = ask(forced, { onUnresolvable: 'note' })
@@ -101,7 +101,7 @@ describe('tools that the client runs', () => {
   })
 })
 
-describe('what a provider ran itself', () => {
+describe('calls that a provider ran itself', () => {
   const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'sun' } }
   const hits = {
     type: 'web_search_tool_result',
@@ -126,7 +126,7 @@ describe('what a provider ran itself', () => {
   })
 })
 
-describe('what a source says of its error', () => {
+describe('details of an upstream error', () => {
   const error = {
     status: 400,
     headers: {},
@@ -134,12 +134,12 @@ describe('what a source says of its error', () => {
   }
   const known = { message: 'No.', type: 'invalid_request_error', param: null, code: null }
 
-  test('stays inside, with a note', () => {
+  test('are dropped with a note', () => {
     const { body, notes } = translateError(error, { from: 'messages', to: chat })
     expect(body).toEqual({ error: known })
     expect(notes.map(({ code }) => code)).toEqual(['error.details'])
   })
-  test('is shown on demand', () => {
+  test('are written on request', () => {
     const { body, notes } = translateError(error, { from: 'messages', to: chat, chatCompletions: { errorDetails: 'write' } })
     expect(body).toEqual({ error: { ...known, source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } } } })
     expect(notes).toEqual([])
@@ -151,7 +151,7 @@ describe('images next to a response', () => {
   const response = bodies.response({ content: 'Here.', images: [image] })
   const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
 
-  test('are media, and come back as they were', () => {
+  test('are media, and come back unchanged', () => {
     const { value } = from.decodeResponse(response)
     expect(withPointers(value.candidates[0]?.messages[0]?.parts)).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
     expect(from.encodeResponse(value)).toEqual({ wire: response, notes: [] })
@@ -168,7 +168,7 @@ describe('images next to a response', () => {
     stream.end()
     expect(reported(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
   })
-  test('of others are written on demand', () => {
+  test('of other protocols are written on request', () => {
     const parts = [{ type: 'media' as const, kind: 'image' as const, source: { type: 'base64' as const, mime: 'image/png', data: png }, at: '/x' }]
     const made = {
       id: 'c',
@@ -193,12 +193,12 @@ describe('names of calls in a stream', () => {
   const heads = (frames: unknown[], options = {}) =>
     decodeStream(frames, options).events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.name] : []))
 
-  test('that come again are the same name', () => expect(heads(named('look', 'look'))).toEqual(['look']))
+  test('are not joined when they repeat', () => expect(heads(named('look', 'look'))).toEqual(['look']))
   test.each([
     ['in parts', ['get_', 'wea', 'ther']],
     ['growing', ['get_', 'get_wea', 'get_weather']],
     ['whole, twice', ['get_weather', 'get_weather']],
-  ])('%s are joined on demand', (_, names) => expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']))
+  ])('%s are joined on request', (_, names) => expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']))
   test('of calls without arguments are announced at the end', () => {
     const frames = [
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'lo' } }] }),

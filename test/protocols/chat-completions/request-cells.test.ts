@@ -25,7 +25,7 @@ const hold = ({ written, notes }: ReturnType<typeof reported>, expected: object,
   expect(notes).toEqual(noted)
 }
 
-describe('structured output (2.9)', () => {
+describe('structured output', () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false }
   const named = { name: 'n', description: 'd', schema, strict: true }
   test.each<Row>([
@@ -39,7 +39,7 @@ describe('structured output (2.9)', () => {
     ],
     ['verbosity', { text: { verbosity: 'low' } }, { verbosity: 'low', response_format: undefined }, []],
     ['a grammar', { text: { format: { type: 'grammar', grammar: 'start: "a"' } } }, { response_format: undefined }, ['field.unsupported /text/format']],
-  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+  ])('from responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
 
   test.each<Row>([
     [
@@ -54,7 +54,7 @@ describe('structured output (2.9)', () => {
       { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
       ['schema.name /response_format/json_schema/name'],
     ],
-  ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
+  ])('from messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
   test.each<Row>([
     ['text', { response_format: { type: 'text' } }, { text: { format: { type: 'text' } } }, []],
@@ -78,7 +78,7 @@ describe('structured output (2.9)', () => {
   ])('toward responses: %s', (_, given, expected, notes) => hold(fromChat('responses', given), expected, notes))
 })
 
-describe('sampling and limits (2.10)', () => {
+describe('sampling and limits', () => {
   test.each<Row>([
     ['temperature and top_p', { temperature: 1.7, top_p: 0.3 }, { temperature: 1.7, top_p: 0.3 }, []],
     ['penalties, which the open dialect has', { frequency_penalty: -1, presence_penalty: 2 }, { frequency_penalty: -1, presence_penalty: 2 }, []],
@@ -100,7 +100,7 @@ describe('sampling and limits (2.10)', () => {
       { logprobs: undefined, top_logprobs: undefined },
       ['field.unsupported /top_logprobs'],
     ],
-  ])('of responses: %s', (_, given, expected, notes, options) => hold(toChat('responses', given, options), expected, notes))
+  ])('from responses: %s', (_, given, expected, notes, options) => hold(toChat('responses', given, options), expected, notes))
 
   test.each<Row>([
     ['temperature and top_p', { temperature: 0.7, top_p: 0.3 }, { temperature: 0.7, top_p: 0.3 }, []],
@@ -109,7 +109,7 @@ describe('sampling and limits (2.10)', () => {
     ['four stop sequences', { stop_sequences: ['a', 'b', 'c', 'd'] }, { stop: ['a', 'b', 'c', 'd'] }, []],
     ['five stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many /stop_sequences']],
     ['a limit of nothing, which warms the cache', { max_tokens: 0 }, { max_completion_tokens: 1 }, ['max-tokens.raised /max_tokens']],
-  ])('of messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
+  ])('from messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
 
   test.each<Row>([
     ['temperature and top_p', { temperature: 1.7, top_p: 0.3 }, { temperature: 1.7, top_p: 0.3 }, []],
@@ -143,7 +143,7 @@ describe('sampling and limits (2.10)', () => {
   ])('toward messages: %s', (_, given, expected, notes) => hold(fromChat('messages', { model: 'claude-sonnet-4-5', ...given }), expected, notes))
 })
 
-describe('prompt caching (2.11)', () => {
+describe('prompt caching', () => {
   const marked = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
   const item = (mark: object) => ({ input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', ...mark }] }] })
   const message = (mark: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', ...mark }] }] })
@@ -183,7 +183,7 @@ describe('prompt caching (2.11)', () => {
       { prompt_cache_options: undefined },
       ['field.unsupported /prompt_cache_options/comparison_response_id'],
     ],
-  ])('of responses: %s', (_, given, expected, notes, options) => hold(toChat('responses', given, options), expected, notes))
+  ])('from responses: %s', (_, given, expected, notes, options) => hold(toChat('responses', given, options), expected, notes))
 
   test.each<Row>([
     ['key, options and retention', fields, fields, []],
@@ -194,9 +194,9 @@ describe('prompt caching (2.11)', () => {
   test.each<Row>([
     ['an hour is the common lifetime', { cache_control: { type: 'ephemeral', ttl: '1h' } }, {}, ['cache.ttl /cache_control/ttl']],
     ['what is compared', { diagnostics: { previous_message_id: 'msg_1' } }, {}, ['field.unsupported /diagnostics']],
-  ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
+  ])('from messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
-  test('an hour becomes half a day, as requested', () => {
+  test('rounds a lifetime of one hour up to 12h when requested', () => {
     const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), {
       chatCompletions: { cacheTtlRound: 'up', cacheMarks: 'write' },
     })
@@ -204,9 +204,9 @@ describe('prompt caching (2.11)', () => {
   })
 })
 
-describe('tiers, users and metadata (2.12)', () => {
+describe('tiers, users and metadata', () => {
   const long = 'u'.repeat(65)
-  test.each(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])('the tier %s is the same word in responses', tier => {
+  test.each(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])('maps the tier %s to the same one of responses', tier => {
     hold(toChat('responses', { service_tier: tier }), { service_tier: tier }, [])
     hold(fromChat('responses', { service_tier: tier }), { service_tier: tier }, [])
   })
@@ -216,7 +216,7 @@ describe('tiers, users and metadata (2.12)', () => {
     ['ids of users', { safety_identifier: 's', user: 'u' }, { safety_identifier: undefined, user: 'u' }, ['field.optional /safety_identifier']],
     ['metadata', { metadata: { a: 'b' } }, { metadata: undefined }, ['field.optional /metadata']],
     ['moderation', { moderation: { model: 'omni' } }, { moderation: undefined }, ['field.optional /moderation']],
-  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+  ])('from responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
 
   test.each<Row>([
     ['ids of users', { safety_identifier: 's', user: 'u' }, { safety_identifier: 's', user: 'u' }, []],
@@ -224,7 +224,7 @@ describe('tiers, users and metadata (2.12)', () => {
     ['moderation', { moderation: { model: 'omni' } }, { moderation: { model: 'omni' } }, []],
     ['storing', { store: true }, { store: true }, []],
     ['not storing, which is the default', { store: false }, { store: undefined }, []],
-  ])('of responses with `optionalFields: write`: %s', (_, given, expected, notes) =>
+  ])('from responses with `optionalFields: write`: %s', (_, given, expected, notes) =>
     hold(toChat('responses', given, { chatCompletions: { optionalFields: 'write' } }), expected, notes),
   )
 
@@ -256,7 +256,7 @@ describe('tiers, users and metadata (2.12)', () => {
       { chatCompletions: { optionalFields: 'write' } },
     ],
     ['where it is computed', { inference_geo: 'eu' }, { inference_geo: undefined }, ['field.unknown /inference_geo']],
-  ])('of messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
+  ])('from messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
 
   test.each<Row>([
     ['the safety id goes first', { safety_identifier: 's', user: 'u' }, { metadata: { user_id: 's' } }, ['field.unsupported /user']],
@@ -266,7 +266,7 @@ describe('tiers, users and metadata (2.12)', () => {
   ])('toward messages: %s', (_, given, expected, notes) => hold(fromChat('messages', given), expected, notes))
 })
 
-describe('what refers to the memory of a provider (2.14)', () => {
+describe('references to content that a provider stores', () => {
   const item = (type: string, more: object = {}) => ({
     input: [
       { type, ...more },
@@ -280,7 +280,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
     ['work in the background', { background: true }, 'background'],
     ['an item that is kept', item('item_reference', { id: 'msg_1' }), 'input/0'],
     ['a conversation that was made short', item('compaction', { id: 'c', encrypted_content: 'E' }), 'input/0'],
-  ])('%s is refused, or noted on demand', (_, given, path) => {
+  ])('refuses %s, or notes it on request', (_, given, path) => {
     expect(() => toChat('responses', given)).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${path}` }))
     expect(toChat('responses', given, { onUnresolvable: 'note' }).notes).toEqual([`state.unresolvable /${path}`])
   })
@@ -302,13 +302,13 @@ describe('what refers to the memory of a provider (2.14)', () => {
     ['a conversation kept short', { context_management: [{ type: 'compaction' }] }, {}, ['field.unsupported /context_management']],
     ['a limit of calls', { max_tool_calls: 3 }, {}, ['field.unsupported /max_tool_calls']],
     ['fields of its own', { access_programs: ['a'], personality: 'p' }, {}, ['field.unknown /access_programs', 'field.unknown /personality']],
-  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+  ])('from responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
 
   test.each<Row>([
     ['a container', { container: 'c1' }, { container: undefined }, ['field.unsupported /container']],
     ['a context that is edited', { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }, {}, ['field.unsupported /context_management']],
     ['fallbacks', { fallbacks: [{ model: 'x' }] }, { fallbacks: undefined }, ['field.unknown /fallbacks']],
-  ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
+  ])('from messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
   test.each<[string, object, boolean, string[]]>([
     ['nothing, since the defaults differ', {}, false, ['store.default /store']],
@@ -325,7 +325,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
   ])('toward messages: %s', (_, given, expected, notes) => hold(fromChat('messages', given), expected, notes))
 })
 
-describe('which tools may be called (2.6)', () => {
+describe('tool choices', () => {
   const names = ['f', 'g']
   const ours = names.map(name => ({ type: 'function', function: { name, parameters: { type: 'object' } } }))
   const theirs = names.map(name => ({ type: 'function', name, parameters: { type: 'object' }, strict: false }))
@@ -356,7 +356,7 @@ describe('which tools may be called (2.6)', () => {
     ['any', { type: 'any' }, { tool_choice: 'required' }],
     ['a tool', { type: 'tool', name: 'f' }, { tool_choice: { type: 'function', function: { name: 'f' } } }],
     ['one call at a time', { type: 'auto', disable_parallel_tool_use: true }, { tool_choice: 'auto', parallel_tool_calls: false }],
-  ])('of messages: %s', (_, tool_choice, expected) => hold(toChat('messages', { tools: blocks, tool_choice }), expected, []))
+  ])('from messages: %s', (_, tool_choice, expected) => hold(toChat('messages', { tools: blocks, tool_choice }), expected, []))
 
   const kept = { tools: [{ name: 'f' }, { name: 'g' }] }
   test.each<Row>([
@@ -403,7 +403,7 @@ describe('which tools may be called (2.6)', () => {
     ],
   ])('older spelling, toward responses: %s', (_, given, expected, notes) => hold(fromChat('responses', given), expected, notes))
 
-  test('a past function call and its result', () => {
+  test('converts a past function call and its result', () => {
     const history = [
       ...sent,
       { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },

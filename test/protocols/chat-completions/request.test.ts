@@ -28,7 +28,7 @@ function field(value: Omit<CanonicalRequest, 'messages'>, options?: Options) {
   return { wire: rest, codes: codes(notes) }
 }
 
-describe('a whole request', () => {
+describe('a complete request', () => {
   const wire = {
     model: 'm',
     stream: true,
@@ -73,7 +73,7 @@ describe('a whole request', () => {
     x_new: { kept: true },
   }
 
-  test('is read', () => {
+  test('is decoded', () => {
     const { value, notes } = decodeRequest(wire)
     expect(notes).toEqual([])
     expect(value).toMatchObject({
@@ -100,7 +100,7 @@ describe('a whole request', () => {
     expect(value.messages[3]?.parts[0]).toMatchObject({ callId: 'call_b', kind: 'freeform' })
   })
 
-  test('comes back as it was, without a note', () => {
+  test('is restored without a note', () => {
     const { wire: again, notes } = encodeRequest(decodeRequest(wire).value)
     expect(again).toEqual(wire)
     expect(notes).toEqual([])
@@ -146,12 +146,12 @@ describe('older and other spellings', () => {
     })
   })
 
-  test('the newer limit wins, and the older one is noted by others', () => {
+  test('prefers the newer limit, and notes the older one', () => {
     const { value } = decodeRequest({ messages: [], max_tokens: 5, max_completion_tokens: 7 })
     expect(value).toMatchObject({ maxOutputTokens: 7, ext: { 'chat-completions': { fields: { max_tokens: 5 } } } })
   })
 
-  test('a result without an id belongs to the oldest open call', () => {
+  test('assigns a result without an id to the oldest open call', () => {
     const { value, notes } = decodeRequest({
       messages: [
         { role: 'assistant', tool_calls: [{ id: 'x', function: { name: 'f', arguments: '' } }] },
@@ -162,7 +162,7 @@ describe('older and other spellings', () => {
     expect(codes(notes)).toEqual(['tool-result.call-id'])
   })
 
-  test('empty text beside calls is nothing', () => {
+  test('ignores empty text beside calls', () => {
     const { value } = decodeRequest({
       messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
     })
@@ -179,7 +179,7 @@ describe('older and other spellings', () => {
     expect(decodeRequest({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] }).value.messages[0]?.parts[0]).toMatchObject(part)
   })
 
-  test('reasoning of a history is read from any carrier, and never becomes text', () => {
+  test('decodes reasoning of a history from any carrier, never as text', () => {
     const read = (message: object) => decodeRequest({ messages: [{ role: 'assistant', content: 'a', ...message }] }).value.messages[0]?.parts[0]
     const raw = [{ kind: 'raw', text: 'r' }]
     expect(read({ reasoning_content: 'r' })).toMatchObject({ type: 'reasoning', segments: raw })
@@ -200,7 +200,7 @@ describe('older and other spellings', () => {
     })
   })
 
-  test('a signature on a call is read where its provider puts it', () => {
+  test('decodes a signature on a call from the field of its provider', () => {
     const { value } = decodeRequest({
       messages: [
         {
@@ -251,7 +251,7 @@ describe('turns of other protocols', () => {
     expect(codes).toEqual(['message.ids', 'message.ids'])
   })
 
-  test('a result elsewhere is moved to its call', () => {
+  test('moves a result to its call', () => {
     const { messages, codes } = write([say('assistant', call('call_1')), say('system', text('note')), say('tool', result('call_1', 'ok'))])
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'user'])
     expect(codes).toEqual(['tool-result.moved', 'system.mid-conversation-as-user'])
@@ -386,7 +386,7 @@ describe('turns of other protocols', () => {
     })
   })
 
-  test('reasoning goes into its own field for the task at hand, and nowhere for earlier ones', () => {
+  test('writes reasoning of the current turn into its own field, and drops that of earlier turns', () => {
     const thinking = (value: string): Part => ({
       type: 'reasoning',
       segments: [{ kind: 'summary', text: value }],
@@ -417,7 +417,7 @@ describe('turns of other protocols', () => {
     })
   })
 
-  test('what has no place is dropped with a note, and base64 never lands in text', () => {
+  test('drops unsupported content with a note, and never writes base64 as text', () => {
     const { messages, codes } = write([
       say(
         'user',
@@ -482,7 +482,7 @@ describe('tools of other protocols', () => {
     expect(codes(notes)).toEqual(['tool.namespace'])
   })
 
-  test.each(['a.b:c', 'n'.repeat(80)])('the name %s is made one that is taken, once for all', name => {
+  test.each(['a.b:c', 'n'.repeat(80)])('replaces the invalid name %s consistently', name => {
     const { wire, notes, context } = written({ messages: [], tools: [{ ...tool, name }] }, chatCompletions)
     const short = (wire as { tools: { function: { name: string } }[] }).tools[0]?.function.name ?? ''
     expect(short).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
@@ -511,7 +511,7 @@ describe('tools of other protocols', () => {
     })
   })
 
-  test('properties that have no place are noted, defaults are not', () => {
+  test('notes unsupported properties of tools, but not defaults', () => {
     const { codes } = field({ tools: [{ ...tool, deferLoading: false, allowedCallers: ['direct'], examples: [{}], cache: {} }] })
     expect(codes).toEqual(['cache.unsupported', 'field.unsupported'])
   })
@@ -562,7 +562,7 @@ describe('fields of other protocols', () => {
     ['a stored prompt', { state: { prompt: { id: 'p' } } }],
     ['work in the background', { state: { background: true } }],
     ['stored content', { cache: { contentRef: 'c' } }],
-  ])('%s is refused, or noted on demand', (_, value) => {
+  ])('refuses %s, or notes it on request', (_, value) => {
     expect(() => field(value)).toThrow(expect.objectContaining({ code: 'inexpressible' }))
     expect(field(value, { onUnresolvable: 'note' }).codes).toEqual(['state.unresolvable'])
   })
@@ -571,7 +571,7 @@ describe('fields of other protocols', () => {
     { type: 'control', control: 'item-reference', protocol: 'responses', raw: {} },
     { type: 'control', control: 'compaction', protocol: 'responses', raw: {} },
     { type: 'media', kind: 'image', source: { type: 'file-id', id: 'f', issuer: 'responses' } },
-  ])('content that only its provider has is refused, or noted on demand', part => {
+  ])('refuses content that only its provider stores, or notes it on request', part => {
     expect(() => write([say('user', text('q'), part)])).toThrow(expect.objectContaining({ code: 'inexpressible' }))
     expect(write([say('user', text('q'), part)], { onUnresolvable: 'note' }).messages).toEqual([{ role: 'user', content: 'q' }])
   })
@@ -581,7 +581,7 @@ describe('fields of other protocols', () => {
     expect(notes).toMatchObject([{ path: '/top_k', kind: 'dropped', target: 'chat-completions' }])
   })
 
-  test('the older name of the limit, on demand', () => {
+  test('writes the older name of the limit on request', () => {
     expect(field({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
   })
 })
@@ -596,7 +596,7 @@ test('a request for probabilities or with options of a stream has a switch, and 
 test.each([
   [0, 1],
   [1, 0],
-])('a tool and one of a namespace whose names would be one come back apart, in any order', (...order) => {
+])('distinguishes a tool and a namespaced tool with the same flat name, in any order', (...order) => {
   const alike = [
     { type: 'function', name: 'ns__x', parameters: { type: 'object' } },
     { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'x', parameters: { type: 'object' } }] },

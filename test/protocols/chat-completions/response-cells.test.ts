@@ -38,12 +38,12 @@ function cross(body: unknown, from: 'chat-completions' | Other, to: 'chat-comple
   }
 }
 
-describe('citations (2.15)', () => {
+describe('citations', () => {
   const url = { url: 'https://example.org/', title: 't' }
   const nested = { type: 'url_citation', url_citation: { start_index: 0, end_index: 2, ...url } }
   const flat = { type: 'url_citation', start_index: 0, end_index: 2, ...url }
 
-  test('of a URL stand nested here and flat in responses', () => {
+  test('converts URL citations between the nested form and the flat form of responses', () => {
     const there = cross(chat({ annotations: [nested] }), 'chat-completions', 'responses')
     expect(there.written).toMatchObject({ output: [{ content: [{ annotations: [flat] }] }] })
     expect(there.notes).toEqual([])
@@ -52,7 +52,7 @@ describe('citations (2.15)', () => {
     expect(back.notes).toEqual([])
   })
 
-  test('of messages are spans of the text that they cover', () => {
+  test('converts citations of messages to spans of the text that they cover', () => {
     const web = { type: 'web_search_result_location', ...url, cited_text: 'ct', encrypted_index: 'E' }
     const { written, notes } = cross(blocks({ content: [{ type: 'text', text: 'hi', citations: [web] }] }), 'messages', 'chat-completions')
     expect(written).toMatchObject({ choices: [{ message: { annotations: [nested] } }] })
@@ -80,7 +80,7 @@ describe('citations (2.15)', () => {
       { type: 'page_location', document_index: 0, document_title: 'd', start_page_number: 1, end_page_number: 2, cited_text: 'x' },
       '/content/0/citations',
     ],
-  ])('of %s have no place', (_, from, citation, path) => {
+  ])('drops citations of %s with a note', (_, from, citation, path) => {
     const body =
       from === 'responses'
         ? items({ output: [item(text({ annotations: [citation] }))] })
@@ -91,8 +91,8 @@ describe('citations (2.15)', () => {
   })
 })
 
-describe('refusals (2.16)', () => {
-  test('of the model are a part of their own in responses, both ways', () => {
+describe('refusals', () => {
+  test('converts refusals of the model to refusal parts in responses, both ways', () => {
     const there = cross(chat({ content: null, refusal: 'no' }), 'chat-completions', 'responses')
     expect(there.written).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'no' }] }] })
     expect(there.notes).toEqual([])
@@ -101,7 +101,7 @@ describe('refusals (2.16)', () => {
     expect(back.notes).toEqual([])
   })
 
-  test('of the model are text in messages, and the ending says so', () => {
+  test('writes refusals of the model as text in messages with the stop reason refusal', () => {
     const { written, notes } = cross(chat({ content: null, refusal: 'no' }), 'chat-completions', 'messages')
     expect(written).toMatchObject({
       content: [{ type: 'text', text: 'no' }],
@@ -111,7 +111,7 @@ describe('refusals (2.16)', () => {
     expect(notes).toEqual(['refusal.as-text /choices/0/message/refusal', 'finish.refusal /choices/0/message/refusal'])
   })
 
-  test('of a filter keep the text before it', () => {
+  test('keeps the text before a filter refusal', () => {
     const { written } = cross(
       blocks({ stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }),
       'messages',
@@ -120,7 +120,7 @@ describe('refusals (2.16)', () => {
     expect(written).toMatchObject({ choices: [{ message: { content: 'hi', refusal: null }, finish_reason: 'content_filter' }] })
   })
 
-  test('of a filter get a text where there was none', () => {
+  test('adds a text to a filter refusal without one', () => {
     const details = { stop_reason: 'refusal', content: [], stop_details: { type: 'refusal', category: null, explanation: 'No.' } }
     expect(cross(blocks(details), 'messages', 'chat-completions').written).toMatchObject({
       choices: [{ message: { content: null, refusal: 'No.' }, finish_reason: 'content_filter' }],
@@ -132,7 +132,7 @@ describe('refusals (2.16)', () => {
   })
 })
 
-describe('the finish reason of a response (2.17)', () => {
+describe('the finish reason of a response', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
   const incomplete = (reason: string) => ({ status: 'incomplete', incomplete_details: { reason } })
   test.each<[word: string | null, called: boolean, items: object, blocks: string, notes: string[]]>([
@@ -180,18 +180,18 @@ describe('the finish reason of a response (2.17)', () => {
     ['stopped by the caller', incomplete('steered'), 'stop', ['finish.approximated /incomplete_details/reason']],
     ['with too many messages', incomplete('max_messages'), 'length', ['finish.approximated /incomplete_details/reason']],
     ['cancelled', { status: 'cancelled' }, 'stop', ['finish.approximated /status']],
-  ])('of responses: %s', (_, more, finish_reason, notes) => {
+  ])('from responses: %s', (_, more, finish_reason, notes) => {
     const reported = cross(items(more), 'responses', 'chat-completions')
     expect(reported.written).toMatchObject({ choices: [{ finish_reason }] })
     expect(reported.notes).toEqual(notes)
   })
 
-  test('of responses: waiting for a call', () => {
+  test('from responses: tool_calls for a response with a call', () => {
     const output = [{ type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}', status: 'completed' }]
     expect(cross(items({ output }), 'responses', 'chat-completions').written).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] })
   })
 
-  test('of responses: failed', () => {
+  test('from responses: an error body for a failed response', () => {
     const failed = items({ status: 'failed', output: [], error: { code: 'server_error', message: 'gone' } })
     expect(cross(failed, 'responses', 'chat-completions').written).toMatchObject({ error: { message: 'gone', type: 'server_error' } })
   })
@@ -207,17 +207,17 @@ describe('the finish reason of a response (2.17)', () => {
     ['a pause', { stop_reason: 'pause_turn' }, 'stop', ['finish.approximated /stop_reason']],
     ['a compaction', { stop_reason: 'compaction' }, 'stop', ['finish.approximated /stop_reason']],
     ['the limit', { stop_reason: 'max_tokens' }, 'length', []],
-  ])('of messages: %s', (_, more, finish_reason, notes) => {
+  ])('from messages: %s', (_, more, finish_reason, notes) => {
     const reported = cross(blocks(more), 'messages', 'chat-completions')
     expect(reported.written).toMatchObject({ choices: [{ finish_reason }] })
     expect(reported.notes).toEqual(notes)
   })
 })
 
-describe('usage (2.18)', () => {
+describe('usage', () => {
   const details = { prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 }, completion_tokens_details: { reasoning_tokens: 5 } }
   const counts = { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29, ...details }
-  test('of responses has the same sums under other names, both ways', () => {
+  test('converts usage of responses with the same sums, both ways', () => {
     const theirs = {
       input_tokens: 20,
       output_tokens: 9,
@@ -229,7 +229,7 @@ describe('usage (2.18)', () => {
     expect(cross(items({ usage: theirs }), 'responses', 'chat-completions').written).toMatchObject({ usage: counts })
   })
 
-  test('of messages counts cached input apart, both ways', () => {
+  test('converts usage of messages, which counts cached input separately, both ways', () => {
     const theirs = {
       input_tokens: 14,
       cache_read_input_tokens: 4,
@@ -241,7 +241,7 @@ describe('usage (2.18)', () => {
     expect(cross(blocks({ usage: theirs }), 'messages', 'chat-completions').written).toMatchObject({ usage: counts })
   })
 
-  test('that is absent is left out, or 0 where clients require counts', () => {
+  test('leaves out absent usage, or writes 0 when clients require counts', () => {
     expect(cross(items(), 'responses', 'chat-completions').written).not.toHaveProperty('usage')
     expect(cross(chat({}), 'chat-completions', 'responses').written).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
   })
@@ -255,7 +255,7 @@ describe('usage (2.18)', () => {
     ['tokens of text that are all', { prompt_tokens_details: { text_tokens: 20 }, completion_tokens_details: { text_tokens: 9 } }, []],
     ['tokens of text that are all but the reasoning', { completion_tokens_details: { text_tokens: 5, reasoning_tokens: 4 } }, []],
     ['counts of nothing', { prompt_tokens_details: { audio_tokens: 0 }, completion_tokens_details: { accepted_prediction_tokens: 0 } }, []],
-  ])('%s have no place elsewhere', (_, more, paths) => {
+  ])('%s are noted for other protocols', (_, more, paths) => {
     const usage = { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29, ...more }
     for (const to of ['responses', 'messages'] as const) {
       const { notes } = translateResponse(chat({}, { usage }), { from: 'chat-completions', to })
@@ -264,7 +264,7 @@ describe('usage (2.18)', () => {
   })
 })
 
-test('tokens of images have a place in generate-content, both ways', () => {
+test('maps image tokens to generate-content, both ways', () => {
   const usage = {
     prompt_tokens: 20,
     completion_tokens: 9,
@@ -285,7 +285,7 @@ test('tokens of images have a place in generate-content, both ways', () => {
   expect(back.notes.filter(({ path }) => path.startsWith('/usage'))).toEqual([])
 })
 
-test('counts of messages that have no place here are noted, none of nothing is (2.18)', () => {
+test('notes unsupported counts of messages unless they are 0', () => {
   const more = { server_tool_use: { web_search_requests: 2 }, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 3 } }
   const none = { server_tool_use: { web_search_requests: 0 }, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 } }
   const noted = (usage: object) =>
@@ -296,12 +296,12 @@ test('counts of messages that have no place here are noted, none of nothing is (
   expect(noted(none)).toEqual([])
 })
 
-describe('tiers of a response (2.12)', () => {
+describe('tiers of a response', () => {
   test.each<[string, string, string[]]>([
     ['standard', 'default', []],
     ['priority', 'priority', []],
     ['batch', 'default', ['tier.nearest /usage/service_tier']],
-  ])('of messages: %s', (service_tier, ours, notes) => {
+  ])('from messages: %s', (service_tier, ours, notes) => {
     const { body, notes: made } = translateResponse(blocks({ usage: { input_tokens: 1, output_tokens: 2, service_tier } }), {
       from: 'messages',
       to: 'chat-completions',
@@ -310,7 +310,7 @@ describe('tiers of a response (2.12)', () => {
     expect(made.map(({ code, path }) => `${code} ${path}`).filter(note => !common.includes(note))).toEqual(notes)
   })
 
-  test.each(['default', 'flex', 'priority', 'scale'])('of responses, both ways: %s', service_tier => {
+  test.each(['default', 'flex', 'priority', 'scale'])('from responses, both ways: %s', service_tier => {
     expect(cross(items({ service_tier }), 'responses', 'chat-completions')).toMatchObject({ written: { service_tier }, notes: [] })
     expect(cross(chat({}, { service_tier }), 'chat-completions', 'responses')).toMatchObject({ written: { service_tier }, notes: [] })
   })
@@ -323,7 +323,7 @@ describe('tiers of a response (2.12)', () => {
   })
 })
 
-describe('errors (2.19)', () => {
+describe('errors', () => {
   const ours = (status: number, error: object, headers: Record<string, string> = {}) => ({
     status,
     headers,
@@ -374,7 +374,7 @@ describe('errors (2.19)', () => {
     ['api_error', 500, 500, 'server_error', null],
     ['overloaded_error', 529, 503, 'server_error', 'overloaded'],
     ['timeout_error', 504, 504, 'server_error', 'timeout'],
-  ])('of messages: %s', (type, status, written, ourType, code) => {
+  ])('from messages: %s', (type, status, written, ourType, code) => {
     const reported = translateError(theirs(status, type), { from: 'messages', to: 'chat-completions' })
     expect(reported).toMatchObject({ status: written, body: { error: { message: 'm', type: ourType, code, param: null } } })
   })
@@ -389,7 +389,7 @@ describe('errors (2.19)', () => {
     })
   })
 
-  test('a retry time that is no whole number of seconds is sent both ways', () => {
+  test('sends a retry time with fractions of a second, both ways', () => {
     const reported = translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'chat-completions' })
     expect(reported.headers).toMatchObject({ 'retry-after-ms': '1500' })
     expect(translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'responses' }).headers).toMatchObject({
@@ -399,8 +399,8 @@ describe('errors (2.19)', () => {
   })
 })
 
-describe('what a response says again of its request (2.20)', () => {
-  test('all requested fields, and defaults for the rest', () => {
+describe('request fields that a response repeats', () => {
+  test('repeats requested fields, and defaults for the rest', () => {
     const request = { input: 'hi', model: 'm', temperature: 0.2, max_output_tokens: 50, metadata: { a: 'b' }, text: { verbosity: 'low' } }
     const { context } = translateRequest(request, { from: 'responses', to: 'chat-completions' })
     const { body } = translateResponse(chat({}, { service_tier: 'flex' }), { from: 'chat-completions', to: 'responses', context })
@@ -426,11 +426,11 @@ describe('what a response says again of its request (2.20)', () => {
   test.each<[string, object, string]>([
     ['the fingerprint', { system_fingerprint: 'fp' }, '/system_fingerprint'],
     ['moderation', { moderation: { input: {} } }, '/moderation'],
-  ])('%s of a response has no place elsewhere', (_, more, path) => {
+  ])('notes %s of a response for other protocols', (_, more, path) => {
     for (const to of ['responses', 'messages'] as const) expect(cross(chat({}, more), 'chat-completions', to).notes).toEqual([`field.unknown ${path}`])
   })
 
-  test('the model that responded, the id and the time', () => {
+  test('writes the model, the id and the time', () => {
     expect(cross(chat({}), 'chat-completions', 'responses').written).toMatchObject({ model: 'm', created_at: 7, id: 'resp_chatcmpl-1' })
     expect(cross(items(), 'responses', 'chat-completions').written).toMatchObject({ model: 'm', created: 7, id: 'resp_1', object: 'chat.completion' })
   })

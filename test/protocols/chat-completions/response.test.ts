@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(encodeResponse(decoded.value).wire).toEqual(wire)
   })
 
-  test('an error in a successful response is an error', () => {
+  test('decodes an error in a response with status 200', () => {
     expect(decodeResponse({ error: { message: 'busy', code: 429 } }).value).toMatchObject({
       candidates: [],
       error: { status: 429, kind: 'rate_limit', message: 'busy' },
@@ -149,7 +149,7 @@ describe('reading', () => {
     expect(decodeResponse({ id: 'c', choices: [] }).value).toMatchObject({ candidates: [], error: { kind: 'internal' } })
   })
 
-  test('probabilities belong to the text', () => {
+  test('assigns logprobs to the text', () => {
     const logprobs = { content: [{ token: 'a', bytes: [97], logprob: -0.1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2 }] }], refusal: null }
     const wire = { ...body({ content: 'a' }), choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, logprobs, finish_reason: 'stop' }] }
     const { value } = decodeResponse(wire)
@@ -157,7 +157,7 @@ describe('reading', () => {
     expect(encodeResponse(value).wire).toEqual(wire)
   })
 
-  test('calls get ids where there are none', () => {
+  test('creates ids for calls without one', () => {
     const calls = [{ function: { name: 'ns__f', arguments: {} } }, { function: { name: 'constructor', arguments: '{}' } }]
     const parts = partsOf({ content: null, tool_calls: calls })
     expect(parts).toMatchObject([{ name: 'ns__f', input: '{}', idOrigin: 'synthesized' }, { name: 'constructor' }])
@@ -166,14 +166,14 @@ describe('reading', () => {
     expect(first?.id).not.toBe(second?.id)
   })
 
-  test('what is no completion is malformed', () => {
+  test('refuses a malformed completion', () => {
     expect(() => decodeResponse({ choices: 3 })).toThrow(expect.objectContaining({ code: 'malformed', path: '/choices' }))
     expect(() => decodeResponse('text')).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 })
 
 describe('writing', () => {
-  test('the whole envelope', () => {
+  test('writes the complete envelope', () => {
     expect(write([{ type: 'text', text: 'a' }]).wire).toEqual({
       id: 'r',
       object: 'chat.completion',
@@ -241,7 +241,7 @@ describe('writing', () => {
     })
   })
 
-  test('probabilities of a refusal stand beside those of the text', () => {
+  test('writes logprobs of a refusal beside those of the text', () => {
     const parts: Part[] = [
       { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] },
       { type: 'refusal', text: 'no', logprobs: [{ token: 'no', logprob: -2 }] },
@@ -253,7 +253,7 @@ describe('writing', () => {
     })
   })
 
-  test('refusals and refused prompts', () => {
+  test('writes refusals and refused prompts', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({ message: { content: null, refusal: 'no' }, finish: 'stop', codes: [] })
     expect(write([], 'refusal')).toMatchObject({ message: { content: null, refusal: 'The request was refused.' }, finish: 'content_filter' })
     const { wire } = encodeResponse({ id: 'r', model: 'm', createdAt: 1, candidates: [], promptBlocked: { reason: 'SAFETY' } })
@@ -271,7 +271,7 @@ describe('writing', () => {
     ])
   })
 
-  test('items become one message; offsets of citations count in the whole text', () => {
+  test('joins items into one message, with citation offsets in the joined text', () => {
     const cite = (start?: number, end?: number) => ({
       kind: 'url' as const,
       url: 'https://example.org',
@@ -296,7 +296,7 @@ describe('writing', () => {
     expect(codes.sort()).toEqual(['citation.unsupported', 'citation.whole-part', 'text.boundary-lost'])
   })
 
-  test('reasoning and its signature, in the requested form', () => {
+  test('writes reasoning and its signature in the requested form', () => {
     const thinking: Part = {
       type: 'reasoning',
       segments: [
@@ -325,7 +325,7 @@ describe('writing', () => {
     expect(unsigned.codes).toContain('reasoning.signature-dropped')
   })
 
-  test('signatures on calls and on text come back', () => {
+  test('restores signatures on calls and on text', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
     const parts: Part[] = [
       { type: 'text', text: 'a', signature },
@@ -339,7 +339,7 @@ describe('writing', () => {
     expect(messages[1]?.parts).toMatchObject(parts)
   })
 
-  test('usage from inclusive counts; what has no place is noted', () => {
+  test('writes inclusive counts, and notes unsupported ones', () => {
     const { wire, notes } = encodeResponse({
       id: 'r',
       model: 'm',
@@ -360,7 +360,7 @@ describe('writing', () => {
   })
 })
 
-test('a response that waits for a tool which is no call here stops, with a note', () => {
+test('writes `stop` with a note when the pending tool call cannot be written', () => {
   const { wire, notes } = chatCompletions.encodeResponse({
     id: 'r',
     model: 'm',

@@ -29,7 +29,7 @@ function response(parts: Part[], reason: FinishReason = 'stop'): CanonicalEvent[
 
 const call = (id: string, input: string, name = 'lookup'): Part => ({ type: 'tool-call', id, name, kind: 'function', input })
 
-describe('the official client reads', () => {
+describe('the official client receives', () => {
   test('text and usage', async () => {
     const { final } = accumulate(encodeStream(response([{ type: 'text', text: 'Hello' }])).text)
     expect(await final).toMatchObject({
@@ -108,7 +108,7 @@ describe('the official client reads', () => {
     expect(value.messages[0]?.parts).toMatchObject([reasoning, { type: 'tool-call', id: 't1', input: '{}' }])
   })
 
-  test('the order of signed parts back, where it is not the default one', async () => {
+  test('the order of signed parts, and sends it back', async () => {
     const thinking = (text: string, value: string): Part => ({
       type: 'reasoning',
       segments: [{ kind: 'summary', text }],
@@ -129,7 +129,7 @@ describe('the official client reads', () => {
     expect(chatCompletions.decodeRequest({ messages: [echoed] }).value.messages[0]?.parts).toMatchObject(parts)
   })
 
-  test('an error as an error, also when the source just stopped', async () => {
+  test('an error as an error, also when the source stopped early', async () => {
     const whole = response([{ type: 'text', text: 'Hello' }])
     await expect(accumulate(encodeStream(whole.slice(0, 4)).text).final).rejects.toThrow('upstream stream ended early')
     const failed: CanonicalEvent[] = [
@@ -140,7 +140,7 @@ describe('the official client reads', () => {
     await expect(accumulate(encodeStream(failed).text).final).rejects.toThrow('Overloaded')
   })
 
-  test('what another server sent without index, type, role or finish reason for calls', async () => {
+  test('calls that a server sent without index, type, role or finish reason', async () => {
     const frames = [
       {
         id: 'x',

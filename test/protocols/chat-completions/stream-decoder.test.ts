@@ -25,7 +25,7 @@ function sent(events: readonly CanonicalEvent[]): string[] {
 
 const usage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }
 
-describe('what servers send', () => {
+describe('decodes what servers send:', () => {
   test.each<[string, unknown[], string[]]>([
     [
       'text after an empty first delta',
@@ -198,7 +198,7 @@ describe('usage', () => {
   })
 })
 
-describe('the end', () => {
+describe('the end of a stream', () => {
   const reason = (events: CanonicalEvent[]) => collect(events).response.candidates[0]?.finish?.reason
 
   test.each<[string, unknown[], boolean, string | undefined]>([
@@ -243,13 +243,13 @@ describe('the end', () => {
     expect(codes(notes)).toEqual(expected)
   })
 
-  test.each([-1, 0.5, '1', null, undefined])('a choice numbered %j is the first one', index => {
+  test.each([-1, 0.5, '1', null, undefined])('treats a choice with the index %j as the first one', index => {
     const { events } = decodeStream([{ ...chunk({}), choices: [{ index, delta: { content: 'a' }, finish_reason: 'stop' }] }, '[DONE]'])
     expect(checkGrammar(events)).toEqual([])
     expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
   })
 
-  test('the only requested candidate is the first one, whatever its number', () => {
+  test('treats the only requested candidate as the first one', () => {
     const one = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] })
     const context = { from: 'responses', to: 'chat-completions', request: { messages: [] } }
     const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
@@ -264,7 +264,7 @@ describe('the end', () => {
     expect(reported({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
-  test('[DONE] without a reason is no end on request', () => {
+  test('does not accept [DONE] without a finish reason as an end on request', () => {
     expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
@@ -312,7 +312,7 @@ describe.each<[string, object, string]>([
   })
 })
 
-test('at every cut the stream obeys the grammar and does not claim to be whole', () => {
+test('yields a legal, unclean stream for any cut', () => {
   const frames = [
     chunk({ role: 'assistant', content: '' }),
     chunk({ reasoning_content: 'r' }),
@@ -342,7 +342,7 @@ test('unknown fields are reported once, and an unknown frame is noted', () => {
   expect(codes(notes)).toEqual(['event.unknown'])
 })
 
-test('an empty legacy call beside every text, as some servers send it, is no call', () => {
+test('ignores an empty legacy call beside text', () => {
   const nothing = { function_call: { name: '', arguments: '' } }
   const { events, notes } = decodeStream([chunk({ content: 'hi', ...nothing }), chunk({ ...nothing }, 'stop'), '[DONE]'])
   expect(sent(events)).toEqual(['text:hi'])

@@ -79,7 +79,7 @@ const frame = fc.oneof(
 )
 
 describe('the decoder', () => {
-  test('makes a legal stream of any frames', () => {
+  test('yields a legal stream for any frames', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), frames => {
         const { events } = decodeStream(frames)

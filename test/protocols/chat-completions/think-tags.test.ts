@@ -43,7 +43,7 @@ describe('reasoning between tags in the text of a response', () => {
     expect(short(value.messages[0]?.parts as never)).toEqual([`text:${content}`])
   })
 
-  test('half a tag before a call is text before it', () => {
+  test('treats an incomplete tag before a call as text', () => {
     const call = { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }
     const { events } = decodeStream([chunk({ content: 'a<' }), chunk(call), chunk({}, 'tool_calls'), '[DONE]'], { extractThinkTags })
     expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ text: 'a<' }, { type: 'tool-call' }])

@@ -34,29 +34,29 @@ describe('the path has the model and the operation', () => {
     }
   })
 
-  test('tokens are counted by the model itself, without a region', () => {
+  test('counts tokens with the model id without a region', () => {
     const target = (model: string) => address.target({ operation: 'count-tokens', model, stream: false })
     expect(target('us.anthropic.claude-sonnet-4-5-20250929-v1:0')).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens')
     expect(target(arn)).toBe(`/model/${encodeURIComponent(arn)}/count-tokens`)
   })
 
-  test('there is no operation that compacts', () => {
+  test('has no compact operation', () => {
     expect(address.target({ operation: 'compact', model: 'm', stream: false })).toBeUndefined()
   })
 })
 
-test('the key is a bearer token', () => {
+test('sends the key as a bearer token', () => {
   expect(address.upstreamHeaders('k', undefined)).toEqual({ authorization: 'Bearer k' })
   expect(address.upstreamHeaders(undefined, undefined)).toEqual({})
 })
 
-test('a listing has models and inference profiles', () => {
+test('lists models and inference profiles', () => {
   const body = { modelSummaries: [{ modelId: 'a' }, { modelId: 5 }], inferenceProfileSummaries: [{ inferenceProfileId: 'us.a' }] }
   expect(address.listed?.(body)).toEqual(['a', 'us.a'])
   expect(address.listed?.('nothing')).toEqual([])
 })
 
-test('a request to count tokens has no settings', () => {
+test('sends no settings when counting tokens', () => {
   const request = { messages: [], system: [{ text: 's' }], inferenceConfig: { maxTokens: 5 } }
   expect(address.counting?.ask(request as never, 'm' as never)).toEqual({ input: { converse: { messages: [], system: [{ text: 's' }] } } })
 })
@@ -73,7 +73,7 @@ describe('signs of the protocol', () => {
     expect(detect(body).request.length > 0).toBe(has)
   })
 
-  test('an event has its name as key', () => {
+  test('uses the event name as key', () => {
     expect(detect({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'a' } } }).event).toHaveLength(1)
     expect(detect({ type: 'message_start', metadata: {} }).event).toEqual([])
   })

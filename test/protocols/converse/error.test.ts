@@ -5,7 +5,7 @@ import { converse } from '../../../src/protocols/converse/index.ts'
 const read = (name: string | undefined, body: unknown, status = 0) =>
   converse.decodeError({ status, headers: name === undefined ? {} : { 'x-amzn-errortype': name }, body }).value
 
-describe('what the service sends', () => {
+describe('errors of the service', () => {
   test.each<[name: string, message: string, kind: string, status: number]>([
     ['ValidationException', 'm', 'invalid_request', 400],
     ['ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/', 'm', 'invalid_request', 400],
@@ -38,7 +38,7 @@ describe('what the service sends', () => {
     expect(read(undefined, body, 502)).toMatchObject({ status: 502, kind: 'internal', message })
   })
 
-  test('the fault that a model found in the request is a fault of the request', () => {
+  test('maps a validation error of a model to an invalid request', () => {
     expect(read('ModelStreamErrorException', { message: 'm', originalStatusCode: 400 })).toMatchObject({
       kind: 'invalid_request',
       details: { originalStatusCode: 400 },
@@ -46,23 +46,23 @@ describe('what the service sends', () => {
   })
 })
 
-describe('what clients receive', () => {
+describe('errors for clients', () => {
   const chat = (status: number, error: object) =>
     translateError({ status, headers: { 'retry-after': '3' }, body: { error } }, { from: 'chat-completions', to: 'converse' })
 
-  test('the exception is in a header, for its client throws the class of that name', () => {
+  test('writes the exception name into a header', () => {
     const { status, headers, body } = chat(429, { message: 'slow', type: 'rate_limit_error', param: null, code: null })
     expect({ status, body }).toEqual({ status: 429, body: { message: 'slow' } })
     expect(headers).toMatchObject({ 'x-amzn-errortype': 'ThrottlingException', 'retry-after': '3' })
   })
 
-  test('a full context is reported in the words that clients look for', () => {
+  test('writes a context overflow in the words that clients recognize', () => {
     const { body, notes } = chat(400, { message: 'context full', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' })
     expect(body).toEqual({ message: 'Input is too long for requested model. context full' })
     expect(notes.map(({ code }) => code)).toContain('error.reworded')
   })
 
-  test('a status that the service does not have is noted', () => {
+  test('notes a status that the service does not have', () => {
     const { status, notes } = chat(402, { message: 'pay', type: 'insufficient_quota', param: null, code: 'insufficient_quota' })
     expect([400, 403]).toContain(status)
     expect(notes.map(({ code }) => code)).toContain('error.status')

@@ -17,7 +17,7 @@ function received(to: 'chat-completions' | 'messages' | 'responses' | 'generate-
   return { written, codes: notes.map(({ code }) => code) }
 }
 
-describe('what the service sends', () => {
+describe('decoding a response', () => {
   test('counts include what was cached', () => {
     expect(received('chat-completions', response([{ text: 'a' }])).written).toMatchObject({
       usage: { prompt_tokens: 15, completion_tokens: 4, total_tokens: 19, prompt_tokens_details: { cached_tokens: 10 } },
@@ -68,7 +68,7 @@ describe('what the service sends', () => {
     // Words of compatible servers.
     ['stop', 'stop', 'end_turn'],
     ['length', 'length', 'max_tokens'],
-  ])('stops by %s', (stopReason, finish, stop) => {
+  ])('maps the stop reason %s', (stopReason, finish, stop) => {
     expect(received('chat-completions', response([{ text: 'a' }], { stopReason })).written).toMatchObject({ choices: [{ finish_reason: finish }] })
     expect(received('messages', response([{ text: 'a' }], { stopReason })).written).toMatchObject({ stop_reason: stop })
   })
@@ -79,7 +79,7 @@ describe('what the service sends', () => {
   })
 })
 
-describe('what clients receive', () => {
+describe('encoding a response', () => {
   const chat = (message: object, finish_reason = 'stop') =>
     translateResponse(
       {

@@ -40,8 +40,8 @@ const chunk = (delta: object, finish_reason: string | null = null) =>
   sse({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
 const wiresOf = (events: Event[]) => events.map(({ name, payload }) => ({ [name]: payload }))
 
-describe('what clients receive', () => {
-  test('text has no start, calls have one, and the counts come after the stop reason', async () => {
+describe('encoding a stream', () => {
+  test('writes no start for text, one for calls, and counts after the stop reason', async () => {
     const events = await sent([
       chunk({ role: 'assistant', content: 'He' }),
       chunk({ content: 'llo' }),
@@ -64,13 +64,13 @@ describe('what clients receive', () => {
     ['an error in the stream', [sse({ error: { message: 'slow', type: 'rate_limit_error', code: null, param: null } })], 'throttlingException'],
     ['a stream that stops between frames', [], 'internalServerException'],
     ['a frame that stops', ['data: {"id":"x","choi'], 'internalServerException'],
-  ])('%s ends with an exception, for a silent end looks complete', async (_, end, name) => {
+  ])('ends %s with an exception', async (_, end, name) => {
     const events = await sent([chunk({ role: 'assistant', content: 'Hel' }), ...end])
     expect(events.at(-1)).toMatchObject({ kind: 'exception', name, payload: { message: expect.any(String) } })
     expect(events.map(event => event.name)).not.toContain('messageStop')
   })
 
-  test('a call that a limit cut off has no stop', async () => {
+  test('writes no stop for a call that a limit cut off', async () => {
     const events = await sent([
       chunk({ role: 'assistant', tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":' } }] }),
       chunk({}, 'length'),
@@ -80,12 +80,12 @@ describe('what clients receive', () => {
     expect(events.at(-2)?.payload).toEqual({ stopReason: 'max_tokens' })
   })
 
-  test('the event that keeps a connection alive is one that clients skip', () => {
+  test('writes keep-alives that clients skip', () => {
     expect(framesIn(Buffer.from(framing?.encode()(String(converse.frames.ping)) as Uint8Array))).toEqual([{ kind: 'event', name: 'ping', payload: {} }])
   })
 })
 
-describe('what the service sends', () => {
+describe('decoding a stream', () => {
   const delta = (contentBlockIndex: number, body: object) => ({ contentBlockDelta: { contentBlockIndex, delta: body } })
   const stop = (contentBlockIndex: number) => ({ contentBlockStop: { contentBlockIndex } })
   const start = { messageStart: { role: 'assistant', p: 'abc' } }
@@ -132,7 +132,7 @@ describe('what the service sends', () => {
     expect(body).toEqual((await read(['EqQBQUI='])).body)
   })
 
-  test('text after a signature is reasoning of its own', async () => {
+  test('starts new reasoning for text after a signature', async () => {
     const thought = (text: string, signature: string) => [delta(0, { reasoningContent: { text } }), delta(0, { reasoningContent: { signature } })]
     const events = [start, ...thought('T', 'EqQB'), ...thought('U', 'EqQC'), stop(0), delta(1, { text: 'a' }), stop(1)]
     const { body } = await collected([...events, { messageStop: { stopReason: 'end_turn' } }, metadata])

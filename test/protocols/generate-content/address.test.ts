@@ -38,13 +38,13 @@ describe('the path has the model and the operation', () => {
     expect(address.target({ operation: 'count-tokens', model, stream: false })).toBe(path.replace(/:\w+(\?.*)?$/, ':countTokens'))
   })
 
-  test('what an encoder says of the path, the decoder reads', () => {
+  test('decodes the path that the encoder wrote', () => {
     const { wire, context } = generateContent.encodeRequest({ model: 'm', messages: [], stream: { enabled: true } })
     expect(wire).not.toHaveProperty('model')
     expect(generateContent.decodeRequest(wire, { path: String(context?.path) }).value).toMatchObject({ model: 'm', stream: { enabled: true } })
   })
 
-  test('a body may say the model too, and the path wins', () => {
+  test('prefers the model in the path over the one in the body', () => {
     const body = { model: 'models/from-body', contents: [] }
     expect(generateContent.decodeRequest(body).value.model).toBe('from-body')
     expect(generateContent.decodeRequest(body, { path: '/v1beta/models/requested:generateContent' }).value.model).toBe('requested')
@@ -61,12 +61,12 @@ describe('the path has the model and the operation', () => {
 })
 
 describe('keys and listings', () => {
-  test('a key is in a header of its own or in the query, besides the common header', () => {
+  test('accepts a key in its own header, the query or the common header', () => {
     expect(address.keyPlaces).toEqual({ headers: ['x-goog-api-key'], query: ['key'] })
     expect(address.upstreamHeaders('k', { 'x-goog-api-client': 'c', cookie: 'x' })).toEqual({ 'x-goog-api-key': 'k', 'x-goog-api-client': 'c' })
   })
 
-  test('a listing is requested by its path, or by the key', () => {
+  test('claims a listing by its path or its key', () => {
     expect(address.listingClaim('/v1beta/models', {}, none)).toBe(3)
     expect(address.listingClaim('/v1/models', {}, none)).toBe(0)
     expect(address.listingClaim('/v1/models', { 'x-goog-api-key': 'k' }, none)).toBe(3)
@@ -77,7 +77,7 @@ describe('keys and listings', () => {
   })
 })
 
-describe('what a body says of itself', () => {
+describe('detection of a body', () => {
   test.each<[string, unknown, 'request' | 'response' | undefined]>([
     ['a request', { contents: [{ parts: [{ text: 'a' }] }] }, 'request'],
     ['a request in the other spelling', { contents: [], system_instruction: {} }, 'request'],

@@ -15,7 +15,7 @@ function historyOf(texts: readonly string[], reasoning: [after: number, thought:
     .value.messages.flatMap(({ parts }) => parts)
 }
 
-test('no character is cut where the client has edited the text', () => {
+test('splits no character when the client has edited the text', () => {
   const texts = historyOf(['ab😀'], [[3, 'thought']]).flatMap(part => (part.type === 'text' ? [part.text] : []))
   expect(texts).toEqual(['ab', '😀'])
 })
@@ -27,7 +27,7 @@ test('a signature of a text stays with its end, once', () => {
   expect(before[0]).not.toHaveProperty('signature')
 })
 
-test('as many parts as a body may hold are read in a moment', () => {
+test('decodes the maximum number of parts quickly', () => {
   const count = 300_000
   const texts = Array.from({ length: count }, () => 'x')
   expect(historyOf(texts, [[count, 'last']])).toHaveLength(count + 2)

@@ -9,7 +9,7 @@ const response = (text: string, place = 0) => ({ text, place })
 const spans = ({ found }: ReturnType<typeof decodeGrounding>) =>
   found.map(({ textIndex: of, citation: { url, fileId, start, end } }) => [of, url ?? fileId, start, end])
 
-describe('grounding is read', () => {
+describe('decoding grounding', () => {
   test.each<[what: string, texts: { text: string; place: number }[], segment: object, expected: unknown[]]>([
     ['bytes count as code points', [response('zürich 🙂!')], { startIndex: 1, endIndex: 3 }, [0, 'u', 1, 2]],
     ['four of them are one', [response('a🙂b')], { startIndex: 1, endIndex: 5 }, [0, 'u', 1, 2]],
@@ -20,7 +20,7 @@ describe('grounding is read', () => {
     expect(spans(decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support(segment, 0)] }, texts))).toEqual([expected])
   })
 
-  test('one support cites several sources', () => {
+  test('decodes one support with several sources', () => {
     const grounding = { groundingChunks: [web('a'), web('b')], groundingSupports: [support({ endIndex: 1 }, 0, 1)] }
     expect(spans(decodeGrounding(grounding, [response('x')]))).toEqual([
       [0, 'a', 0, 1],
@@ -28,7 +28,7 @@ describe('grounding is read', () => {
     ])
   })
 
-  test('a file has its own names', () => {
+  test('decodes the fields of a file', () => {
     const grounding = {
       groundingChunks: [{ retrievedContext: { uri: 'files/1', title: 'a.pdf', text: 'cited' } }],
       groundingSupports: [support({ endIndex: 1 }, 0)],
@@ -48,7 +48,7 @@ describe('grounding is read', () => {
     expect(left).toEqual({ groundingChunks: [{ image: { imageUri: 'https://a.example/1.png', domain: 'a.example' } }] })
   })
 
-  test('an offset inside a character is rounded down, with a note', () => {
+  test('rounds down an offset inside a character, with a note', () => {
     const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [
       response('🙂'),
     ])
@@ -75,25 +75,25 @@ describe('grounding is read', () => {
       { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 1, text: 'y' }, 0)] },
       { groundingSupports: [{ segment: { text: 'y' } }] },
     ],
-  ])('and leaves %s', (_, grounding, left) => {
+  ])('leaves %s undecoded', (_, grounding, left) => {
     expect(decodeGrounding(grounding as Record<string, unknown>, [response('x')]).left).toEqual(left)
   })
 })
 
-describe('grounding is written', () => {
+describe('encoding grounding', () => {
   const cite = (more: Partial<Citation>): Citation => ({ kind: 'url', url: 'u', title: 't', protocol: 'elsewhere', raw: {}, ...more })
   const write = (...texts: { text: string; citations: Citation[] }[]) => {
     const lost: unknown[] = []
     return { grounding: encodeGrounding(texts, (text, loss) => lost.push([text, loss])), lost }
   }
 
-  test('in bytes of all of the response, with the text of the span', () => {
+  test('writes offsets in bytes of the complete response, with the text of the span', () => {
     const { grounding, lost } = write({ text: 'ü', citations: [] }, { text: '🙂b', citations: [cite({ start: 0, end: 1 })] })
     expect(grounding).toEqual({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 6, text: '🙂' }, 0)] })
     expect(lost).toEqual([])
   })
 
-  test('a source is listed once, however often it is cited', () => {
+  test('lists a source once when it is cited several times', () => {
     const { grounding } = write({ text: 'ab', citations: [cite({ start: 0, end: 1 }), cite({ start: 1, end: 2 }), cite({ url: 'v', start: 1, end: 2 })] })
     expect(grounding).toMatchObject({
       groundingChunks: [web('u'), web('v')],
@@ -105,11 +105,11 @@ describe('grounding is written', () => {
     ['without a span', {}, []],
     ['with a text of its source', { citedText: 'cited', start: 0, end: 1 }, [[0, 'some']]],
     ['of a place in a document', { kind: 'document', start: 0, end: 1 }, [[0, 'all']]],
-  ])('one %s', (_, citation, loss) => {
+  ])('notes what is dropped of one %s', (_, citation, loss) => {
     expect(write({ text: 'a', citations: [cite(citation)] }).lost).toEqual(loss)
   })
 
-  test('what was read is what is written', () => {
+  test('restores decoded grounding', () => {
     const grounding = { groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 1, endIndex: 5, text: '🙂' }, 0)] }
     const { found } = decodeGrounding(grounding, [response('a🙂b')])
     expect(write({ text: 'a🙂b', citations: found.map(({ citation }) => citation) }).grounding).toEqual(grounding)

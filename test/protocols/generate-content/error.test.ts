@@ -6,7 +6,7 @@ const rpc = 'type.googleapis.com/google.rpc.'
 const body = (code: number, status: string, message = 'm', details?: object[]) => ({ error: { code, message, status, ...(details && { details }) } })
 const read = (wire: unknown, status = 0) => generateContent.decodeError({ status, headers: {}, body: wire }).value
 
-describe('what servers say', () => {
+describe('decoding an error', () => {
   test.each<[wire: object, kind: string, status: number]>([
     [body(400, 'INVALID_ARGUMENT'), 'invalid_request', 400],
     [body(400, 'FAILED_PRECONDITION'), 'invalid_request', 400],
@@ -29,7 +29,7 @@ describe('what servers say', () => {
     expect(generateContent.encodeError(read(wire)).wire.body).toEqual(wire)
   })
 
-  test('how long to wait, and which field was wrong', () => {
+  test('reads the retry time and the invalid field', () => {
     const details = [
       { '@type': `${rpc}RetryInfo`, retryDelay: '34.4s' },
       { '@type': `${rpc}BadRequest`, fieldViolations: [{ field: 'contents' }] },
@@ -37,13 +37,13 @@ describe('what servers say', () => {
     expect(read(body(429, 'RESOURCE_EXHAUSTED', 'm', details))).toMatchObject({ retryAfterMs: 34_400, param: 'contents' })
   })
 
-  test('a page of a proxy keeps its status', () => {
+  test('keeps the status of an HTML page of a proxy', () => {
     expect(read('<html>', 502)).toMatchObject({ status: 502, kind: 'internal', message: '<html>' })
   })
 })
 
-describe('what clients get', () => {
-  test('waiting times of others are in the details, where its clients look', () => {
+describe('encoding an error', () => {
+  test('writes retry times into the details', () => {
     const {
       status,
       headers,
@@ -66,13 +66,13 @@ describe('what clients get', () => {
     })
   })
 
-  test('a status that only one protocol has becomes one that all know', () => {
+  test('maps a status that only one protocol has to a common one', () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     const { status, body: reported } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
     expect({ status, body: reported }).toEqual({ status: 503, body: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
   })
 
-  test('a full context is worded as its own servers word it, so that it is known again', () => {
+  test('writes a context overflow in the words of its own servers', () => {
     const reported = (message: string) =>
       translateError(
         { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
@@ -93,7 +93,7 @@ describe('what clients get', () => {
     })
   })
 
-  test('faults that FastAPI finds have its wording', () => {
+  test('decodes the message of FastAPI validation errors', () => {
     expect(read({ detail: [{ loc: ['body', 'x'], msg: 'No more credit', type: 'missing' }] }, 422)).toMatchObject({
       kind: 'unprocessable',
       message: expect.stringContaining('No more credit'),

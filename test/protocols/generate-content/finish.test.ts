@@ -35,12 +35,12 @@ test.each<[wire: unknown, reason: FinishReason]>([
   expect(read(wire)?.reason).toBe(reason)
 })
 
-test('a response that calls and stops has stopped for the call', () => {
+test('maps STOP to tool calls when the response has a call', () => {
   expect(read('STOP', called)).toMatchObject({ reason: 'tool_calls', raw: 'STOP' })
   expect(read('MAX_TOKENS', called)?.reason).toBe('length')
 })
 
-test('a response without a finish reason has an unknown end', () => {
+test('treats a missing finish reason as unknown', () => {
   expect(read(undefined)).toBeUndefined()
   expect(read('')).toBeUndefined()
 })
@@ -77,7 +77,7 @@ describe('a response of another protocol', () => {
     expect(write({ reason: 'tool_calls' }, call)).toMatchObject({ reason: 'STOP', notes: [] })
   })
 
-  test('that was paused says so in words', () => {
+  test('that was paused has a finish message', () => {
     expect(write({ reason: 'pause' }).message).toMatch(/paused/)
   })
 

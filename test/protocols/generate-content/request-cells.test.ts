@@ -22,7 +22,7 @@ const contents = (...parts: object[]) => ({ contents: [{ role: 'user', parts }] 
 const declares = (...functionDeclarations: object[]) => ({ ...contents({ text: 'hi' }), tools: [{ functionDeclarations }] })
 const file = { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A' } }
 
-describe('notes lead to the field that they are of', () => {
+describe('paths of notes', () => {
   test.each<Row>([
     [
       'a role that no server takes',
@@ -77,7 +77,7 @@ describe('notes lead to the field that they are of', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('a text that says nothing, and its signature', () => {
+describe('an empty text and its signature', () => {
   const message = contents({ text: 'hi' }).contents
   const bare = { contents: [...contents({ thoughtSignature: 'QQ==' }).contents, ...message] }
   const lost = ['reasoning.foreign-signature /contents/0/parts/0/thoughtSignature']
@@ -101,7 +101,7 @@ describe('a text that says nothing, and its signature', () => {
     ],
   ])('%s', (...row) => holds(row))
 
-  test('unknown fields of an instruction do not change its position', () => {
+  test('keeps the position of an instruction with unknown fields', () => {
     const { written, notes } = reported('generate-content → responses', {
       systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
       contents: message,
@@ -110,13 +110,13 @@ describe('a text that says nothing, and its signature', () => {
     expect(notes).toEqual(['field.unknown /systemInstruction/parts/0/x_extra', 'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'])
   })
 
-  test('what leaves nothing behind comes between no two texts', () => {
+  test('does not separate two texts by a part that is dropped', () => {
     const { written } = reported('generate-content → responses', contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }))
     expect(written).toMatchObject({ input: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] })
   })
 })
 
-describe('results and their names (2.7)', () => {
+describe('results and their names', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }
   const result = { type: 'function_call_output', call_id: 'c', output: 'ok' }
   const nameOf = (name: string) => ({
@@ -142,7 +142,7 @@ describe('results and their names (2.7)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('how much to think (2.8)', () => {
+describe('reasoning effort', () => {
   test.each<Row>([
     [
       'an unknown effort means nothing, and the budget applies',
@@ -160,7 +160,7 @@ describe('how much to think (2.8)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('penalties end before 2 (2.10)', () => {
+describe('penalties are below 2', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
   const clamped = (...fields: string[]) => fields.map(field => `sampling.penalty-clamped /${field}`)
   test.each<Row>([
@@ -188,7 +188,7 @@ describe('penalties end before 2 (2.10)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('functions held to their schemas (2.6)', () => {
+describe('strict functions', () => {
   const look = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
   const held = (...allowedFunctionNames: string[]) => ({
     ...declares(
@@ -274,7 +274,7 @@ describe('functions held to their schemas (2.6)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('a response that is one of some values (2.9)', () => {
+describe('enum responses', () => {
   const wanted = (schema: object) => ({ ...contents({ text: 'hi' }), generationConfig: { responseMimeType: 'text/x.enum', ...schema } })
   const older = wanted({ responseSchema: { type: 'STRING', enum: ['a', 'b'] } })
   const schema = { type: 'string', enum: ['a', 'b'] }
@@ -310,7 +310,7 @@ describe('a response that is one of some values (2.9)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('the voice of a response (2.9)', () => {
+describe('the voice of a response', () => {
   const inVoice = (more: object = {}) => ({
     ...contents({ text: 'hi' }),
     generationConfig: {
@@ -388,7 +388,7 @@ describe('the voice of a response (2.9)', () => {
     ],
   ])('%s', (...row) => holds(row))
 
-  test('streams have it in the one format that is streamed', () => {
+  test('sends the streaming audio format for a stream', () => {
     const { written } = reported('generate-content → chat-completions', inVoice(), { path: '/v1beta/models/m:streamGenerateContent' })
     expect(written).toMatchObject({ audio: { voice: 'Kore', format: 'pcm16' }, stream: true })
   })

@@ -21,7 +21,7 @@ const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, .
 const result = (name: string, message: string, id?: string) => ({ functionResponse: { name, response: { output: message }, ...(id && { id }) } })
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
 
-describe('the same body is written back', () => {
+describe('restores a request body', () => {
   test.each<[what: string, body: Body]>([
     ['in the other spelling', { contents: [{ parts: [{ inline_data: { mime_type: 'image/png', data: 'QQ==' } }] }], generation_config: { top_p: 0.5 } }],
     ['with arguments whose names look like fields', { contents: [model({ functionCall: { name: 'f', args: { mime_type: 'x', inline_data: 1 } } })] }],
@@ -73,7 +73,7 @@ describe('the same body is written back', () => {
   })
 })
 
-describe('what is read', () => {
+describe('decoding a request', () => {
   test('results find their calls by id, else by name and order, over all contents of a turn', () => {
     const { messages } = read({
       contents: [model(call('f')), model({ text: '' }), model(call('g'), call('f')), user(result('f', '1'), result('f', '2'), result('g', '3'))],
@@ -107,7 +107,7 @@ describe('what is read', () => {
     [{ error: { code: 1 } }, '{"code":1}', true],
     [{ output: 1 }, '{"output":1}', false],
     [{ output: 'a', error: 'b' }, '{"output":"a","error":"b"}', false],
-  ])('the result %j says %j, an error: %j', (response, text, isError) => {
+  ])('decodes the result %j to %j, an error: %j', (response, text, isError) => {
     const [, , outcome] = read({
       contents: [user({ text: 'x' }), model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response } })],
     }).messages
@@ -195,7 +195,7 @@ describe('what is read', () => {
   })
 })
 
-describe('what is written for another protocol', () => {
+describe('translating a request', () => {
   const translate = (body: Body, options = {}) => {
     const { body: wire, notes } = translateRequest({ model: 'gemini-3-pro', ...body }, { from: 'chat-completions', to: 'generate-content', ...options })
     expect(strictOf('generate-content').checkRequest(wire)).toEqual([])
@@ -208,7 +208,7 @@ describe('what is written for another protocol', () => {
   })
   const outcome = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 
-  test('all results of a turn stand alone, in the order of the calls, and instructions of mid-conversation in the mouth of the user', () => {
+  test('writes all results of a turn apart in the order of the calls, and later instructions as user text', () => {
     const { wire, notes } = translate({
       messages: [
         { role: 'system', content: 'S' },
@@ -344,7 +344,7 @@ describe('what is written for another protocol', () => {
   test.each([
     { type: 'text', media_type: 'text/plain', data: '' },
     { type: 'base64', media_type: 'application/pdf', data: '' },
-  ])('a document without anything in it is left out, and noted: $type', source => {
+  ])('drops an empty document with a note: $type', source => {
     const messages = [
       {
         role: 'user',
@@ -359,7 +359,7 @@ describe('what is written for another protocol', () => {
     expect(notes).toMatchObject([{ kind: 'dropped', code: 'media.unsupported', path: '/messages/0/content/1' }])
   })
 
-  test('models that sign nothing get no placeholder', () => {
+  test('writes no placeholder for models without signatures', () => {
     const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), outcome('a', '1')] })
     expect(JSON.stringify(wire)).not.toContain('skip_thought')
     expect(notes).toEqual([])
@@ -459,7 +459,7 @@ describe('what is written for another protocol', () => {
     expect(generateContent.encodeRequest(value).wire).toEqual(inChunks)
   })
 
-  test('a tool of the provider stays away where only those become functions that the client runs', () => {
+  test('drops a provider tool when only client tools become functions', () => {
     const tools = [
       { type: 'bash_20250124', name: 'bash' },
       { type: 'web_search_20250305', name: 'web_search' },
@@ -501,7 +501,7 @@ describe('what is written for another protocol', () => {
     expect(reported([{ type: 'computer_toolset_20260801' }])).not.toContain('tool-choice.without-tools')
   })
 
-  test('ids are left out where a server refuses them', () => {
+  test('leaves out ids when the server refuses them', () => {
     const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), outcome('a', '1')] }, { generateContent: { ids: 'never' } })
     expect(JSON.stringify(wire)).not.toContain('"id"')
   })
@@ -542,7 +542,7 @@ describe('what is written for another protocol', () => {
     expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig: { thinkingLevel: written } }, notes: wanted })
   })
 
-  test('a conversation that the model begins is left to the server, or gets a user, as requested', () => {
+  test('keeps a leading model turn, or adds a user turn on request', () => {
     const messages = [calls('a'), outcome('a', '1'), { role: 'user', content: 'x' }]
     const { body } = translateRequest({ model: 'gemini-3-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
     expect(body).toMatchObject({ contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }] })
@@ -554,7 +554,7 @@ describe('what is written for another protocol', () => {
     expect(translate({ messages: [{ role: 'user', content: 'x' }] }, { generateContent: { leadingUser: 'synthesize' } }).notes).toEqual([])
   })
 
-  test('a schema is written whole, where nothing of it is refused', () => {
+  test('writes a complete schema when the server accepts all of it', () => {
     const parameters = { $schema: 's', type: 'object', additionalProperties: false, properties: { n: { type: 'number', exclusiveMinimum: 0 } } }
     const { wire } = translate({
       messages: [{ role: 'user', content: 'x' }],
@@ -567,7 +567,7 @@ describe('what is written for another protocol', () => {
     })
   })
 
-  test('names that do not fit come back', () => {
+  test('restores names that the protocol refuses', () => {
     const tools = [{ type: 'function', function: { name: '1st thing' } }]
     const { body, context } = translateRequest(
       { model: 'm', messages: [{ role: 'user', content: 'x' }], tools },
@@ -579,7 +579,7 @@ describe('what is written for another protocol', () => {
     expect(context.tools?.[written]).toEqual({ name: '1st thing' })
   })
 
-  test('memory of another provider is refused with its place', () => {
+  test('refuses references to another provider with their path', () => {
     const request: CanonicalRequest = { messages: [], state: { previousId: 'resp_1' } }
     expect(() => generateContent.encodeRequest(request, { fieldNames: { 'state.previousId': 'previous_response_id' } })).toThrow(
       expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }),
@@ -587,24 +587,24 @@ describe('what is written for another protocol', () => {
   })
 })
 
-describe('a body inside of another', () => {
+describe('a body inside a wrapper', () => {
   const inner = { contents: [user({ text: 'x' }), model({ text: 'y' })], generation_config: { top_k: 3 }, session_id: 's1' }
   const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
   const received = { wrapper: 'unwrap' } as const
 
-  test('is no request, unless allowed on request', () => {
+  test('is refused unless the option allows it', () => {
     expect(() => generateContent.decodeRequest(body)).toThrow()
     const { messages, model } = generateContent.decodeRequest(body, received).value
     expect({ model, at: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', at: ['/request/contents/0', '/request/contents/1'] })
   })
 
-  test('is written inside of the same again', () => {
+  test('is written inside the same wrapper again', () => {
     const { value, notes } = generateContent.decodeRequest(body, received)
     expect([notes, generateContent.encodeRequest(value, received)]).toMatchObject([[], { wire: body, notes: [] }])
     expect(generateContent.withModel(body, 'other')).toEqual({ ...body, model: 'other' })
   })
 
-  test('and notes lead into it', () => {
+  test('has notes with paths into the wrapper', () => {
     const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', generateContent: received })
     expect(wire).toMatchObject({
       model: 'gemini-3-pro',
@@ -620,7 +620,7 @@ describe('a body inside of another', () => {
     ])
   })
 
-  test('responses are read and written so, too', () => {
+  test('decodes and encodes wrapped responses', () => {
     const response = { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', odd: 1 }], modelVersion: 'm', odd: 2 }
     const modelResponse = { response, traceId: 't1' }
     const { value } = generateContent.decodeResponse(modelResponse, received)
@@ -634,7 +634,7 @@ describe('a body inside of another', () => {
     expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
   })
 
-  test('a request for token counts reports its paths, too', () => {
+  test('has notes with such paths when counting tokens', () => {
     const { notes } = translateRequest({ generateContentRequest: inner }, { from: 'generate-content', to: 'chat-completions' })
     expect(notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)).toContain('/generateContentRequest/generation_config/top_k')
   })
@@ -651,7 +651,7 @@ describe('reasoning that the signature of a call carries', () => {
   })
   const thought = (after: number, text: string) => [after, { segments: [{ kind: 'raw', text }] }]
 
-  test('are restored at their position in the text', () => {
+  test('is restored at its position in the text', () => {
     const value = JSON.stringify({ reasoning: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
     const [, response] = generateContent.decodeRequest(history(carrying(value))).value.messages
     const message = response?.parts.map(part =>
@@ -660,13 +660,16 @@ describe('reasoning that the signature of a call carries', () => {
     expect(message).toEqual([['x'], 'ab', ['y'], 'cd', ['z'], ['late'], 'tool-call'])
   })
 
-  test.each(['', '7', '[]', '{}', '{"reasoning":7}', '{"reasoning":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])('that cannot be read are none: %s', value => {
-    const { value: read } = generateContent.decodeRequest(history(carrying(value)))
-    expect(read.messages[1]?.parts).toMatchObject([{ type: 'text', text: 'abcd' }, { type: 'tool-call' }])
-    expect(read.messages[1]?.parts[1]).not.toHaveProperty('signature')
-  })
+  test.each(['', '7', '[]', '{}', '{"reasoning":7}', '{"reasoning":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])(
+    'is ignored when it is unreadable: %s',
+    value => {
+      const { value: read } = generateContent.decodeRequest(history(carrying(value)))
+      expect(read.messages[1]?.parts).toMatchObject([{ type: 'text', text: 'abcd' }, { type: 'tool-call' }])
+      expect(read.messages[1]?.parts[1]).not.toHaveProperty('signature')
+    },
+  )
 
-  test('leave a placeholder for servers that require every call signed, as the client would have', () => {
+  test('leaves a placeholder for servers that require signed calls', () => {
     const { body } = translateRequest(history(carrying(JSON.stringify({ reasoning: [thought(0, 'x')] }))), {
       from: 'generate-content',
       to: 'generate-content',
@@ -675,13 +678,13 @@ describe('reasoning that the signature of a call carries', () => {
     expect(JSON.stringify(body)).toContain('"thoughtSignature":"skip_thought_signature_validator"')
   })
 
-  test('come with the signature that the call has of its own', () => {
+  test('keeps the own signature of the call', () => {
     const { value } = generateContent.decodeRequest(history(carrying(JSON.stringify({ reasoning: [], own: 'c2VhbA==' }))))
     expect(value.messages[1]?.parts[1]).toMatchObject({ type: 'tool-call', signature: { value: 'c2VhbA==', issuer: 'generate-content' } })
   })
 })
 
-test('unknown fields of an object in snake_case are noted where they stand', () => {
+test('notes unknown fields of a snake_case object at their path', () => {
   const body = { contents: [{ parts: [{ text: 'hi' }] }], generation_config: { zap: 1, thinking_config: { odd: 2 } }, tool_config: { rare: 3 } }
   const { notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
   expect(notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)).toEqual([

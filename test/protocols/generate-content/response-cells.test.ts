@@ -25,7 +25,7 @@ const responses = (message: object) => ({
   choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
 })
 
-describe('media of a response (2.3)', () => {
+describe('media of a response', () => {
   test.each<Row>([
     [
       'audio has no type',
@@ -69,7 +69,7 @@ describe('media of a response (2.3)', () => {
   ])('%s', (...row) => holds(row))
 })
 
-describe('the finish reason of a response (2.17)', () => {
+describe('the finish reason of a response', () => {
   test.each<Row>([
     [
       'SAFETY without content is a refusal',
@@ -166,7 +166,7 @@ test('citations of a result have no place, at any path, and are no source of the
   expect(notes).toEqual(['citation.unsupported /output/0/output/0/annotations'])
 })
 
-test('reasoning that came back from its own provider keeps the id it had there', () => {
+test('keeps the id of reasoning that returns to its provider', () => {
   const response = {
     id: 'resp_1',
     object: 'response',

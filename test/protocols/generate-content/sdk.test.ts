@@ -95,7 +95,7 @@ describe("Google's client", () => {
     expect(all.map(({ promptFeedback }) => promptFeedback?.blockReason)).toEqual(['SAFETY'])
   })
 
-  test('is not disturbed by what keeps the connection open', async () => {
+  test('ignores keep-alives', async () => {
     const { ping } = generateContent.frames
     expect(textOf(await chunks(streamed([{ type: 'text', text: 'yes' }]).replaceAll('data: ', `${ping}${ping}data: `)))).toBe('yes')
     // google-genai for Python reads whatever is not white space as JSON.
@@ -105,7 +105,7 @@ describe("Google's client", () => {
   test.each([
     ['an error', 529],
     ['a cut', 502],
-  ])('fails with a number where the source ended in %s', async (how, status) => {
+  ])('fails with a status code when the source ended in %s', async (how, status) => {
     const events = explode({
       id: 'r1',
       candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'yes' }] }] }],

@@ -27,12 +27,12 @@ function read(...wires: unknown[]) {
   return { events: out, response, clean, notes, parts: response.candidates[0]?.messages.flatMap(({ parts }) => parts.map(bare)) ?? [] }
 }
 
-describe('a stream is read', () => {
-  test('text continues where it stopped', () => {
+describe('decoding a stream', () => {
+  test('continues a text', () => {
     expect(read(event([{ text: 'He' }]), event([{ text: 'llo' }], stop)).parts).toEqual([{ type: 'text', text: 'Hello' }])
   })
 
-  test('reasoning and texts are parts of their own', () => {
+  test('separates reasoning and texts', () => {
     const { parts } = read(event([{ text: 'hm', thought: true }]), event([{ text: 'm', thought: true }]), event([{ text: 'yes' }], stop))
     expect(parts).toEqual([
       { type: 'reasoning', segments: [{ kind: 'summary', text: 'hmm' }] },
@@ -45,25 +45,25 @@ describe('a stream is read', () => {
     expect(parts).toEqual([{ type: 'text', text: 'yes', signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought', model: 'm' } }])
   })
 
-  test('nothing continues after a signature', () => {
+  test('starts a new part after a signature', () => {
     const { parts } = read(event([{ text: 'a', thoughtSignature: 'QUJD' }]), event([{ text: 'b' }], stop))
     expect(parts.map(part => (part.type === 'text' ? part.text : part))).toEqual(['a', 'b'])
   })
 
-  test('a call comes as a whole, and the response stops for it', () => {
+  test('decodes a complete call, and stops for it', () => {
     const { parts, response } = read(event([{ functionCall: { name: 'look', args: { a: 1 }, id: 'x1' } }]), event([{ text: '' }], stop))
     expect(parts).toMatchObject([{ type: 'tool-call', id: 'x1', name: 'look', input: '{"a":1}' }])
     expect(response.candidates[0]?.finish?.reason).toBe('tool_calls')
   })
 
-  test('calls without ids get ids, each another, always the same', () => {
+  test('creates distinct, stable ids for calls without one', () => {
     const two = () =>
       read(event([{ functionCall: { name: 'look' } }, { functionCall: { name: 'look' } }], stop)).parts.map(part => part.type === 'tool-call' && part.id)
     expect(new Set(two()).size).toBe(2)
     expect(two()).toEqual(two())
   })
 
-  test('arguments in chunks are one object in the end', () => {
+  test('joins argument chunks into one object', () => {
     const chunk = (jsonPath: string, value: object) => event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
     const { parts, notes } = read(
       event([{ functionCall: { name: 'write', willContinue: true }, thoughtSignature: 'QUJD' }]),
@@ -92,7 +92,7 @@ describe('a stream is read', () => {
     expect(events.some(({ type }) => type === 'part.end')).toBe(false)
   })
 
-  test('keys of arguments never reach a prototype', () => {
+  test('changes no prototype through keys of arguments', () => {
     const { parts } = read(event([{ functionCall: { name: 'look', partialArgs: [{ jsonPath: '$.__proto__.polluted', stringValue: 'x' }] } }], stop))
     expect(parts).toMatchObject([{ input: '{"__proto__":{"polluted":"x"}}' }])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
@@ -105,7 +105,7 @@ describe('a stream is read', () => {
     expect(clean).toBe(true)
   })
 
-  test('sources that come bit by bit are counted through', () => {
+  test('numbers sources across chunks', () => {
     const grounding = (uri: string, index: number) => ({
       groundingMetadata: { groundingChunks: [{ web: { uri } }], groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [index] }] },
     })
@@ -122,11 +122,11 @@ describe('a stream is read', () => {
     ['counts alone', [{ usageMetadata: { promptTokenCount: 1 } }], false],
     ['a mark of the end that is no event', [event([{ text: 'a' }], stop), '[DONE]'], true],
     ['one of two candidates that has not ended', [event([{ text: 'a' }], stop), { candidates: [{ index: 1, content: { parts: [{ text: 'b' }] } }] }], false],
-  ])('%s is clean or not', (_, wires, clean) => {
+  ])('reports whether %s is clean', (_, wires, clean) => {
     expect(read(...wires).clean).toBe(clean)
   })
 
-  test('an error inside is the end', () => {
+  test('ends at an error', () => {
     const { response, clean } = read(
       event([{ text: 'a' }]),
       { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } },
@@ -149,7 +149,7 @@ describe('a stream is read', () => {
     ])
   })
 
-  test('in the other spelling it says the same', () => {
+  test('decodes snake_case alike', () => {
     const { parts, clean, response } = read({
       candidates: [{ content: { parts: [{ text: 'a' }, { function_call: { name: 'look', args: { a_b: 1 } } }] }, finish_reason: 'STOP' }],
       usage_metadata: { prompt_token_count: 3 },
@@ -159,7 +159,7 @@ describe('a stream is read', () => {
     expect([clean, response.model, response.usage?.input]).toEqual([true, 'm', 3])
   })
 
-  test('counts are sent at the beginning and in the end', () => {
+  test('emits counts at the start and at the end', () => {
     const counts = (candidatesTokenCount: number) => ({ usageMetadata: { promptTokenCount: 3, candidatesTokenCount } })
     const { events, response } = read(event([{ text: 'a' }], {}, counts(1)), event([{ text: 'b' }], {}, counts(2)), event([{ text: 'c' }], stop, counts(5)))
     expect(events.filter(({ type }) => type === 'usage').length).toBe(2)
@@ -167,8 +167,8 @@ describe('a stream is read', () => {
   })
 })
 
-describe('what servers make of it', () => {
-  test('the other spelling is known by any key of a part', () => {
+describe('dialects of servers', () => {
+  test('recognizes snake_case by any key of a part', () => {
     const { parts } = read(
       {
         candidates: [{ content: { role: 'model', parts: [{ text: 'a' }, { function_call: { name: 'look', args: { a_b: 1 } }, thought_signature: 'QUJD' }] } }],
@@ -182,7 +182,7 @@ describe('what servers make of it', () => {
     ])
   })
 
-  test('the other spelling is recognized at any depth', () => {
+  test('recognizes snake_case at any depth', () => {
     const { response } = read({ ...event([{ text: 'a' }], stop), usageMetadata: { prompt_token_count: 3, candidates_token_count: 2 } })
     expect(response.usage).toMatchObject({ input: 3, output: 2 })
   })
@@ -198,7 +198,7 @@ describe('what servers make of it', () => {
     expect(read(...wires).clean).toBe(false)
   })
 
-  test('a block in the middle of a response is its end', () => {
+  test('ends at a block in the middle of a response', () => {
     const { response, clean, parts } = read(event([{ text: 'a' }]), { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'no' } })
     expect({ clean, parts, finish: response.candidates[0]?.finish?.reason, blocked: response.promptBlocked?.message }).toEqual({
       clean: true,
@@ -215,7 +215,7 @@ describe('what servers make of it', () => {
     [['STOP', 'MALFORMED_FUNCTION_CALL'], 'MALFORMED_FUNCTION_CALL'],
     [['FINISH_REASON_UNSPECIFIED', 'STOP'], 'STOP'],
     [['CONTINUATION', 'STOP'], 'STOP'],
-  ])('of the finish reasons %j the one that counts is %s', (words, raw) => {
+  ])('of the finish reasons %j uses %s', (words, raw) => {
     const { response, clean } = read(event([{ text: 'a' }]), ...words.map(finishReason => event([{ text: '' }], { finishReason })))
     expect({ clean, raw: response.candidates[0]?.finish?.raw }).toEqual({ clean: true, raw })
   })
@@ -236,7 +236,7 @@ describe('what servers make of it', () => {
     expect(read({ candidates: null }, { candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toMatchObject({ clean: true, parts: [] })
   })
 
-  test('a checkpoint on the way is no end', () => {
+  test('does not end at an intermediate checkpoint', () => {
     expect(read(event([{ text: 'a' }], { continuationToken: 'dG9r' })).clean).toBe(false)
     const { response } = read(
       event([{ text: 'a' }], { continuationToken: 'dG9r' }),
@@ -255,7 +255,7 @@ describe('what servers make of it', () => {
   })
 })
 
-describe('a stream is written', () => {
+describe('encoding a stream', () => {
   const write = (parts: Part[], more: object = {}) => {
     const events = explode({
       id: 'r1',
@@ -269,7 +269,7 @@ describe('a stream is written', () => {
   }
   const partsOf = ({ wires }: ReturnType<typeof write>) => wires.map(({ candidates }) => candidates[0]?.content.parts)
 
-  test('no event has a name, and none is a mark of the end', () => {
+  test('writes neither event names nor an end marker', () => {
     const { text } = write([{ type: 'text', text: 'a' }])
     expect(text).toMatch(/^(data: \{[^\r\n]*\}\r\n\r\n){2}$/)
   })
@@ -279,7 +279,7 @@ describe('a stream is written', () => {
     expect(Object.keys(wires[0] ?? {})).toEqual(['candidates'])
   })
 
-  test('the last event ends it, with counts and a part', () => {
+  test('writes counts and a part into the last event', () => {
     const { wires } = write([{ type: 'text', text: 'a' }], { usage: { input: 3, output: 2 } })
     expect(wires.at(-1)).toEqual({
       candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
@@ -304,7 +304,7 @@ describe('a stream is written', () => {
     ])
   })
 
-  test('and before the next part where there is one', () => {
+  test('writes a signature of a text before the next part', () => {
     const parts = partsOf(
       write([
         { type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content' } },
@@ -314,7 +314,7 @@ describe('a stream is written', () => {
     expect(parts).toEqual([[{ text: 'a' }], [{ text: '', thoughtSignature: 'QUJD' }], [{ text: 'b' }], [{ text: '' }]])
   })
 
-  test('what says nothing comes between no text and its sources', () => {
+  test('does not separate a text from its sources by empty parts', () => {
     const { wires } = write([
       { type: 'text', text: 'a', citations: [{ kind: 'url', url: 'https://one.test', protocol: 'chat-completions', raw: {} }] },
       { type: 'reasoning', segments: [] },
@@ -347,7 +347,7 @@ describe('a stream is written', () => {
     ])
   })
 
-  test('citations come after a refusal, which is text here', () => {
+  test('writes citations after the text of a refusal', () => {
     const citations: Citation[] = [{ kind: 'url', url: 'https://example.org', start: 0, end: 1, protocol: 'messages', raw: {} }]
     const { wires } = write([
       { type: 'refusal', text: 'no' },
@@ -371,7 +371,7 @@ describe('a stream is written', () => {
   test.each<[what: string, options: object, last: object]>([
     ['fails', {}, { error: { code: 502 } }],
     ['ends as length, as requested', { truncated: 'length' }, { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
-  ])('what was cut off %s', (_, options, last) => {
+  ])('reports a cut-off stream: %s', (_, options, last) => {
     const { wires } = encodeStream(
       generateContent,
       [
@@ -413,14 +413,14 @@ const grounded = {
   responseId: 'r1',
 }
 
-test('a complete response, streamed and collected, is the same response', async () => {
+test('restores a complete response from its stream', async () => {
   const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {}).text], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])
 })
 
 /** Citations of a response of this protocol, sent as a stream and collected again. */
-describe('sources go out with the text that they are of, each once', () => {
+describe('sources are written once, with their text', () => {
   const web = (uri: string) => ({ web: { uri, title: uri } })
   const support = (partIndex: number, chunk: number) => ({ segment: { partIndex, endIndex: 1, text: 'a' }, groundingChunkIndices: [chunk] })
   const grounded = (parts: object[], groundingSupports: object[]) =>
@@ -454,7 +454,7 @@ describe('sources go out with the text that they are of, each once', () => {
   })
 })
 
-describe('texts and reasoning in a row stay apart', () => {
+describe('consecutive texts and reasoning', () => {
   const written = (parts: Part[]) =>
     encodeStream(
       generateContent,
@@ -524,7 +524,7 @@ test('unknown fields that come one after the other are all in the last event', (
   expect(encodeStream(generateContent, events).wires.at(-1)).toMatchObject({ modelStatus: status, trailer: 'x' })
 })
 
-describe('of events inside of another object', () => {
+describe('events inside a wrapper', () => {
   const received = { wrapper: 'unwrap' } as const
   const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
   const through = (...wires: object[]) => {
@@ -533,12 +533,12 @@ describe('of events inside of another object', () => {
     return { text, paths: translator.notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort() }
   }
 
-  test('notes have paths in the received events, and next to them', () => {
+  test('has notes with paths in the received events and in the wrapper', () => {
     const odd = { ...event([{ text: 'a' }], { ...stop, odd: 1 }), odd: 2 }
     expect(through(wrapped(odd, { traceId: 't1' })).paths).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
   })
 
-  test('faults lead there, too', () => {
+  test('has errors with such paths', () => {
     expect(through(wrapped(event([{ text: 1 }]))).text).toContain('/response/candidates/0/content/parts/0/text')
     expect(through(wrapped({ candidates: 'none' })).text).toContain('/response/candidates:')
     expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), received)).toThrow(
@@ -549,7 +549,7 @@ describe('of events inside of another object', () => {
     )
   })
 
-  test('an error is one, and its notes lead to it', () => {
+  test('decodes an error, with notes that have paths to it', () => {
     const failed = wrapped({ error: { code: 429, message: 'slow', details: [{ a: 1 }], odd: 1 } }, { traceId: 't1' })
     const { text, paths } = through(failed)
     expect(text).toContain('"message":"slow"')

@@ -10,7 +10,7 @@ const written = (usage: object, serviceTier?: string) => {
   return { counts: (wire as { usageMetadata?: unknown }).usageMetadata, notes: notes.map(({ code }) => code) }
 }
 
-test('all tokens are the sum of their kinds, also where a part is larger than the whole', () => {
+test('sums tokens of all kinds, also when a part is larger than the total', () => {
   expect(written({ input: 20, output: 1, reasoning: 3 })).toEqual({
     counts: { promptTokenCount: 20, candidatesTokenCount: 0, thoughtsTokenCount: 3, totalTokenCount: 23 },
     notes: ['usage.overlap'],
@@ -22,7 +22,7 @@ test.each([
   [{ input: 10, output: 5, inputImage: 6, inputAudio: 5 }],
   [{ input: 10, output: 5, inputImage: 6, toolPrompt: 5 }],
   [{ input: 10, output: 5, outputAudio: 4, reasoning: 2 }],
-])('parts that are more than the whole do not come back, which is noted: %j', usage => {
+])('notes parts that are larger than the total: %j', usage => {
   const { counts, notes } = written(usage)
   const { ext: _, ...back } = read(counts as object).usage ?? {}
   expect(back).not.toMatchObject(usage)
@@ -79,11 +79,11 @@ test.each<[what: string, wire: object, left: string[]]>([
   ['a list with films', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'VIDEO', tokenCount: 1 }] }, ['promptTokensDetails']],
   ['a list with generated images', { candidatesTokenCount: 1, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, ['candidatesTokensDetails']],
   ['where the traffic is paid from', { promptTokenCount: 1, trafficType: 'ON_DEMAND' }, ['trafficType']],
-])('%s says something more only if it does', (_, wire, left) => {
+])('keeps %s only if it adds information', (_, wire, left) => {
   expect(Object.keys(read(wire).usage?.ext?.['generate-content']?.fields ?? {})).toEqual(left)
 })
 
-test('counts are written with their parts apart, and a total', () => {
+test('writes counts with separate parts and a total', () => {
   expect(written({ input: 120, cacheRead: 100, output: 30, reasoning: 12 }).counts).toEqual({
     promptTokenCount: 120,
     cachedContentTokenCount: 100,

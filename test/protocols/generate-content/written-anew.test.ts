@@ -10,7 +10,7 @@ const received = { wrapper: 'unwrap' } as const
 const anew = (body: Body, options = {}) => generateContent.encodeRequest(withoutWire(generateContent.decodeRequest(body, options).value), options)
 const responded = (body: Body, options = {}) => generateContent.encodeResponse(withoutWire(generateContent.decodeResponse(body, options).value), options)
 
-describe('a request is written anew', () => {
+describe('a request written without its original', () => {
   const contents = [user({ text: 'x' })]
 
   test.each<[what: string, body: Body, written: Body]>([
@@ -52,7 +52,7 @@ describe('a request is written anew', () => {
     expect(anew(body, received).wire).toEqual(written)
   })
 
-  test('and the path names its model', () => {
+  test('has its model in the path', () => {
     const path = '/v1beta/models/m:generateContent'
     expect(anew({ contents }, { path })).toMatchObject({ wire: { contents }, context: { path } })
     expect(anew({ contents }, { path }).wire).toEqual({ contents })
@@ -60,7 +60,7 @@ describe('a request is written anew', () => {
 })
 
 describe('an edited request', () => {
-  test('gets its new model where its model was', () => {
+  test('gets its new model in the same field', () => {
     const body = { model: 'a', project: 'p', request: { contents: [user({ text: 'x' })], generation_config: { top_k: 3 } } }
     const { value } = generateContent.decodeRequest(body, received)
     expect(generateContent.encodeRequest({ ...value, model: 'b' }, received).wire).toEqual({ ...body, model: 'b' })
@@ -74,7 +74,7 @@ describe('an edited request', () => {
   })
 })
 
-describe('a response is written anew', () => {
+describe('a response written without its original', () => {
   const response = (candidate: Body) => ({
     candidates: [{ index: 0, content: model({ text: 'x' }), finishReason: 'STOP', ...candidate }],
     modelVersion: 'm',
@@ -113,7 +113,7 @@ describe('a response is written anew', () => {
     expect(notes).toEqual([])
   })
 
-  test('with other citations, and a note of what belonged to those', () => {
+  test('drops fields of removed citations with a note', () => {
     const groundingSupports = [{ segment, groundingChunkIndices: [0], confidenceScores: [0.5] }]
     const body = response({ groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('u'), web('v')], groundingSupports } })
     const { value } = generateContent.decodeResponse(body)

@@ -16,11 +16,11 @@ describe('address', () => {
     ['/v1/v1/messages', undefined],
     ['/messages', undefined],
     ['/', undefined],
-  ])('%s asks for %s', (path, operation) => {
+  ])('%s: matches %s', (path, operation) => {
     expect(address.match(path)?.operation).toBe(operation)
   })
 
-  test('upstream headers keep the headers of a client of this protocol', () => {
+  test('forwards the headers of messages clients', () => {
     expect(address.upstreamHeaders('k', undefined)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
     expect(address.upstreamHeaders('k', { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'x-api-key': 'client', cookie: 'c' })).toEqual({
       'x-api-key': 'k',
@@ -29,7 +29,7 @@ describe('address', () => {
     })
   })
 
-  test('listings', () => {
+  test('claims and writes listings', () => {
     expect(address.listingClaim('/v1/models', { 'anthropic-version': '2023-06-01' }, none)).toBe(2)
     expect(address.listingClaim('/v1/models/m', { 'x-api-key': 'k' }, none)).toBe(2)
     expect(address.listingClaim('/v1/models', { authorization: 'Bearer k' }, none)).toBe(0)
@@ -43,7 +43,7 @@ describe('address', () => {
   })
 })
 
-describe('what a body says of itself', () => {
+describe('detection of a body', () => {
   test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
     ['a request with tools', { messages: [], tools: [{ name: 'a', input_schema: {} }] }, 'request'],
     ['a request with instructions', { messages: [], system: 'a' }, 'request'],
@@ -61,7 +61,7 @@ describe('what a body says of itself', () => {
     })
   })
 
-  test('the model is exchanged and nothing else', () => {
+  test('replaces nothing but the model', () => {
     expect(withModel({ model: 'a', messages: [] }, 'b')).toEqual({ model: 'b', messages: [] })
     expect(withModel({ type: 'message_start', message: { model: 'a', id: 'i' } }, 'b')).toEqual({ type: 'message_start', message: { model: 'b', id: 'i' } })
     const event = { type: 'ping' }
@@ -78,7 +78,7 @@ const marked = [
   { role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] },
 ]
 
-describe('instructions as the first message are no sign of chat', () => {
+describe('instructions as the first message in a messages request', () => {
   test.each<[string, object]>([
     ['with nothing beside them', { max_tokens: 5, messages: marked.slice(0, 1) }],
     ['beside a limit and blocks with cache marks', { max_tokens: 5, messages: marked }],
@@ -89,11 +89,11 @@ describe('instructions as the first message are no sign of chat', () => {
 
   test.each<[string, object]>([
     ['with a tool of chat beside the marks', { max_tokens: 5, messages: marked, tools: [{ type: 'function', function: { name: 'f' } }] }],
-  ])('%s they are one', (_, body) => {
+  ])('is detected as chat-completions %s', (_, body) => {
     expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).toThrow('/v1/chat/completions')
   })
 
-  test('a chat request with cache marks stays one on its own path', () => {
+  test('accepts a chat request with cache marks on its own path', () => {
     const body = { model: 'm', max_tokens: 5, messages: marked }
     expect(() => translateRequest(body, { from: 'chat-completions', to: 'responses' })).not.toThrow()
     expect(() => translateRequest({ ...body, messages: marked.slice(1) }, { from: 'chat-completions', to: 'responses' })).not.toThrow()
@@ -119,6 +119,6 @@ test.each<[string, boolean, boolean, boolean]>([
   ['claude-newest', true, false, false],
   ['m-1', false, false, false],
   ['deepseek-v4', false, false, false],
-])('what the name %s implies', (model, system, manual, always) => {
+])('returns the capabilities of %s', (model, system, manual, always) => {
   expect([takesMidSystem(model), onlyManualThinking(model), alwaysThinks(model)]).toEqual([system, manual, always])
 })

@@ -24,7 +24,7 @@ const cross = (to: 'chat-completions' | 'responses', more: object) => {
   return { body, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
 
-describe('the finish reason of a response reaches others', () => {
+describe('the finish reason of a response', () => {
   test.each<[word: string, finish: string, status: string, reason: string | null, exact: boolean]>([
     ['end_turn', 'stop', 'completed', null, true],
     ['stop_sequence', 'stop', 'completed', null, false],
@@ -60,14 +60,14 @@ describe('citations of whole blocks are spans of the text', () => {
     { type: 'text', text: 'z', citations: [web] },
   ]
 
-  test('in code points of all of it', () => {
+  test('counts code points of the complete text for chat-completions', () => {
     const { body, notes } = cross('chat-completions', { content })
     const span = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, url: 'https://u', title: 't' } })
     expect(body).toMatchObject({ choices: [{ message: { content: '😀 abc😀z', annotations: [span(3, 6), span(6, 7)] } }] })
     expect(notes).toContain('citation.unsupported /content/1/citations')
   })
 
-  test('or of their own part', () => {
+  test('counts code points of the part for responses', () => {
     const span = (start_index: number, end_index: number) => ({ type: 'url_citation', start_index, end_index, url: 'https://u', title: 't' })
     expect(cross('responses', { content }).body).toMatchObject({
       output: [{ content: [{ text: '😀 a', annotations: [] }, { annotations: [span(0, 3)] }, { annotations: [span(0, 1)] }] }],
@@ -76,7 +76,7 @@ describe('citations of whole blocks are spans of the text', () => {
 })
 
 describe('counts', () => {
-  test('are inclusive elsewhere, and what has no place is noted', () => {
+  test('are inclusive in other protocols, and unsupported ones are noted', () => {
     const counts = {
       input_tokens: 8,
       cache_creation_input_tokens: 12963,
@@ -106,8 +106,8 @@ describe('counts', () => {
   })
 })
 
-describe('overload has a status of its own here', () => {
-  test.each(['chat-completions', 'responses'] as const)('and is 503 for %s', other => {
+describe('overload', () => {
+  test.each(['chat-completions', 'responses'] as const)('becomes 503 for %s', other => {
     const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' }
     const out = translateError({ status: 529, headers: { 'retry-after': '7' }, body }, { from: 'messages', to: other })
     expect(out).toMatchObject({ status: 503, headers: { 'retry-after': '7' }, body: { error: { message: 'Overloaded', type: 'server_error' } } })
@@ -120,7 +120,7 @@ describe('overload has a status of its own here', () => {
   })
 })
 
-describe('the newest version', () => {
+describe('the newest API version', () => {
   const cited: Citation = { kind: 'document', protocol: 'messages', raw: { type: 'char_location', cited_text: 'c', document_index: 0 } }
   const text: Part = { type: 'text', text: 'a', citations: [cited] }
   const pdf: Part = { type: 'media', kind: 'document', source: { type: 'url', url: 'https://a' } }
@@ -146,7 +146,7 @@ describe('the newest version', () => {
     expect(write(role, part, '2023-06-01')).toMatchObject({ text: expect.stringContaining(refused), codes: [] })
   })
 
-  test('has no sampling at all', () => {
+  test('drops all sampling fields', () => {
     const request = { model: 'm', maxOutputTokens: 1, messages: [], sampling: { temperature: 0.5, topP: 0.5, topK: 3 } }
     const { wire, notes } = messages.encodeRequest(request, { apiVersion: '2026-10-21' })
     expect(wire).toEqual({ model: 'm', max_tokens: 1, messages: [] })

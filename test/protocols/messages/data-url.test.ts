@@ -20,7 +20,7 @@ const written: Record<Exclude<Covered, 'messages'>, [image: object, document: ob
   'generate-content': [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }, { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } }],
 }
 
-describe('the data of such a URL', () => {
+describe('the data of a data URL', () => {
   test.each(Object.entries(written) as [keyof typeof written, [object, object]][])('reaches %s as data', (to, [image, document]) => {
     for (const [type, url, expected] of [
       ['image', png, image],

@@ -25,7 +25,7 @@ describe('reading', () => {
   })
 
   test.each(['prompt is too long: 3 tokens > 2 maximum', 'input length and `max_tokens` exceed context limit: 1'])(
-    'a full context is known by its words: %s',
+    'recognizes a context overflow by its message: %s',
     message => {
       expect(read(400, { type: 'error', error: { type: 'invalid_request_error', message } }).kind).toBe('context_length')
     },
@@ -38,12 +38,12 @@ describe('reading', () => {
     expect(notes).toEqual([])
   })
 
-  test('a thread that is not served is known by its code', () => {
+  test('recognizes an unavailable thread by its code', () => {
     const error = { type: 'invalid_request_error', message: 'm', details: { error_code: 'thread_unsupported_request' } }
     expect(read(400, { type: 'error', error })).toMatchObject({ kind: 'unsupported', code: 'thread_unsupported_request' })
   })
 
-  test('ids and hints to wait', () => {
+  test('converts request ids and retry hints', () => {
     expect(read(429, { error: { type: 'rate_limit_error', message: 'm' }, request_id: 'r' }, { 'retry-after': '12' })).toMatchObject({
       requestId: 'r',
       retryAfterMs: 12000,
@@ -64,7 +64,7 @@ describe('reading', () => {
     expect(read(502, body)).toMatchObject({ status: 502, kind: 'internal' })
   })
 
-  test('inside a stream the type implies the status', () => {
+  test('derives the status from the type in a stream', () => {
     expect(read(0, { type: 'error', error: { type: 'overloaded_error', message: 'm' } }).status).toBe(529)
     expect(read(200, { error: { message: 'm' } }).status).toBe(500)
   })
@@ -96,7 +96,7 @@ describe('writing', () => {
     expect(write(kind, status).wire).toMatchObject({ status: expected, body: { type: 'error', error: { type, message: 'm' } } })
   })
 
-  test('503 with a word of overload is 529', () => {
+  test('writes 529 for a 503 that reports an overload', () => {
     expect(write('unavailable', 503, { code: 'overloaded' }).wire).toMatchObject({ status: 529, body: { error: { type: 'overloaded_error' } } })
   })
 
@@ -130,23 +130,23 @@ describe('writing', () => {
     })
   })
 
-  test('ids and hints to wait', () => {
+  test('converts request ids and retry hints', () => {
     const { wire } = write('rate_limit', 429, { requestId: 'r', retryAfterMs: 34400 })
     expect(wire.headers).toEqual({ 'content-type': 'application/json', 'request-id': 'r', 'retry-after': '35', 'retry-after-ms': '34400' })
     expect(wire.body).toMatchObject({ request_id: 'r' })
   })
 
-  test('what has no place is noted', () => {
+  test('notes unsupported fields', () => {
     expect(write('invalid_request', 400, { param: 'n', code: 'x' }).notes.map(({ path }) => path)).toEqual(['/error/param', '/error/code'])
   })
 
-  test('an error of this protocol stays as it was', () => {
+  test('returns an error of this protocol unchanged', () => {
     const body = { type: 'error', error: { type: 'newest_error', message: 'm', details: { a: 1 } }, request_id: null }
     const { value } = messages.decodeError({ status: 418, headers: {}, body })
     expect(messages.encodeError(value)).toMatchObject({ wire: { status: 418, body }, notes: [] })
   })
 
-  test('a failed stream ends in an event that says it', () => {
+  test('ends a failed stream with an error event', () => {
     expect(messages.frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"m"}}\n\n',
     )
@@ -172,7 +172,7 @@ describe.each(['chat-completions', 'responses', 'generate-content'] as const)('a
     expect(messages.encodeError(messages.decodeError({ status: 429, headers: {}, body }).value).notes).toEqual([])
   })
 
-  test('a known one is not', () => {
+  test('makes no note for a known type', () => {
     const body = { type: 'error', error: { type: 'rate_limit_error', message: 'm' } }
     expect(translateError({ status: 429, body }, { from: 'messages', to }).notes).toEqual([])
   })

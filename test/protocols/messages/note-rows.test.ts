@@ -107,7 +107,7 @@ describe('citation.span: a citation of unknown span covers the text', () => {
     expect(report(notes, 'citation.span')).toEqual(noted)
   })
 
-  test('in a stream, whose block is open already', () => {
+  test('citation.span: in a stream whose block is already open', () => {
     const chunks = [chat.chunk({ content: 'yes', annotations: [annotation(0, 2)] }), chat.chunk({}, { finish_reason: 'stop' })]
     const { text: message, notes } = stream(chunks, 'chat-completions', 'messages')
     expect(message).toBe('yes')
@@ -142,7 +142,7 @@ describe('reasoning', () => {
     expect(report(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
   })
 
-  test('the signature of a call is not that of a text, where a client puts all blocks of thinking in front, as LiteLLM does', () => {
+  test('keeps the signatures of a call and a text apart when thinking comes first, as from LiteLLM', () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
     const content = [carrier('next'), yes, call, { ...call, id: 'toolu_2' }]
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
@@ -150,7 +150,7 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
-  test('nor are the signatures of two calls one, where they are at the front together', () => {
+  test('keeps the signatures of two calls apart when thinking comes first', () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
     const content = [carrier('next'), carrier('next', 'two'), yes, call, { ...call, id: 'toolu_2' }]
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
@@ -158,7 +158,7 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
-  test('however many signatures wait, each is looked at once', () => {
+  test('examines each pending signature once', () => {
     // The square of their number shows at many alone.
     const count = runsAll() ? 100_000 : 10_000
     const content = [...Array(count).fill(carrier('next')), ...Array(count).fill({ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })]
@@ -194,7 +194,7 @@ const text = (...deltas: object[]) => [
 const says = { type: 'text_delta', text: 'yes' }
 const late = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'late' } }
 
-describe('what does not fit a stream is left out of it', () => {
+describe('values that a stream cannot hold', () => {
   test.each<[string, string, object[], string[]]>([
     ['of another kind than its block', 'stream.stray-delta', [start, ...text(says, { type: 'input_json_delta', partial_json: '{' }), ...ending], ['/delta']],
     ['after the end of its block', 'stream.stray-delta', [start, ...text(says), late, ...ending], ['/delta']],
@@ -214,7 +214,7 @@ describe('what does not fit a stream is left out of it', () => {
     expect(report(notes, 'stream.final-differs')).toEqual(['dropped /output/0/content/0'])
   })
 
-  test('stream.final-differs: what the end adds is written, and is no difference', () => {
+  test('stream.final-differs: makes no note for text that the end adds', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ye' }
     const { text: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
     expect(message).toBe('yes')

@@ -15,7 +15,7 @@ const reported = (body: object, options: Parameters<typeof translateRequest>[1])
   return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
 }
 
-describe('instructions in mid-conversation, for each model and place (2.1)', () => {
+describe('instructions in mid-conversation, for each model and place', () => {
   const user = { role: 'user', content: 'hi' }
   const assistant = { role: 'assistant', content: 'yes' }
   const system = { role: 'system', content: 'B' }
@@ -34,7 +34,7 @@ describe('instructions in mid-conversation, for each model and place (2.1)', () 
     ['claude-haiku-4-5', false],
     ['claude-3-7-sonnet-latest', false],
     ['gpt-5', false],
-  ])('%s knows a system message there: %s', (model, knows) => {
+  ])('%s accepts a system message in mid-conversation: %s', (model, knows) => {
     const { written, notes } = from('chat-completions', chat({ model, messages: [user, system] }))
     expect(written).toMatchObject(knows ? native : wrapped(expect.arrayContaining([tag])))
     expect(notes).toEqual(knows ? [] : ['system.mid-conversation-as-user /messages/1'])
@@ -64,7 +64,7 @@ describe('instructions in mid-conversation, for each model and place (2.1)', () 
   })
 })
 
-describe('cache marks, toward messages (2.11)', () => {
+describe('cache marks, toward messages', () => {
   const text = (ttl?: string) => ({ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
   const marked = (...ttls: (string | undefined)[]) => ({ messages: [{ role: 'user', content: ttls.map(text) }] })
   const written = (...ttls: (string | undefined)[]) => ({
@@ -91,7 +91,7 @@ describe('cache marks, toward messages (2.11)', () => {
   })
 })
 
-describe.each(['chat-completions', 'responses'] as const)('cache marks of messages, toward %s (2.11)', to => {
+describe.each(['chat-completions', 'responses'] as const)('cache marks of messages, toward %s', to => {
   const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
   const says = (...marks: object[]) => ({ messages: [{ role: 'user', content: marks.map(one => ({ type: 'text', text: 'a', ...one })) }] })
   test.each<[string, object, string[]]>([
@@ -116,7 +116,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
   })
 })
 
-describe('tiers, toward messages (2.12)', () => {
+describe('tiers, toward messages', () => {
   test.each<Row>([
     ['auto', { service_tier: 'auto' }, { service_tier: 'auto' }, []],
     ['default', { service_tier: 'default' }, { service_tier: 'standard_only' }, []],
@@ -133,7 +133,7 @@ describe('tiers, toward messages (2.12)', () => {
   })
 })
 
-describe('output formats, toward messages (2.9)', () => {
+describe('output formats, toward messages', () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false }
   const format = (more: object) => ({ response_format: { type: 'json_schema', json_schema: { name: 'n', schema, ...more } } })
   const as = { output_config: { format: { type: 'json_schema', schema } } }
@@ -244,7 +244,7 @@ describe('output formats, toward messages (2.9)', () => {
     expect(unreported.notes).toContain('tool.strict /tools/0/parameters')
   })
 
-  test('a schema of any depth is taken', () => {
+  test('accepts a schema of any depth', () => {
     let schema: object = point
     for (let level = 0; level < 2_500; level++) schema = { type: 'array', items: schema }
     expect(() => from('chat-completions', chat(format({ schema, strict: true })))).not.toThrow()
@@ -259,7 +259,7 @@ describe('output formats, toward messages (2.9)', () => {
   })
 })
 
-describe('documents of messages, toward others (2.3)', () => {
+describe('documents of messages, toward others', () => {
   const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
   const plain = { type: 'text', media_type: 'text/plain', data: 'words' }
   const parts = { type: 'content', content: [{ type: 'text', text: 'inner' }] }
@@ -309,7 +309,7 @@ describe('documents of messages, toward others (2.3)', () => {
     expect(protocols.messages.encodeRequest(protocols.messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
   })
 
-  test.each(['chat-completions', 'responses'] as const)('a file id is refused toward %s, for only its issuer knows it', to => {
+  test.each(['chat-completions', 'responses'] as const)('refuses a file id toward %s', to => {
     const body = blocks({
       messages: [
         {
@@ -330,7 +330,7 @@ test.each<[type: string, written: object]>([
   ['image/jpg', { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'aGk=' } }],
   ['IMAGE/PNG', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
   ['Application/PDF', { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' } }],
-])('data of the type %s are what messages takes', (mimeType, written) => {
+])('normalizes the media type %s for messages', (mimeType, written) => {
   const contents = [{ role: 'user', parts: [{ inlineData: { mimeType, data: 'aGk=' } }] }]
   const { body, notes } = translateRequest({ contents }, { from: 'generate-content', to: 'messages', model: 'm' })
   expect(body).toMatchObject({ messages: [{ content: [written] }] })
@@ -344,12 +344,12 @@ function objectIn(expected: unknown): Record<string, unknown> {
   )
 }
 
-describe('what is written in the place of what messages does not say', () => {
+describe('replacements for content that messages cannot express', () => {
   const audio = { role: 'assistant', content: null, refusal: null, audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } }
   const choices = [{ index: 0, message: audio, finish_reason: 'stop', logprobs: null }]
   const spoken = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices }
 
-  test('the transcript of spoken words (2.3)', () => {
+  test('writes the transcript of audio', () => {
     const { body, notes } = translateResponse(spoken, { from: 'chat-completions', to: 'messages' })
     expect(body).toMatchObject({ content: [{ type: 'text', text: 'hello' }] })
     expect(notes.map(({ code }) => code)).toContain('media.transcript')

@@ -206,7 +206,7 @@ describe('unknown fields of a known object are kept, and every other protocol no
   })
 })
 
-describe('what cannot be read is refused with its path', () => {
+describe('invalid requests are refused with their path', () => {
   test.each<[string, unknown, string]>([
     ['no object', 3, ''],
     ['no messages', { model: 'm' }, '/messages'],
@@ -223,13 +223,13 @@ describe('what cannot be read is refused with its path', () => {
     expect(thrown(() => messages.decodeRequest(body, { midSystem: 'reject' }))).toBe('malformed /messages/0/role')
   })
 
-  test('no max_tokens, when the options demand it', () => {
+  test('a missing max_tokens, when the options require it', () => {
     expect(thrown(() => messages.decodeRequest({ messages: [] }, { requireMaxTokens: true }))).toBe('malformed /max_tokens')
   })
 })
 
 describe('instructions', () => {
-  test('those before the conversation are in the field', () => {
+  test('writes leading instructions into the field `system`', () => {
     const { wire, codes } = write({ messages: [message('system', text('S')), message('developer', text('D')), user('x')] })
     expect(wire['system']).toEqual([block('text', { text: 'S' }), block('text', { text: 'D' })])
     expect(wire.messages).toEqual([{ role: 'user', content: 'x' }])
@@ -238,14 +238,14 @@ describe('instructions', () => {
 
   const middle = [message('system', text('A')), user('u1'), assistant(text('a1')), user('u2'), message('developer', text('D')), assistant(text('a2'))]
 
-  test('those in mid-conversation stay in place for models that take them', () => {
+  test('keeps later instructions in place for models that accept them', () => {
     const { wire, codes } = write({ model: 'claude-opus-4-8', messages: middle })
     expect(wire.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'system', 'assistant'])
     expect(wire.messages[3]).toEqual({ role: 'system', content: 'D' })
     expect(codes).toEqual(['system.developer-role'])
   })
 
-  test.each(['claude-opus-4-5', 'claude-3-5-sonnet-latest', 'claude-sonnet-4-5', 'm-1'])('and become text of a user for %s', model => {
+  test.each(['claude-opus-4-5', 'claude-3-5-sonnet-latest', 'claude-sonnet-4-5', 'm-1'])('writes later instructions as user text for %s', model => {
     const { wire, codes } = write({ model, messages: middle })
     expect(wire.messages[2]).toEqual({ role: 'user', content: [block('text', { text: 'u2' }), block('text', { text: '<system>D</system>' })] })
     expect(codes).toContain('system.mid-conversation-as-user')
@@ -262,7 +262,7 @@ describe('instructions', () => {
     expect(blocks.filter(({ cache_control }) => cache_control).map(one => one.text)).toEqual(expected)
   })
 
-  test('they are hoisted only on demand', () => {
+  test('hoists instructions only on request', () => {
     const { wire, codes } = write({ messages: middle }, { systemPlacement: 'hoist' })
     expect(wire['system']).toEqual([block('text', { text: 'A' }), block('text', { text: 'D' })])
     expect(codes).toContain('system.hoisted')
@@ -312,7 +312,7 @@ describe('turns', () => {
   test.each([
     ['inside a result', [assistant(call('c1'))]],
     ['inside a result without its call', []],
-  ])('only the model thinks, whatever role signed it: %s', (_, before) => {
+  ])('writes reasoning only in assistant messages: %s', (_, before) => {
     const thought: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 't' }], signature: { issuer: 'messages', value: 'cw==' } }
     const reported = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
     const { wire, codes } = write({ messages: [user('q'), ...before, reported] })
@@ -367,14 +367,14 @@ describe('turns', () => {
     expect(codes).toEqual([])
   })
 
-  test('empty and blank text never becomes a block', () => {
+  test('writes no block for empty or blank text', () => {
     const { wire, codes } = write({ messages: [user('x'), assistant(text(''), call('c')), result('c', ''), assistant(text(' \n')), user('y')] })
     expect(JSON.stringify(wire)).not.toMatch(/"text":"\s*"/)
     expect(wire.messages[2]?.content).toEqual([block('tool_result', { tool_use_id: 'c' })])
     expect(codes).toEqual(['text.blank'])
   })
 
-  test('the beginning of a longer history is written as it was', () => {
+  test('writes the beginning of a longer history unchanged', () => {
     const head = [message('system', text('A')), user('u'), assistant(call('c')), result('c', 'r'), message('system', text('S')), assistant(text('d'))]
     const short = write({ messages: head }).wire
     const long = write({ messages: [...head, user('e'), message('system', text('T')), assistant(call('c')), result('c', 'q')] }).wire
@@ -448,7 +448,7 @@ describe('content', () => {
     expect(codes).toEqual(['media.unsupported'])
   })
 
-  test('unsigned reasoning is text on demand', () => {
+  test('writes unsigned reasoning as text on request', () => {
     const { wire } = write({ messages: [assistant({ type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] })] }, { unsignedReasoning: 'text' })
     expect(wire.messages[0]?.content).toBe('<thinking>r</thinking>')
   })
@@ -511,7 +511,7 @@ describe('content', () => {
     ['a background run', { state: { background: true } }],
     ['stored content', { cache: { contentRef: 'c' } }],
     ['an item', { messages: [message('user', { type: 'control', control: 'item-reference', protocol: 'responses', raw: {} })] }],
-  ])('%s is refused, or noted on demand', (_, request) => {
+  ])('refuses %s, or notes it on request', (_, request) => {
     expect(thrown(() => write(request))).toMatch(/^inexpressible /)
     expect(write(request, { onUnresolvable: 'note' }).codes).toContain('state.unresolvable')
   })
@@ -705,7 +705,7 @@ describe('reasoning', () => {
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(noted)
   })
 
-  test('sampling gives way to thinking', () => {
+  test('drops sampling fields when thinking is on', () => {
     const both = { model: 'claude-opus-4-6', reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 1 } }
     expect(write(both).codes).toEqual(['sampling.with-thinking'])
     expect(write(both, { samplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
@@ -717,7 +717,7 @@ describe('reasoning', () => {
     expect(messages.encodeRequest(messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
   })
 
-  test('manual thinking is off in a loop whose thinking is lost', () => {
+  test('turns manual thinking off in a loop whose thinking is lost', () => {
     const { wire, codes } = write({
       model: 'claude-sonnet-4-5',
       maxOutputTokens: 9000,
@@ -729,7 +729,7 @@ describe('reasoning', () => {
   })
 })
 
-describe('the rest', () => {
+describe('other fields', () => {
   test('max_tokens has a default, which the options may change', () => {
     const { max_tokens } = messages.encodeRequest({ messages: [] }).wire as { max_tokens: number }
     expect(max_tokens).toBe(32000)
@@ -779,7 +779,7 @@ describe('the rest', () => {
     expect(write({ sampling: { temperature: 0.5 } }, { apiVersion: '2026-10-21' }).codes).toEqual(['sampling.version'])
   })
 
-  test('notes point to where the source says it', () => {
+  test('has notes with paths in the source', () => {
     const { notes } = write({ candidateCount: 2, sampling: { temperature: 2 } }, { fieldNames: { candidateCount: 'n' } })
     expect(notes.map(({ path }) => path)).toEqual(['/n', '/sampling/temperature'])
   })
@@ -796,7 +796,7 @@ describe('the rest', () => {
     expect(notes.map(({ code }) => code)).toEqual(codes)
   })
 
-  test('marks: lifetimes fit, four at most, the long ones first', () => {
+  test('writes at most four cache marks, with valid lifetimes, long ones first', () => {
     const marked = (of: string, ttl?: '30m' | '1h') => message('user', text(of, { cache: ttl ? { ttl } : {} }))
     expect(write({ messages: [marked('a', '30m')] })).toMatchObject({
       wire: { messages: [{ content: [{ cache_control: { ttl: '1h' } }] }] },
@@ -811,7 +811,7 @@ describe('the rest', () => {
     })
   })
 
-  test('an argument is never changed', () => {
+  test('never changes its arguments', () => {
     const request: CanonicalRequest = { messages: [user('a'), assistant(call('c')), result('c', 'r')], tools: [{ type: 'freeform', name: 'p' }] }
     const before = structuredClone(request)
     messages.encodeRequest(request)

@@ -87,7 +87,7 @@ describe('reading', () => {
     expect(messages.decodeResponse(response({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
   })
 
-  test('the input includes what the cache held', () => {
+  test('adds cached tokens to the input', () => {
     const usage = {
       input_tokens: 15,
       cache_creation_input_tokens: 5,
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect(messages.decodeResponse(response({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
   })
 
-  test('an unknown count is absent', () => {
+  test('leaves out an unknown count', () => {
     expect(messages.decodeResponse(response({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
   })
 
@@ -115,7 +115,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('a response is complete', () => {
+  test('writes a complete response', () => {
     expect(write([text]).wire).toEqual({
       id: 'r1',
       type: 'message',
@@ -188,7 +188,7 @@ describe('writing', () => {
     expect(notes.filter(({ code }) => code === 'part.unsupported')).toMatchObject([{ path: '/output/1' }])
   })
 
-  test('a refusal has its reason', () => {
+  test('writes the reason of a refusal', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({
       wire: { content: [{ type: 'text', text: 'no' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'no' } },
       codes: ['refusal.as-text', 'finish.refusal'],
@@ -213,13 +213,13 @@ describe('writing', () => {
     })
   })
 
-  test('unknown usage is zero, and noted', () => {
+  test('writes zero for unknown usage, with a note', () => {
     const { wire, notes } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] })
     expect(wire).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
     expect(notes.map(({ code }) => code)).toEqual(['usage.missing'])
   })
 
-  test('the input excludes what the cache held', () => {
+  test('subtracts cached tokens from the input', () => {
     const usage = { input: 120, cacheRead: 100, cacheWrite: 5, cacheWriteByTtl: { '30m': 5 }, output: 30, reasoning: 12 }
     expect(write([text], 'stop', { usage })).toMatchObject({
       wire: {
@@ -241,7 +241,7 @@ describe('writing', () => {
     expect(write([text], 'stop', { candidates }).codes).toEqual(['candidates.first-only'])
   })
 
-  test('reasoning of several kinds', () => {
+  test('writes reasoning of several kinds', () => {
     const { wire, codes } = write([
       { type: 'reasoning', segments: [{ kind: 'raw', text: 'a' }] },
       {
@@ -306,7 +306,7 @@ describe('writing', () => {
     expect(codes).toEqual(['citation.encrypted-index'])
   })
 
-  test('whatever has no place is noted', () => {
+  test('notes unsupported content', () => {
     const { codes } = write([text], 'stop', { createdAt: 1, completedAt: 2 })
     expect(codes).toEqual(['field.unsupported', 'field.unsupported'])
   })

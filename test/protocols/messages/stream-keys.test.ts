@@ -79,7 +79,7 @@ const cases: Case[] = [
 ]
 
 describe('unknown keys in the events of a stream', () => {
-  test.each(cases)('of %s are written again', (_, events, oddOf) => {
+  test.each(cases)('are restored for %s', (_, events, oddOf) => {
     const { out, notes } = run(messages.streamDecoder, events)
     const { wires, notes: written } = encodeStream(messages, out)
     const odd = (wires as Parameters<typeof oddOf>[0][]).map(oddOf).filter(one => one !== undefined)
@@ -88,7 +88,7 @@ describe('unknown keys in the events of a stream', () => {
   })
 
   test.each(cases.flatMap(([name, events, , path]) => (['chat-completions', 'responses'] as ProtocolName[]).map(to => ({ name, events, path, to }))))(
-    'of $name are noted once toward $to',
+    'are noted once for $name toward $to',
     ({ events, path, to }) => {
       const { notes } = encodeStream(protocols[to], decodeStream(messages, events), { fieldNames: messages.fieldNames })
       expect(notes.filter(({ code }) => code === 'field.unknown').map(one => one.path)).toEqual([path])

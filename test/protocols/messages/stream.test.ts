@@ -58,12 +58,12 @@ const types = (wires: readonly Record<string, unknown>[]) => wires.map(({ type }
 const codes = (notes: readonly { code: string }[]) => notes.map(({ code }) => code)
 
 describe('writing a stream', () => {
-  test('a text begins as the provider begins it', () => {
+  test('begins a text as the provider does', () => {
     const { wires } = encodeStream([...start, begin(0, text), textDelta(0, 'Hello'), ended(0), ...finish(), clean])
     expect(wires[1]).toEqual({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
   })
 
-  test('text, then usage after the finish', async () => {
+  test('writes text, then usage after the finish', async () => {
     const { wires, notes } = encodeStream([...start, begin(0, text), textDelta(0, 'Hel'), textDelta(0, 'lo'), ended(0), ...finish(), usage, clean])
     expect(types(wires)).toEqual([
       'message_start',
@@ -138,7 +138,7 @@ describe('writing a stream', () => {
     ['null for no arguments', ['nu', 'll'], {}, ['tool-call.input']],
     ['a list', ['[1', ',2]'], { __raw: '[1,2]' }, ['tool-call.input']],
     ['an object after white space', ['\n ', '{"a":', '1}'], { a: 1 }, []],
-  ])('a call with %s', async (_, deltas, expected, noted) => {
+  ])('writes a call with %s', async (_, deltas, expected, noted) => {
     const { wires, notes } = encodeStream([
       ...start,
       begin(0, call('c')),
@@ -153,7 +153,7 @@ describe('writing a stream', () => {
     expect(codes(notes)).toEqual(['usage.late', ...noted])
   })
 
-  test('a cut call never ends as a call: the stream fails', async () => {
+  test('fails the stream instead of ending a cut-off call', async () => {
     for (const tail of [[cutOff], [], [ended(0), cutOff], [ended(0), ...finish('tool_calls'), clean], [ended(0), ...finish('error'), cutOff]]) {
       const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ...tail])
       expect(types(wires)).not.toContain('content_block_stop')
@@ -162,16 +162,13 @@ describe('writing a stream', () => {
     }
   })
 
-  test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])(
-    'nor does one after `%s`, which is reported as the default end',
-    reason => {
-      const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish(reason), usage, clean])
-      expect(types(wires).at(-1)).toBe('error')
-      expect(checkWire(wires)).toEqual([])
-    },
-  )
+  test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])('fails the stream for a cut-off call after `%s`', reason => {
+    const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish(reason), usage, clean])
+    expect(types(wires).at(-1)).toBe('error')
+    expect(checkWire(wires)).toEqual([])
+  })
 
-  test('a call that the output limit cut says so, and is not ended either', async () => {
+  test('does not end a call that the output limit cut off', async () => {
     const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish('length'), usage, clean])
     expect(types(wires)).not.toContain('content_block_stop')
     expect(await readWithSdk(wires)).toMatchObject({ stop_reason: 'max_tokens' })
@@ -186,7 +183,7 @@ describe('writing a stream', () => {
     expect(types(encodeStream([...start, begin(0, call('c')), input(0, '{'), cutOff], { truncated: 'length' }).wires).at(-1)).toBe('error')
   })
 
-  test('an error at once is alone', () => {
+  test('writes only the error when a stream fails at once', () => {
     const error: CanonicalEvent = { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }
     expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([
       { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
@@ -199,7 +196,7 @@ describe('writing a stream', () => {
     ])
   })
 
-  test('usage that is known early is in the start', () => {
+  test('writes early usage into the start', () => {
     const { wires, notes } = encodeStream([
       start[0] as CanonicalEvent,
       usage,
@@ -214,7 +211,7 @@ describe('writing a stream', () => {
     expect(notes).toEqual([])
   })
 
-  test('reasoning: own signatures as they are, foreign ones in an envelope, none as an empty one', async () => {
+  test('writes own signatures unchanged, foreign ones in an envelope, and an empty one for none', async () => {
     const { wires, notes } = encodeStream([
       ...start,
       begin(0, { type: 'reasoning', segments: [] }),
@@ -311,13 +308,13 @@ describe('writing a stream', () => {
     expect(parts?.[0]).not.toHaveProperty('signature')
   })
 
-  test('reasoning that turns out to be hidden only at its end', () => {
+  test('writes reasoning that is redacted only at its end', () => {
     const whole: Part = { type: 'reasoning', segments: [], redacted: true, id: 'rs_1', signature: { value: 'E', issuer: 'responses' } }
     const { wires } = encodeStream([...start, begin(0, { type: 'reasoning', segments: [] }), ended(0, whole), ...finish(), clean])
     expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([whole])
   })
 
-  test('a tool that takes text gets one string', async () => {
+  test('writes the text of a freeform call as one string', async () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, { ...call('c'), kind: 'freeform' } as Part),
@@ -331,7 +328,7 @@ describe('writing a stream', () => {
     expect((await readWithSdk(wires)).content[0]).toMatchObject({ input: { input: 'say "hi"\n😀' } })
   })
 
-  test('the end of a part adds what its deltas lacked', () => {
+  test('adds what the deltas lacked at the end of a part', () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, text),
@@ -345,7 +342,7 @@ describe('writing a stream', () => {
     expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ text: 'Hello' }, { input: '{"q":1}' }])
   })
 
-  test('refusals and filters', async () => {
+  test('writes refusals and filtered responses', async () => {
     const refused = encodeStream([...start, begin(0, { type: 'refusal', text: '' }), textDelta(0, 'I cannot'), ended(0), ...finish(), usage, clean])
     expect(await readWithSdk(refused.wires)).toMatchObject({
       content: [{ type: 'text', text: 'I cannot' }],
@@ -487,7 +484,7 @@ describe('reading a stream', () => {
     stop,
   ]
 
-  test('all content', () => {
+  test('decodes all content', () => {
     const events = decodeStream(session)
     expect(checkGrammar(events)).toEqual([])
     const { response, clean: whole } = collect(events)
@@ -514,7 +511,7 @@ describe('reading a stream', () => {
     })
   })
 
-  test('cut after any event it is legal, and not clean before its stop reason', () => {
+  test('is legal after any cut, and not clean before its stop reason', () => {
     for (let cut = 0; cut < session.length; cut++) {
       const events = decodeStream(session.slice(0, cut))
       expect(checkGrammar(events)).toEqual([])
@@ -522,7 +519,7 @@ describe('reading a stream', () => {
     }
   })
 
-  test('what is written again says the same', async () => {
+  test('keeps its content when encoded again', async () => {
     const { wires } = encodeStream(decodeStream(session))
     const [first, second] = [await readWithSdk(wires), await readWithSdk(session)]
     expect(first.content.map(({ type }) => type)).toEqual(second.content.map(({ type }) => type))
@@ -646,7 +643,7 @@ describe('reading a stream', () => {
     expect(codes(translator.notes).filter(code => code === 'event.unknown')).toHaveLength(1)
   })
 
-  test('an error ends it', () => {
+  test('ends at an error', () => {
     const failed = decodeStream([opening, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }, stop])
     expect(checkGrammar(failed)).toEqual([])
     expect(failed.map(({ type }) => type)).toEqual(['start', 'usage', 'error', 'end'])
@@ -680,7 +677,7 @@ describe('reading a stream', () => {
     expect(checkGrammar(events)).toEqual([])
   })
 
-  test('any values, in any order, give a legal stream', () => {
+  test('yields a legal stream for any values in any order', () => {
     const pool = [
       ...session,
       opening,
@@ -714,7 +711,7 @@ describe('reading a stream', () => {
   })
 })
 
-test('a complete response, streamed and read again, is the same response', () => {
+test('restores a complete response from its stream', () => {
   const { value } = messages.decodeResponse({
     id: 'msg_1',
     type: 'message',
@@ -736,7 +733,7 @@ test('a complete response, streamed and read again, is the same response', () =>
   expect(response.usage).toMatchObject({ input: 1, output: 2 })
 })
 
-describe('a stream and a complete response say the same of what this protocol alone has', () => {
+describe('unknown fields in streams and complete responses', () => {
   const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
   const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }
   const diagnostics = { cache_miss_reason: { type: 'model_changed', cache_missed_input_tokens: 4 } }
@@ -767,7 +764,7 @@ describe('a stream and a complete response say the same of what this protocol al
   })
 })
 
-test('a ping before the start does not stand for it: id, model and counts are those of the start', () => {
+test('takes id, model and counts from the start, not from a ping before it', () => {
   const start = {
     type: 'message_start',
     message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage: { input_tokens: 7 } },

@@ -45,7 +45,7 @@ describe('a signature', () => {
   test.each([
     ['whole', whole],
     ['streamed', streamed],
-  ])('of a %s response names its model for callers that store it', (_, text) => {
+  ])('names its model in a %s response for callers that store it', (_, text) => {
     expect(sealed(text())).toEqual(
       expect.arrayContaining([
         { value: 'S1', issuer: 'messages', model: 'claude-opus-5-5', form: 'thinking' },
@@ -59,7 +59,7 @@ describe('a signature', () => {
     ['another of the family', 'claude-opus-5', []],
     ['another family', 'claude-sonnet-5-5', ['reasoning.other-model', 'reasoning.other-model']],
     ['an unknown model', 'brand-new', []],
-  ])('that comes back to %s', (_, model, expected) => {
+  ])('comes back to %s', (_, model, expected) => {
     const { body } = translateResponse(response(), { from: 'messages', to: 'responses', now: 1 })
     const { output } = body as { output: unknown[] }
     const input = [{ role: 'user', content: 'q' }, ...output, { role: 'user', content: 'r' }]
@@ -69,7 +69,7 @@ describe('a signature', () => {
   })
 })
 
-describe('what the provider did to the thinking of the request', () => {
+describe('changes of the provider to thinking in the request', () => {
   const transformations = [
     { type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' },
     { type: 'thinking_mismatch_allowed', path: 'messages.3.content.0', reason: 'model_binding_mismatch' },
@@ -113,8 +113,8 @@ describe('what the provider did to the thinking of the request', () => {
   })
 })
 
-describe('a response of today', () => {
-  test('makes no note of keys that say nothing', () => {
+describe('a current response', () => {
+  test('makes no note for empty keys', () => {
     const nothing = { container: null, diagnostics: null, context_management: null, input_transformations: null }
     const usage = { input_tokens: 1, output_tokens: 1, inference_geo: null, speed: null, iterations: null, fallback_credit: null }
     const body = response({ ...nothing, usage })
@@ -140,7 +140,7 @@ describe('how thinking is requested', () => {
     expect(ask(thinking, { prefixMismatch: 'drop_block' }).thinking).toEqual(expected)
   })
 
-  test('of another protocol, by budget', () => {
+  test('writes block_binding for a budget of another protocol', () => {
     const { body } = translateRequest(
       { model: 'claude-opus-4-5', max_tokens: 9000, reasoning_effort: 'low', messages: [{ role: 'user', content: 'x' }] },
       { from: 'chat-completions', to: 'messages', messages: { prefixMismatch: 'drop_block' } },

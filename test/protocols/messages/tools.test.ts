@@ -35,7 +35,7 @@ describe('tools that another provider runs', () => {
     expect(refusal(() => write(body))).toBe(expected)
   })
 
-  test('are noted instead, if the caller says so', () => {
+  test('are noted instead on request', () => {
     const { wire, notes } = write({ tools: [search, named('w')], tool_choice: { type: 'web_search' } }, { onUnresolvable: 'note' })
     expect(wire['tools']).toHaveLength(1)
     expect(notes).toEqual(['tool.server /tools/0', 'tool.server /tool_choice'])
@@ -55,7 +55,7 @@ describe('tools that another provider runs', () => {
     expect(notes).toEqual(['tool.server-mapped /tools/0'])
   })
 
-  test('a forced one is forced by the name that it has here', () => {
+  test('are forced by their name in messages', () => {
     const { wire } = write(
       { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }], tool_choice: { type: 'code_interpreter' } },
       { tools: { serverTools: 'map' } },
@@ -63,7 +63,7 @@ describe('tools that another provider runs', () => {
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'code_execution' })
   })
 
-  test('two that become the same one are one', () => {
+  test('are merged when they become the same tool', () => {
     const { wire, notes } = write({ tools: [search, { type: 'web_search_preview' }] }, { tools: { serverTools: 'map' } })
     expect(wire['tools']).toHaveLength(1)
     expect(notes).toEqual(['tool.server-mapped /tools/0', 'tool.server-mapped /tools/1'])

@@ -28,7 +28,7 @@ const stream = (usage: unknown) => [
 
 const usageOf = (wire: unknown) => messages.decodeResponse(wire).value.usage
 
-describe('counts that are none', () => {
+describe('invalid counts', () => {
   test.each<[string, object, Partial<Usage>]>([
     ['a fraction', { input_tokens: 5, output_tokens: 1.5 }, { input: 5 }],
     ['less than nothing', { input_tokens: -1, output_tokens: 7 }, { output: 7 }],
@@ -63,13 +63,13 @@ describe('counts that are none', () => {
     expect(decodeStream(stream(usage)).at(-1)).toEqual({ type: 'end', clean: true })
   })
 
-  test('each is noted for other protocols', () => {
+  test('are each noted for other protocols', () => {
     const { notes } = translateResponse(response({ input_tokens: 5, output_tokens: 1.5 }), { from: 'messages', to: 'responses', now: 1 })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /usage/output_tokens')
   })
 })
 
-describe('counts there and back', () => {
+describe('round trips of counts', () => {
   test.each<[string, object, Partial<Usage>]>([
     [
       'cached input is part of the input',
@@ -102,7 +102,7 @@ describe('counts of another protocol', () => {
       ...(usage && { usage }),
     })
 
-  test('every key that the type demands is there', () => {
+  test('have every key that the type requires', () => {
     expect(write({ input: 120, output: 30 })).toMatchObject({
       wire: {
         usage: {
@@ -121,7 +121,7 @@ describe('counts of another protocol', () => {
     })
   })
 
-  test('the end of a stream has those of an end', () => {
+  test('have only the keys of a message_delta at the end of a stream', () => {
     const { wires } = encodeStream([
       { type: 'start', id: 'r', model: 'm' },
       { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },

@@ -21,7 +21,7 @@ const calls = (...calls: [id: string, args: string][]) => ({
 })
 const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 
-describe('what the newest types allow is read', () => {
+describe('bodies that the newest types allow', () => {
   const base = { model: 'm', max_tokens: 1 }
   test.each<[string, object]>([
     ['a system message that only steers its turn', { messages: [user, { role: 'system', output_config: { effort: 'low' } }] }],
@@ -43,12 +43,12 @@ describe('what the newest types allow is read', () => {
     expect(notes).toEqual([])
   })
 
-  test('a user message has content all the same', () => {
+  test('refuses a user message without content', () => {
     expect(() => messages.decodeRequest({ ...base, messages: [{ role: 'user' }] })).toThrow('/messages/0')
   })
 })
 
-describe('what the server refuses is not written', () => {
+describe('requests without what the server refuses', () => {
   test.each<[string, object, object, string[]]>([
     ['stop sequences of white space', { stop: ['\n', 'x', ''] }, { stop_sequences: ['x'] }, ['stop.blank /stop/0', 'stop.blank /stop/2']],
     ['nothing but such stop sequences', { stop: [' '] }, { stop_sequences: undefined }, ['stop.blank /stop/0']],
@@ -96,7 +96,7 @@ describe('a conversation that an assistant begins', () => {
     expect(write({ messages: list })).toMatchObject({ wire: { messages: [{ role: 'assistant' }, { role: 'user' }] }, notes: [] })
   })
 
-  test('gets a user before it, if the caller says so', () => {
+  test('gets a user message before it on request', () => {
     const { wire, notes } = write({ messages: list }, { messages: { leadingUser: 'synthesize' } })
     expect(wire.messages).toMatchObject([{ role: 'user', content: '.' }, { role: 'assistant' }, { role: 'user' }])
     expect(notes).toEqual(['message.leading-user /messages/0'])
@@ -172,7 +172,7 @@ describe('calls that share an id', () => {
   })
 })
 
-describe('what a careless client writes', () => {
+describe('lenient input of clients', () => {
   const ask = (more: object) => ({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], ...more })
   const received = (content: object[]) =>
     ask({
@@ -187,26 +187,26 @@ describe('what a careless client writes', () => {
   }
   const calling = received([{ type: 'tool_use', id: 't', name: 'n', input: '{"a":1}' }])
 
-  test.each(['responses', 'chat-completions'] as const)('arguments as text are read as what they are to be, and noted, toward %s', to => {
+  test.each(['responses', 'chat-completions'] as const)('parses arguments that are text, with a note, toward %s', to => {
     const { text, notes } = reported(calling, to)
     expect(text).toContain('"arguments":"{\\"a\\":1}"')
     expect(notes).toContain('tool-call.input-text /messages/1/content/0/input')
   })
 
-  test('arguments as text are written back as text', () => {
+  test('restores arguments that are text', () => {
     expect(messages.encodeRequest(messages.decodeRequest(calling).value)).toMatchObject({ wire: calling, notes: [] })
   })
 
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }
   const system = [image, { type: 'text', text: 'S' }, { type: 'newest', x: 1 }]
 
-  test.each(['responses', 'chat-completions'] as const)('instructions that are no text are noted toward %s', to => {
+  test.each(['responses', 'chat-completions'] as const)('notes instructions that are not text, toward %s', to => {
     const { text, notes } = reported(ask({ system }), to)
     expect(text).not.toContain('aGk=')
     expect(notes.filter(note => note.includes('/system'))).toEqual(['part.unknown /system/0', 'part.unknown /system/2'])
   })
 
-  test('instructions that are no text are written back unchanged', () => {
+  test('restores instructions that are not text', () => {
     expect(messages.encodeRequest(messages.decodeRequest(ask({ system })).value)).toMatchObject({ wire: ask({ system }), notes: [] })
   })
 })

@@ -3,14 +3,14 @@ import { responses } from '../../../src/protocols/responses/index.ts'
 
 const { address, detect, withModel, wantsStream, frames } = responses
 
-test('its two paths are matched and nothing else', () => {
+test('matches only its paths', () => {
   expect(address.match('/v1/responses')).toEqual({ operation: 'generate' })
   expect(address.match('/v1/responses/input_tokens')).toEqual({ operation: 'count-tokens' })
   for (const path of ['/v1/responses/', '/v1/responses/resp_1', '/responses', '/v1/chat/completions']) expect(address.match(path)).toBeUndefined()
   expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBe('/v1/responses/input_tokens')
 })
 
-describe('signs', () => {
+describe('detection of a body', () => {
   test.each([
     ['request', { model: 'm', input: 'hi' }],
     ['request', { model: 'm', input: [{ role: 'user', content: 'hi' }] }],
@@ -35,7 +35,7 @@ describe('signs', () => {
   })
 })
 
-test('only the model name changes', () => {
+test('changes only the model name', () => {
   expect(withModel({ model: 'a', input: 'x' }, 'b')).toEqual({ model: 'b', input: 'x' })
   expect(withModel({ type: 'response.created', response: { id: 'r', model: 'a' } }, 'b')).toEqual({
     type: 'response.created',
@@ -46,17 +46,17 @@ test('only the model name changes', () => {
   expect(withModel('[DONE]', 'b')).toBe('[DONE]')
 })
 
-test('whether a stream is wanted is known when the field is there', () => {
+test('reads the `stream` flag', () => {
   expect([{ stream: true }, { stream: false }, { stream: null }, {}, 7].map(wantsStream)).toEqual([true, false, undefined, undefined, undefined])
 })
 
-test('frames carry the name of their event, and a failure ends a stream', () => {
+test('writes frames with their event name, and ends a stream at a failure', () => {
   expect(frames.write({ type: 'response.created', a: 1 })).toBe('event: response.created\ndata: {"type":"response.created","a":1}\n\n')
   expect(frames.write('[DONE]')).toBe('data: [DONE]\n\n')
   expect(frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toMatch(/^event: error\ndata: \{.*"message":"m".*\}\n\ndata: \[DONE\]\n\n$/)
 })
 
-test('models are listed as in the reference', () => {
+test('lists models as in the reference', () => {
   expect(address.list([{ id: 'm', createdAt: 3 }])).toEqual({ object: 'list', data: [{ id: 'm', object: 'model', created: 3, owned_by: 'unknown' }] })
   expect(address.counting?.write(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
 })

@@ -51,7 +51,7 @@ test.each<[string, Record<string, unknown>[], unknown, number]>([
   ['with nothing before it', [carrier('prev'), call()], [[['tool-call', undefined]]], 1],
   ['with nothing after it', [text, carrier('next')], [[['text', undefined]]], 1],
   ['before a thought, which has its own', [carrier('next'), thought], [[['reasoning', 'OWN']]], 1],
-])('a carried signature %s is read alike from a stream and from a complete response', (_name, output, expected, orphans) => {
+])('decodes a carried signature %s alike from a stream and from a complete response', (_name, output, expected, orphans) => {
   const whole = responses.decodeResponse({ id: 'resp_1', model: 'm', status: 'completed', output })
   const { out, notes } = decode(streamOf(output))
   expect(checkGrammar(out)).toEqual([])
@@ -67,7 +67,7 @@ test.each<[string, Part]>([
   ['a text', { type: 'text', text: 'x', signature }],
   ['a refusal', { type: 'refusal', text: 'x', signature }],
   ['a thought of another issuer', { type: 'reasoning', segments: [{ kind: 'summary', text: 'hm' }], signature }],
-])('the signature of %s comes back from the stream it was written into', (_name, part) => {
+])('restores the signature of %s from a stream', (_name, part) => {
   const messages: Message[] = [{ role: 'assistant', origin: 'message', parts: [part, { type: 'text', text: 'after' }] }]
   const { out } = encode(explode({ id: 'r', model: 'm', candidates: [{ index: 0, messages, finish: { reason: 'stop' } }] }), { now: 1 })
   const events = decode(out).out
@@ -75,12 +75,12 @@ test.each<[string, Part]>([
   expect(collect(events).response.candidates[0]?.messages.flatMap(({ parts }) => parts)).toMatchObject([{ type: part.type, signature }, { type: 'text' }])
 })
 
-test('a stream that is cut behind a carrier has nothing of it', () => {
+test('decodes nothing of a carrier at the end of a cut-off stream', () => {
   const wire = streamOf([carrier('next'), call()])
   expect(decode(wire.slice(0, 4)).out.map(({ type }) => type)).toEqual(['start', 'ping', 'end'])
 })
 
-test('reasoning without text is emitted when it ends', () => {
+test('emits reasoning without text when it ends', () => {
   const { out } = decode(streamOf([{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'OWN' }, text]))
   expect(collect(out).response.candidates[0]?.messages).toMatchObject([{ parts: [{ type: 'reasoning', id: 'rs_1', redacted: true }] }, { id: 'msg_1' }])
 })

@@ -51,7 +51,7 @@ function written(kind: 'requests' | 'responses', body: unknown) {
 
 describe.skipIf(!corpus || !existsSync(corpus))('recorded traffic, which is no part of this repository and lies where WIREGLOT_SHARED says', () => {
   describe.each(['requests', 'responses'] as const)('%s', kind => {
-    test('are written again as they were, with no note', () => {
+    test('are restored without a note', () => {
       const files = filesOf(kind)
       const exceptions = new Set<string>()
       for (const { name, path } of files) {
@@ -91,7 +91,7 @@ describe.skipIf(!corpus || !existsSync(corpus))('recorded traffic, which is no p
     }
   })
 
-  test('what real clients send is written again as it was', () => {
+  test('restores the requests of real clients', () => {
     const folder = join(shared ?? '', 'recordings')
     let bodies = 0
     for (const client of readdirSync(folder).filter(name =>

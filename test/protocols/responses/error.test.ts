@@ -39,12 +39,12 @@ test.each<[string, number, ErrorKind]>([
   ['misalignment_policy_violation', 400, 'content_policy'],
   ['server_error', 500, 'internal'],
   ['moon', 500, 'internal'],
-])('a response that failed with %s is as a body with status %i', (code, status, kind) => {
+])('decodes a response that failed with %s as a body with status %i', (code, status, kind) => {
   const { value } = responses.decodeResponse({ id: 'resp_1', status: 'failed', output: [], error: { code, message: 'm', param: 'p' } })
   expect(value.error).toMatchObject({ status, kind, code, param: 'p', message: 'm' })
 })
 
-test('the message is found in each of its places', () => {
+test('finds the message in each of its fields', () => {
   expect(read(400, { code: 'x', error: 'as text' }).message).toBe('as text')
   expect(read(400, { message: 'beside' }).message).toBe('beside')
   expect(read(400, '{"error":{"message":"unparsed"}}').message).toBe('unparsed')
@@ -55,7 +55,7 @@ test('status, retry hints and request id are kept', () => {
   expect(read(429, {}, { 'retry-after': '3', 'retry-after-ms': '2500' }).retryAfterMs).toBe(2500)
 })
 
-test('its own error is written unchanged', () => {
+test('writes its own error unchanged', () => {
   const body = { error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } } }
   expect(responses.encodeError(read(418, body)).wire).toMatchObject({ status: 418, body })
 })
@@ -68,7 +68,7 @@ test.each<[string, object, object]>([
   ],
   ['an event that is flat', { type: 'error', code: 'odd', message: 'm', param: null }, { code: 'odd' }],
   ['an event that is nested', { type: 'error', error: { code: 'odd', message: 'm', odd: 1 } }, { code: 'odd', odd: 1 }],
-])('%s is an error body when it is collected', async (_, event, message) => {
+])('collects %s to an error body', async (_, event, message) => {
   const { body } = await collectStream([`data: ${JSON.stringify(event)}\n\n`], { protocol: 'responses' })
   expect(body).toMatchObject({ error: { message: 'm', ...message } })
 })
@@ -80,7 +80,7 @@ test('a failed response is written again unchanged', () => {
 })
 
 describe('errors of other protocols', () => {
-  test('an overload is a 503 here', () => {
+  test('writes an overload as 503', () => {
     const error = { status: 529, kind: 'overloaded' as const, message: 'Overloaded', requestId: 'req_1', retryAfterMs: 34400, protocol: 'messages' }
     expect(responses.encodeError(error).wire).toEqual({
       status: 503,

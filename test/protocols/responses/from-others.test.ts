@@ -114,7 +114,7 @@ describe('content of the messages protocol', () => {
       ],
       'content.as-text /messages/1/content/0',
     ],
-  ])('a message of the model holds no media: %s', (_, from, content, expected, note) => {
+  ])('drops media in an assistant message: %s', (_, from, content, expected, note) => {
     const messages = [
       { role: 'user', content: 'q' },
       { role: 'assistant', content },
@@ -127,7 +127,7 @@ describe('content of the messages protocol', () => {
     expect(notes).toEqual([note])
   })
 
-  test('what a tool gave stays readable, whatever it is called', () => {
+  test('keeps the result of a tool with any name readable', () => {
     const { wire, notes } = cross('messages', result([{ type: 'tool_reference', tool_name: 'zz' }]))
     expect(wire['input']).toContainEqual({ type: 'function_call_output', call_id: 't', output: '{"type":"tool_reference","tool_name":"zz"}' })
     expect(notes).toEqual(['tool-result.flattened /messages/2/content/0/content/0'])
@@ -202,7 +202,7 @@ describe('tools of the messages protocol', () => {
     expect(() => cross('messages', body)).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }))
   })
 
-  test('where it is wished, the force of a tool that another provider runs is left out and noted', () => {
+  test('drops a forced tool of another provider with a note on request', () => {
     const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
     const { wire, notes } = cross('messages', body, { onUnresolvable: 'note' })
     expect(wire).toMatchObject({ tools: [{ type: 'function', name: 'f' }] })
@@ -220,7 +220,7 @@ test('a cache mark on a whole result is put on its last part', () => {
   expect(notes).toEqual(['cache.moved /messages/2/content/0/cache_control', 'cache.ttl /messages/2/content/0/cache_control/ttl'])
 })
 
-test('where it is wished, a request goes without the tools that only another provider runs, and without a choice among them', () => {
+test('drops tools of another provider, and the choice among them, on request', () => {
   const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
   expect(wire).not.toHaveProperty('tools')
   expect(wire).not.toHaveProperty('tool_choice')
@@ -239,7 +239,7 @@ test('a choice without tools is noted at its path', () => {
   ])
 })
 
-test('the second try goes without reasoning', () => {
+test('leaves out reasoning with a note when `retryWithoutReasoning` is set', () => {
   const sealed = { type: 'reasoning.encrypted', data: 'xs1.eyJpIjoicmVzcG9uc2VzIiwidiI6IlNFQUwifQ', format: 'xs1', index: 0 }
   const messages = [
     { role: 'user', content: 'q' },

@@ -114,21 +114,21 @@ const items: [string, JsonObject][] = [
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' }
 
 describe.each(items)('%s', (_name, item) => {
-  test('in a request is written as it was read', () => {
+  test('is restored in a request', () => {
     const wire = { model: 'm', input: [{ role: 'user', content: 'q' }, item] }
     const { wire: written, notes } = responses.encodeRequest(responses.decodeRequest(wire).value)
     expect(written).toEqual(wire)
     expect(notes).toEqual([])
   })
 
-  test('in a response is written unchanged', () => {
+  test('is restored in a response', () => {
     const wire = { ...response, output: [item] }
     const { wire: written, notes } = responses.encodeResponse(responses.decodeResponse(wire).value)
     expect(written).toEqual(wire)
     expect(notes).toEqual([])
   })
 
-  test('means the same in a stream, and is whole in its last snapshot', () => {
+  test('means the same in a stream, and is complete in the last snapshot', () => {
     const wire = { ...response, output: [item] }
     const whole = responses.decodeResponse(wire).value
     const { out } = encode(explode(whole))

@@ -129,7 +129,7 @@ describe('drops of a request are noted at their path', () => {
     expect(report(notes)).toContain(note)
   })
 
-  test('a namespaced call is noted once, where its tool is defined', () => {
+  test('notes a namespaced call once, at the definition of its tool', () => {
     const input = [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }]
     const { notes } = translateRequest({ model: 'm', input, tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, options('chat-completions'))
     expect(report(notes).filter(note => note.startsWith('tool.namespace'))).toEqual(['tool.namespace /tools/0/name'])
@@ -224,7 +224,7 @@ describe('drops of a response are noted at their path', () => {
   })
 })
 
-test.each<ProtocolName>(['chat-completions', 'generate-content'])('of tools that are allowed, only those that are left out are noted, toward %s', to => {
+test.each<ProtocolName>(['chat-completions', 'generate-content'])('notes only the allowed tools that are dropped, toward %s', to => {
   const mcp = { type: 'mcp', server_label: 's', server_url: 'https://example.org/mcp' }
   const choose = (...tools: object[]) =>
     translateRequest({ model: 'm', input: 'x', tools: [tool, mcp], tool_choice: { type: 'allowed_tools', mode: 'required', tools } }, options(to)).notes
@@ -235,7 +235,7 @@ test.each<ProtocolName>(['chat-completions', 'generate-content'])('of tools that
   expect(report(choose(server))).toContain('tool-choice.unsupported /tool_choice')
 })
 
-test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('of what is to be included, only what is left out is noted, toward %s', to => {
+test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('notes only the `include` entries that are dropped, toward %s', to => {
   const include = ['reasoning.encrypted_content', 'message.output_text.logprobs', 'web_search_call.action.sources']
   const { notes } = translateRequest({ model: 'm', input: 'x', include }, options(to))
   const reported = report(notes).filter(note => note.includes('/include'))
@@ -310,7 +310,7 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('tools that a search h
   expect(report(notes)).toContain('tool.added-late /input/2')
 })
 
-test.each<ProtocolName>(['chat-completions', 'messages'])('a found tool that the request has already is no second one, toward %s', to => {
+test.each<ProtocolName>(['chat-completions', 'messages'])('adds a found tool only once when the request already has it, toward %s', to => {
   const input = [
     { role: 'user', content: 'q' },
     { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [tool] },
@@ -336,7 +336,7 @@ describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content']
     { error: { message: 'm', type: 'invalid_request_error', code: null } },
     { error: { message: 'm' }, error_type: 'invalid_request_error' },
     { type: 'error', message: 'm', code: null, param: null },
-  ])('a known one is not: %j', body => {
+  ])('makes no note for known fields: %j', body => {
     expect(translateError({ status: 400, headers: {}, body }, options(to)).notes).toEqual([])
   })
 })

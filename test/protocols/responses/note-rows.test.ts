@@ -50,13 +50,13 @@ test.each<[string, Part, object, string]>([
     { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'auto' },
     'image_url',
   ],
-])('media.mime: %s of unknown type gets one', (_, part, written, key) => {
+])('media.mime: adds a type to %s of unknown type', (_, part, written, key) => {
   const { wire, reported } = write([hi, part])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
   expect(reported('media.mime')).toEqual([`synthesized /input/0/content/1/${key}`])
 })
 
-test('tool.namespace-description: a namespace that says nothing of itself says so', () => {
+test('tool.namespace-description: adds a description to a namespace without one', () => {
   const { wire, reported } = write([hi], { tools: [plain, find] })
   expect(wire['tools']).toEqual([{ type: 'function', name: 'look', parameters, strict: false }, namespace])
   expect(reported('tool.namespace-description')).toEqual(['synthesized /tools/1/description'])
@@ -75,7 +75,7 @@ test('tool.namespace-description: what it says of itself is written as it is', (
   expect(reported('tool.namespace-description')).toEqual([])
 })
 
-test('cache.unsupported: the mark of a text that says nothing goes with it, and takes no place of another', () => {
+test('cache.unsupported: drops the mark of an empty text without counting it', () => {
   const marked = ['a', 'b', 'c', 'd'].map((text, i): Part => ({ type: 'text', text, cache: {}, at: `/messages/0/parts/${i}` }))
   const { wire, reported } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
   const content = ['a', 'b', 'c', 'd'].map(text => ({ type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }))

@@ -18,7 +18,7 @@ const say = (role: Message['role'], ...parts: Part[]): Message => ({ role, origi
 const text = (value: string, more: Partial<Part> = {}) => ({ type: 'text', text: value, ...more }) as Part
 const items = (...messages: Message[]) => write(foreign(messages)).wire['input']
 
-describe('what is read is written again, with no note', () => {
+describe('restores a body without a note', () => {
   test.each([
     ['input as text', { model: 'm', input: 'hi' }],
     ['no input', { prompt: { id: 'pmpt_1' } }],
@@ -170,7 +170,7 @@ describe('what is read is written again, with no note', () => {
   })
 })
 
-describe('reading', () => {
+describe('decoding', () => {
   test('instructions are the first message', () => {
     expect(read({ instructions: 'I', input: 'x' }).value.messages).toMatchObject([
       { role: 'system', origin: 'instructions', parts: [{ text: 'I', at: '/instructions' }] },
@@ -208,7 +208,7 @@ describe('reading', () => {
     ])
   })
 
-  test('a carrier whose owner is gone is dropped with a note', () => {
+  test('drops a carrier without its owner, with a note', () => {
     const { value, notes } = read({
       input: [
         { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: wrapSignature({ signature: { value: 'x', issuer: 'messages' }, attach: 'next' }) },
@@ -256,7 +256,7 @@ describe('reading', () => {
     expect(part?.type === 'server-tool' && part.awaitsClient).toBe(awaitsClient)
   })
 
-  test('a schema without strict is strict where it fits, else its rewriting is noted', () => {
+  test('treats a schema without `strict` as strict when it fits, and notes its change otherwise', () => {
     const fits = { type: 'object', properties: { a: {} }, required: ['a'], additionalProperties: false }
     const { value, notes } = read({
       input: 'x',
@@ -335,7 +335,7 @@ describe('encoding what another protocol sent', () => {
     ])
   })
 
-  test('nothing is stored unless requested, and reasoning can continue without a store', () => {
+  test('stores nothing unless requested, and requests encrypted reasoning', () => {
     const { wire, notes } = write({ model: 'm', messages: [] })
     expect(wire).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
     expect(notes).toMatchObject([
@@ -345,7 +345,7 @@ describe('encoding what another protocol sent', () => {
     expect(write({ model: 'm', messages: [], state: { store: true } }).codes).toEqual([])
   })
 
-  test('only its own signatures are sent', () => {
+  test('sends only its own signatures', () => {
     const thought = (signature?: Extract<Part, { type: 'reasoning' }>['signature'], id?: string): Part => ({
       type: 'reasoning',
       segments: [{ kind: 'summary', text: 's' }],
@@ -370,7 +370,7 @@ describe('encoding what another protocol sent', () => {
   test.each([
     ['a turn that the length limit ended while the model thought', []],
     ['a turn that ended in an empty text', [{ type: 'text', text: '' }]],
-  ] satisfies [string, Part[]][])('reasoning is not sent without what it led to: %s', (_, ended) => {
+  ] satisfies [string, Part[]][])('drops reasoning without the item that follows it: %s', (_, ended) => {
     const thought: Part = { type: 'reasoning', segments: [], signature: { value: 'OWN', issuer: 'responses' } }
     const history = [
       say('user', text('yes')),
@@ -440,7 +440,7 @@ describe('encoding what another protocol sent', () => {
       expect(codes).toEqual(notes)
     })
 
-    test('stays as it is within one protocol', () => {
+    test('is unchanged within one protocol', () => {
       const input = [item('A', 'rs_1'), says('a'), item('A', 'rs_1'), says('b')]
       const { value } = responses.decodeRequest({ model: 'm', input })
       expect(responses.encodeRequest(value).wire).toMatchObject({ input })
@@ -465,7 +465,7 @@ describe('encoding what another protocol sent', () => {
     expect(codes).toEqual(['media.detail'])
   })
 
-  test('fields of media without a match are noted', () => {
+  test('notes unsupported fields of media', () => {
     const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
     expect(write(foreign([say('user', media('audio'))]), { inputAudio: true }).codes).toEqual(['field.unsupported', 'cache.unsupported'])
     expect(write(foreign([say('user', media('video'))]), { openResponses: true })).toMatchObject({
@@ -474,7 +474,7 @@ describe('encoding what another protocol sent', () => {
     })
   })
 
-  test('strict is written as false where it was absent', () => {
+  test('writes `strict: false` when it was absent', () => {
     const { wire, codes } = write(foreign([], { tools: [{ type: 'function', name: 'f' }] }))
     expect(wire['tools']).toEqual([{ type: 'function', name: 'f', parameters: null, strict: false }])
     expect(codes).toEqual([])
@@ -578,7 +578,7 @@ describe('encoding what another protocol sent', () => {
     expect(codes.filter(code => code === 'cache.ttl')).toHaveLength(3)
   })
 
-  test('a pair without its half stays', () => {
+  test('keeps a call without a result and a result without a call', () => {
     const history = foreign([
       say('assistant', { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }),
       say('tool', { type: 'tool-result', callId: 'other', kind: 'function', content: [text('r')] }),
@@ -626,7 +626,7 @@ describe('encoding what another protocol sent', () => {
     expect(write(value, { onUnresolvable: 'note' }).notes).toContainEqual(expect.objectContaining({ kind: 'dropped' }))
   })
 
-  test('neither direction changes what it was given', () => {
+  test('does not change its input in either direction', () => {
     const wire = {
       input: [{ type: 'function_call_output', call_id: null, output: { a: 1 } }],
       tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom', name: 'k' }] }],
@@ -640,7 +640,7 @@ describe('encoding what another protocol sent', () => {
   })
 })
 
-test('a body with messages and no input is refused, for it would be an empty conversation here', () => {
+test('refuses a body with `messages` and no `input`', () => {
   const messages = [{ role: 'user', content: 'hi' }]
   expect(() => responses.decodeRequest({ model: 'm', messages })).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages' }))
   expect(() => responses.decodeRequest({ model: 'm', contents: [] })).toThrow(expect.objectContaining({ code: 'malformed', path: '/contents' }))
@@ -650,7 +650,7 @@ test.each([
   { native: false, expected: ['reasoning.unsigned', 'reasoning.include-encrypted'] },
   // What this protocol's own client asks for is its own affair.
   { native: true, expected: [] },
-])('reasoning that is an id alone is written for a client of this protocol only: $native', ({ native, expected }) => {
+])('writes reasoning with only an id within this protocol only: $native', ({ native, expected }) => {
   const message = { type: 'message', role: 'assistant', content: 'yes' }
   const { value } = read({ model: 'm', store: false, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, message] })
   const { source: _, ...foreign } = value

@@ -26,7 +26,7 @@ const response = (parts: Part[], reason: FinishReason = 'stop', more: Partial<Ca
 const body = (more: JsonObject) => ({ id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'completed', output: [], ...more })
 const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}', status: 'completed' }
 
-describe('what is read is written again, with no note', () => {
+describe('restores a body without a note', () => {
   test.each([
     [
       'an echo of every kind',
@@ -89,7 +89,7 @@ describe('what is read is written again, with no note', () => {
   })
 })
 
-describe('reading', () => {
+describe('decoding', () => {
   test.each<[JsonObject, FinishReason | undefined]>([
     [{}, 'stop'],
     [{ output: [call] }, 'tool_calls'],
@@ -129,7 +129,7 @@ describe('reading', () => {
     expect(result).toMatchObject({ type: 'function_call_output', call_id: call?.['call_id'] })
   })
 
-  test('one item is one message, with its own id, status and phase', () => {
+  test('decodes one item to one message with its id, status and phase', () => {
     const { candidates } = read(
       body({
         output: [
@@ -157,7 +157,7 @@ describe('reading', () => {
     ])
   })
 
-  test('usage is inclusive, and absent counts stay absent', () => {
+  test('decodes inclusive usage, and keeps absent counts absent', () => {
     const { usage } = read(
       body({
         usage: {
@@ -173,7 +173,7 @@ describe('reading', () => {
     expect(counts).toEqual({ input: 13, output: 891, cacheRead: 4, reasoning: 704 })
   })
 
-  test('a count of less than nothing counts for nothing, and is kept', () => {
+  test('ignores a negative count, and preserves it', () => {
     const details = {
       input_tokens_details: { cached_tokens: -1, cache_write_tokens_details: { ttl_30m_tokens: -5 } },
       output_tokens_details: { reasoning_tokens: -4 },
@@ -185,7 +185,7 @@ describe('reading', () => {
     expect(write(read(wire))).toEqual({ wire, codes: [] })
   })
 
-  test('an error with status 200 is an error', () => {
+  test('decodes an error with status 200', () => {
     expect(read({ error: { message: 'slow down', code: 'rate_limit_exceeded' } })).toMatchObject({ candidates: [], error: { kind: 'rate_limit', status: 429 } })
   })
 
@@ -194,13 +194,13 @@ describe('reading', () => {
     ['/output', {}],
     ['/output/0/content', body({ output: [{ type: 'message', role: 'assistant', content: 7 }] })],
     ['/status', body({ status: 7 })],
-  ])('a fault at %s is malformed', (path, wire) => {
+  ])('refuses a fault at %s as malformed', (path, wire) => {
     expect(() => read(wire)).toThrow(expect.objectContaining({ code: 'malformed', path }))
   })
 })
 
 describe('encoding what another protocol sent', () => {
-  test('ids are its own, and the same for the same response', () => {
+  test('writes its own ids, which are stable', () => {
     const { wire } = write(
       response(
         [
@@ -232,7 +232,7 @@ describe('encoding what another protocol sent', () => {
   })
 
   // As the provider responds: see the captures of its responses with such a tool.
-  test('the echo of a server of tools does not contain its secrets', () => {
+  test('repeats an MCP server without its secrets', () => {
     const tool = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
     const reported = { ...tool, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
     const request = responses.decodeRequest({ input: 'x', tools: [reported] }).value
@@ -272,7 +272,7 @@ describe('encoding what another protocol sent', () => {
     expect(codes).toEqual([])
   })
 
-  test('every key that Open Responses requires is there, in complete responses and in all snapshots', () => {
+  test('writes every key that Open Responses requires, in complete responses and in all snapshots', () => {
     const demanded =
       'id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key'.split(
         ' ',
@@ -357,7 +357,7 @@ describe('encoding what another protocol sent', () => {
   test.each<[string, Part]>([
     ['a call', { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }],
     ['a text', { type: 'text', text: 'x' }],
-  ])('the signature of %s comes back to it', (_name, part) => {
+  ])('restores the signature of %s', (_name, part) => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
     const { wire, codes } = write(response([{ ...part, signature } as Part], part.type === 'tool-call' ? 'tool_calls' : 'stop'))
     expect(wire['output']).toHaveLength(2)
@@ -447,7 +447,7 @@ describe('encoding what another protocol sent', () => {
     for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(missingUsage === 'null' ? [] : ['usage.missing'])
   })
 
-  test('an image is the result of an image generation call', () => {
+  test('writes an image as the result of an image generation call', () => {
     const { wire, codes } = write(
       response([
         { type: 'text', text: 'see' },
@@ -482,7 +482,7 @@ describe('encoding what another protocol sent', () => {
     expect(reported({ serviceTier: 'priority' })).toEqual(['priority', 'priority'])
   })
 
-  test('media that no response holds here are left out', () => {
+  test('drops media that a response cannot hold', () => {
     const { wire, codes } = write(response([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
     expect(wire['output']).toEqual([])
     expect(codes).toEqual(['media.unsupported'])
@@ -538,7 +538,7 @@ describe('encoding what another protocol sent', () => {
     expect(codes).toEqual(['tool-call.id-twice'])
   })
 
-  test('an error is a failed response', () => {
+  test('writes an error as a failed response', () => {
     const { wire } = write({ ...response([]), error: { status: 529, kind: 'overloaded', message: 'Overloaded', protocol: 'messages' } })
     expect(wire).toMatchObject({ status: 'failed', error: { code: 'overloaded', message: 'Overloaded' } })
   })
@@ -581,14 +581,14 @@ test('a streamed response ends in the same snapshot as the complete one', () => 
 test.each<[string, JsonObject]>([
   ['a response', { id: 'resp_1', object: 'response', model: 'm', created_at: 1, status: null, output: null, error: { code: 'server_error', message: 'No.' } }],
   ['a body', { status: null, output: null, error: { message: 'No.' } }],
-])('%s that holds only an error has failed, though it names what it lacks', (_, body) => {
+])('treats %s with only an error as failed', (_, body) => {
   const { value } = responses.decodeResponse(body)
   expect(value.error).toMatchObject({ message: 'No.' })
   expect(responses.outcome(body).error).toMatchObject({ message: 'No.' })
   expect(responses.encodeResponse(value).wire).toEqual(body)
 })
 
-test('a fingerprint that the server writes into the metadata is noted by others, whole and streamed; what it repeats of the request is not', () => {
+test('notes a fingerprint in the metadata for other protocols, complete and streamed, but not repeated request metadata', () => {
   const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] }
   const metadata = { mine: 'x', system_fingerprint: 'fp_1' }
   const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', metadata, output: [item] }

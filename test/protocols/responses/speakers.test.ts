@@ -25,8 +25,8 @@ const eventsOf = (items: typeof output) => [
 ]
 const decoded = (items = output) => decodeStream(responses, eventsOf(items))
 
-describe('messages of a response by other speakers than the model', () => {
-  test('come out of a stream as they went in: who speaks, and what', () => {
+describe('messages of other roles in a response', () => {
+  test('keep their role and content in a stream', () => {
     const { wires: out, notes } = encodeStream(responses, decoded())
     expect(notes).toEqual([])
     expect(faultsOf(out)).toEqual([])
@@ -34,13 +34,13 @@ describe('messages of a response by other speakers than the model', () => {
     expect(lastResponse(out)['output']).toEqual(output.map(item => ({ ...item, content: texts[item.id as 'msg_2'] ?? item.content })))
   })
 
-  test('are what the official client reads', async () => {
+  test('are received by the official client', async () => {
     const lists = output.filter(({ content }) => Array.isArray(content))
     const { wires } = encodeStream(responses, decoded(lists))
     expect(await accumulate(wires)).toMatchObject({ output: lists })
   })
 
-  test('their parts are read as those of their speaker, announced one by one or complete', () => {
+  test('have parts of their role, streamed or complete', () => {
     const part = { type: 'input_text', text: 'Are you there?' }
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
     const out = decodeStream(responses, [
@@ -65,7 +65,7 @@ describe('messages of a response by other speakers than the model', () => {
     },
   )
 
-  test('a truncated one is emitted as far unchanged, where a cut becomes the length limit', () => {
+  test('are emitted up to a cut that becomes the length limit', () => {
     const cut = decoded().slice(0, 3)
     const { wires: out } = encodeStream(responses, cut, { truncated: 'length' })
     expect(faultsOf(out)).toEqual([])

@@ -32,7 +32,7 @@ const request = fc.record(
 test.each([
   ['anything that the schema takes', wiresOf(responses).request],
   ['items of all kinds and of none', request],
-])('no reference to what is kept is passed over: %s', (_, requests) => {
+])('finds the reference to stored content: %s', (_, requests) => {
   fc.assert(
     fc.property(requests, wire => {
       const found = attempt(() => historyIn(wire)) ?? []

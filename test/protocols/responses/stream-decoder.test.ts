@@ -131,7 +131,7 @@ const streams: Record<string, unknown[]> = {
 const partsOf = (wire: unknown[]) => withPointers(collect(decode(wire).out).response).candidates[0]?.messages.flatMap(({ parts }) => parts)
 
 describe.each(Object.entries(streams))('%s', (_name, wire) => {
-  test('obeys the grammar, wherever it is cut', () => {
+  test('obeys the grammar at any cut', () => {
     for (let length = 0; length <= wire.length; length++) {
       const { out } = decode(wire.slice(0, length))
       expect(checkGrammar(out)).toEqual([])
@@ -139,7 +139,7 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
     }
   })
 
-  test('streamed text adds up to the whole, for those who only read deltas', () => {
+  test('streams deltas that add up to the complete text', () => {
     const { out } = decode(wire)
     const withoutFinals = out.map(event => (event.type === 'part.end' ? { type: event.type, candidate: event.candidate, part: event.part } : event))
     const reported = (events: typeof out) =>
@@ -157,14 +157,14 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
     expect(reported(withoutFinals)).toEqual(reported(out))
   })
 
-  test('written again it is the same response', () => {
+  test('restores the response', () => {
     const { out, notes } = encode(decode(wire).out)
     expect(notes).toEqual([])
     expect(partsOf(out)).toEqual(partsOf(wire))
   })
 })
 
-test('a stream in the form of the reference is written again event by event', () => {
+test('restores a stream in the form of the reference event by event', () => {
   const wire = [
     { ...created, sequence_number: 0 },
     { ...created, type: 'response.in_progress', sequence_number: 1 },
@@ -180,7 +180,7 @@ test('a stream in the form of the reference is written again event by event', ()
   expect(encode(decode(wire).out).out).toMatchObject([...expected, '[DONE]'])
 })
 
-test('the signature is the one of the done event', () => {
+test('takes the signature from the done event', () => {
   expect(partsOf(streams['reasoning, then a call'] ?? [])?.[0]).toMatchObject({
     type: 'reasoning',
     segments: [{ kind: 'summary', text: 'Looking' }],
@@ -189,11 +189,11 @@ test('the signature is the one of the done event', () => {
   })
 })
 
-test('arguments that only their last event has are read from it', () => {
+test('takes arguments from the last event when only it has them', () => {
   expect(partsOf(streams['arguments that nothing repeats'] ?? [])).toMatchObject([{ type: 'tool-call', input: '{"q":1}' }])
 })
 
-describe('what only the last event says of an item that has ended', () => {
+describe('values of a finished item that only the last event has', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] }
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
   const reported = (items: JsonObject[], last: JsonObject[]) =>
@@ -238,12 +238,12 @@ describe('what only the last event says of an item that has ended', () => {
     ['less', [{ ...messageItem('Hi'), odd: 1 }], [{ ...messageItem(''), content: [], odd: null }]],
     ['that it is complete', [{ ...thought, status: null }], [{ ...thought, status: 'completed' }]],
     ['the second of two alone, under another id', [messageItem('Hi'), { ...messageItem('there'), id: 'msg_2' }], [{ ...messageItem('there'), id: 'msg_3' }]],
-  ])('%s is no difference', (_, items, last) => {
+  ])('makes no note when %s', (_, items, last) => {
     expect(reported(items, last).notes).toEqual([])
   })
 })
 
-describe('an event that only this protocol has, where a stream becomes one response', () => {
+describe('events of this protocol that a complete response cannot hold', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
   const collected = async (...events: object[]) => {
     const item = { type: 'response.output_item.done', output_index: 0, item: search }
@@ -251,17 +251,17 @@ describe('an event that only this protocol has, where a stream becomes one respo
     return (await collectStream(text, { protocol: 'responses' })).notes
   }
 
-  test('is noted', async () => {
+  test('are noted', async () => {
     const audio = { type: 'response.audio.delta', delta: 'AAAA' }
     expect(await collected(audio, audio)).toMatchObject([{ code: 'event.unknown', path: '' }])
   })
 
-  test('is not a loss if it reports the progress of an item', async () => {
+  test('make no note when they report the progress of an item', async () => {
     expect(await collected({ type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' })).toEqual([])
   })
 })
 
-test('items that were streamed stay when the last event lists none', () => {
+test('keeps streamed items when the last event lists none', () => {
   const { response } = collect(decode(streams['reasoning, then a call'] ?? []).out)
   expect(response.candidates[0]?.messages).toHaveLength(2)
   expect(response.candidates[0]?.finish).toMatchObject({ reason: 'tool_calls', raw: 'completed' })
@@ -298,7 +298,7 @@ describe('errors', () => {
     ['a failed response alone', [failed]],
     ['nested alone', [nested]],
     ['without any type', [bare, '[DONE]']],
-  ])('%s: one error', (_name, wire) => {
+  ])('%s: emits one error', (_name, wire) => {
     const { out } = decode([created, ...wire])
     expect(checkGrammar(out)).toEqual([])
     expect(out.filter(event => event.type === 'error')).toMatchObject([
@@ -307,7 +307,7 @@ describe('errors', () => {
     expect(out.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
-  test('the retry time is inside of the error', () => {
+  test('reads the retry time from the error', () => {
     const wire = { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'm', param: null, headers: { 'retry-after': 3 } } }
     expect(decode([wire]).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind: 'rate_limit', status: 429, retryAfterMs: 3000 }) })
   })
@@ -317,17 +317,17 @@ describe('errors', () => {
   })
 })
 
-test('[DONE] without a last event is no clean end', () => {
+test('does not accept [DONE] without a last event as a clean end', () => {
   expect(decode([created, '[DONE]']).out.at(-1)).toEqual({ type: 'end', clean: false })
 })
 
-test('nothing comes after the end', () => {
+test('emits nothing after the end', () => {
   const { out } = decode([created, completed(), created, { type: 'response.output_text.delta', output_index: 0, delta: 'GHOST' }, '[DONE]'])
   expect(out.filter(({ type }) => type === 'end')).toHaveLength(1)
   expect(out.at(-1)?.type).toBe('end')
 })
 
-test('an annotation that is null, as the newest types allow, says nothing', () => {
+test('ignores an annotation that is null', () => {
   const annotation = {
     type: 'response.output_text.annotation.added',
     output_index: 0,
@@ -357,7 +357,7 @@ test.each([
   expect(() => decode([created, event])).toThrow(expect.objectContaining({ code: 'malformed', path }))
 })
 
-test('any JSON is read, or refused as malformed; what was given obeys the grammar', () => {
+test('decodes any JSON or refuses it as malformed, with legal events', () => {
   const type = fc.constantFrom(
     ...Object.values(streams).flatMap(wire => wire.map(event => String((event as JsonObject)['type']))),
     'error',
@@ -401,7 +401,7 @@ test('any JSON is read, or refused as malformed; what was given obeys the gramma
   )
 })
 
-test('a response that begins inside another fails the stream; the same start twice does not', () => {
+test('fails a stream when another response begins inside it, but not for a repeated start', () => {
   const other = { ...created, response: { ...created.response, id: 'resp_2' } }
   const state = responses.streamDecoder.initial({})
   const step = (event: unknown) => responses.streamDecoder.step(state, event, () => {})
@@ -409,11 +409,11 @@ test('a response that begins inside another fails the stream; the same start twi
   expect(() => step(other)).toThrow(expect.objectContaining({ code: 'out-of-order', path: '/response/id' }))
 })
 
-test('what says only that the upstream is still there does not stand for the start: id and model are those of the start', () => {
+test('takes id and model from the start, not from a keep-alive before it', () => {
   expect(decode([{ type: 'keepalive' }, created]).out[0]).toMatchObject({ type: 'start', id: 'resp_1', model: 'm-1' })
 })
 
-test('thousands of items of which the last event alone says something are each noted, and take no square of their number', () => {
+test('notes each of thousands of items in linear time', () => {
   // Fewer show that each is noted; the square of their number shows at many alone.
   const count = runsAll() ? 6000 : 600
   const item = (nth: number, more: object) => ({ type: 'reasoning', id: `rs_${nth}`, summary: [{ type: 'summary_text', text: `t${nth}` }], ...more })

@@ -25,8 +25,8 @@ const end = (clean = true): CanonicalEvent => ({ type: 'end', clean })
 const text = (part: number, value: string, of = 0) => [begin(part, { type: 'text', text: '' }, of), give(part, { kind: 'text', text: value }), partEnd(part)]
 const call = (id: string): Part => ({ type: 'tool-call', id, name: id.toUpperCase(), kind: 'function', input: '' })
 
-describe('the recipe of a stream', () => {
-  test('a text has its item, its part, its deltas and the end of each', async () => {
+describe('the events of a stream', () => {
+  test('writes an item, a part, deltas and their ends for a text', async () => {
     const { out, notes } = encode([start, message(), ...text(0, 'Hi'), messageEnd(), finish('stop'), { type: 'usage', usage: { input: 3, output: 2 } }, end()])
     expect(typesOf(out)).toEqual([
       'response.created',
@@ -88,7 +88,7 @@ describe('the recipe of a stream', () => {
     expect(await accumulate(out)).toMatchObject({ output: [{ summary: [{ text: 'so' }], content: [{ text: 'raw' }] }] })
   })
 
-  test('interleaved calls stay side by side', async () => {
+  test('keeps interleaved calls open at the same time', async () => {
     const { out, notes } = encode([
       start,
       message(),
@@ -136,7 +136,7 @@ describe('the recipe of a stream', () => {
     expect(faultsOf(out)).toEqual([])
   })
 
-  test('a call without arguments gets an empty object, and says so', () => {
+  test('writes an empty object for a call without arguments, with a note', () => {
     const { out, notes } = encode([start, message(), begin(0, call('a')), partEnd(0), messageEnd(), finish('tool_calls'), end()])
     expect(lastResponse(out)['output']).toMatchObject([{ arguments: '{}' }])
     expect(typesOf(out)).toContain('response.function_call_arguments.delta')
@@ -157,7 +157,7 @@ describe('the recipe of a stream', () => {
     expect(await accumulate(out)).toMatchObject({ output: [{ type: 'custom_tool_call', call_id: 'c', name: 'patch', namespace: 'fs', input: '*** "x"\n' }] })
   })
 
-  test('the signature of a call travels in an item before it', () => {
+  test('writes the signature of a call into an item before it', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
     const { out } = encode([start, message(), begin(0, { ...call('a'), signature } as Part), partEnd(0), messageEnd(), finish('tool_calls'), end()])
     expect(lastResponse(out)['output']).toMatchObject([
@@ -190,7 +190,7 @@ describe('the recipe of a stream', () => {
     expect(typesOf(encode([start, { type: 'ping' }], { now: 1, deferStart: false }).out).slice(0, 2)).toEqual(['response.created', 'response.in_progress'])
   })
 
-  test('nothing is written before there is something to say', () => {
+  test('writes nothing before the first output', () => {
     const { out } = encode([start, { type: 'ping' }, { type: 'error', error: { status: 429, kind: 'rate_limit', message: 'slow' } }, end(false)])
     expect(typesOf(out)).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed', '[DONE]'])
   })
@@ -202,7 +202,7 @@ describe('the recipe of a stream', () => {
     expect(notes.map(({ code }) => code)).toEqual(['candidates.first-only'])
   })
 
-  test('events of other protocols are never passed on', () => {
+  test('drops events of other protocols', () => {
     const { out, notes } = encode([
       start,
       message(),
@@ -221,7 +221,7 @@ test.each([
   ['shell_call', { type: 'response.shell_call_command.delta', output_index: 7, command_index: 0, delta: 'ls' }],
   ['shell_call_output', { type: 'response.shell_call_output_content.delta', item_id: 'x_1', output_index: 7, command_index: 0, delta: { stdout: 'a' } }],
   ['compaction', { type: 'response.compaction.compacting', item_id: 'x_1', output_index: 7 }],
-])('how an open %s gets on is passed on, at the place that the item has here', (type, event) => {
+])('passes on the progress of an open %s at its index', (type, event) => {
   const item = { type, id: 'x_1', status: 'in_progress' }
   const created = { type: 'response.created', response: { id: 'resp_1', created_at: 1, model: 'm', status: 'in_progress', output: [] } }
   const wires = [created, { type: 'response.output_item.added', output_index: 7, item }, event, { type: 'response.output_item.done', output_index: 7, item }]
@@ -252,7 +252,7 @@ describe('how a stream ends', () => {
     expect(faultsOf(out)).toEqual([])
   })
 
-  test('a pause is a listed word with strictEnums', () => {
+  test('writes a listed reason for a pause with strictEnums', () => {
     const { out } = encode([start, message(), messageEnd(), finish('pause'), end()], { strictEnums: true })
     expect(lastResponse(out)['incomplete_details']).toEqual({ reason: 'max_output_tokens' })
   })
@@ -294,7 +294,7 @@ describe('how a stream ends', () => {
     expect(decode(out.filter(isObject)).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind }) })
   })
 
-  test('a cut-off is a failure, with or without an end event', async () => {
+  test('ends a cut-off stream as failed, with or without an end event', async () => {
     const events = [start, message(), begin(0, { type: 'text', text: '' }), give(0, { kind: 'text', text: 'par' })]
     for (const cut of [events, [...events, end(false)]]) {
       const { out } = encode(cut)
@@ -325,7 +325,7 @@ describe('how a stream ends', () => {
     expect(await accumulate(out)).toMatchObject({ status: 'incomplete' })
   })
 
-  test('a stream that never began still ends as a failure', () => {
+  test('ends a stream that never began as failed', () => {
     expect(typesOf(encode([]).out)).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed', '[DONE]'])
   })
 
@@ -462,7 +462,7 @@ describe('any stream that obeys the grammar', () => {
     )
   })
 
-  test('is what its name says', () => {
+  test('has the outcome that its name states', () => {
     fc.assert(
       fc.property(stream, events => {
         expect(checkGrammar(events.at(-1)?.type === 'end' ? events : [...events, end(false)])).toEqual([])
@@ -471,7 +471,7 @@ describe('any stream that obeys the grammar', () => {
     )
   })
 
-  test('is read by the official client to its end, or thrown as the error it is', async () => {
+  test('is read by the official client to its end, or thrown as its error', async () => {
     await fc.assert(
       fc.asyncProperty(stream, async events => {
         const { out } = encode(events)
@@ -484,7 +484,7 @@ describe('any stream that obeys the grammar', () => {
   })
 })
 
-describe('calls and reasoning whose chunks are odd', () => {
+describe('calls and reasoning with unusual chunks', () => {
   const stream = (head: Part, deltas: Delta[]) =>
     encodeStream(responses, [start, message(), begin(0, head), ...deltas.map(delta => give(0, delta)), ...over]).wires
   const over: CanonicalEvent[] = [
@@ -514,7 +514,7 @@ test.each<[string, object]>([
   ['a status of one server', { status: 'complete' }],
   ['a reason of one server', { status: 'incomplete', incomplete_details: { reason: 'odd', more: 1 } }],
   ['a pause for new input', { status: 'incomplete', incomplete_details: { reason: 'steered' } }],
-])('a response of this protocol ends in the same words as a stream: %s', (_, ending) => {
+])('ends a stream like the complete response: %s', (_, ending) => {
   const { value } = responses.decodeResponse({ id: 'r', object: 'response', created_at: 1, model: 'm', output: [], ...ending })
   const { out, notes } = encode(explode(value))
   expect(lastResponse(out)).toMatchObject({ id: 'r', ...ending })

@@ -18,7 +18,7 @@ const whole = {
 }
 
 describe('unknown keys of a token', () => {
-  test('come back in their own protocol, and again when the text beside them was changed', () => {
+  test('are restored within the protocol, also when the text beside them was changed', () => {
     const { value } = responses.decodeResponse(whole)
     expect(responses.encodeResponse(value)).toMatchObject({ wire: whole, notes: [] })
     const { wire } = responses.encodeResponse({ ...value, candidates: structuredClone(value.candidates) })
@@ -43,7 +43,7 @@ test('a response that ends in calls and has only an image has a call, complete a
   expect(encodeStream(responses, explode(calls)).notes.map(({ code }) => code)).toEqual(reported)
 })
 
-test.each([chat, messages, generate])('the response that a cache is compared with is dropped for $name', ({ encodeRequest }) => {
+test.each([chat, messages, generate])('drops the response that a cache is compared with for $name', ({ encodeRequest }) => {
   const wire = { model: 'm', input: 'hi', prompt_cache_options: { mode: 'implicit', comparison_response_id: 'resp_1' } }
   const { value } = responses.decodeRequest(wire)
   expect(responses.encodeRequest(value)).toMatchObject({ wire, notes: [] })
@@ -51,7 +51,7 @@ test.each([chat, messages, generate])('the response that a cache is compared wit
   expect(reported).toMatchObject([{ code: 'field.unsupported', path: '/prompt_cache_options/comparison_response_id' }])
 })
 
-test('a token without bytes has an empty list of them, and null where that says it; no probability is infinite', () => {
+test('writes an empty list or null for a token without bytes, and no infinite logprob', () => {
   const logprobs = { content: [{ token: '<|x|>', bytes: null, logprob: -1, top_logprobs: [{ token: 'b', bytes: null, logprob: 'odd' }] }], refusal: null }
   const message = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
   const { value } = chat.decodeResponse({ ...message, choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop', logprobs }] })

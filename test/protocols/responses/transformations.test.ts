@@ -31,7 +31,7 @@ describe('reasoning that the provider removed from the request', () => {
     expect(about(translator.notes)).toEqual(expected)
   })
 
-  test('stays in the response when the protocol stays', async () => {
+  test('stays in the response within the protocol', async () => {
     expect(responses.encodeResponse(responses.decodeResponse(response(removed)).value).wire).toMatchObject({ input_transformations: removed })
     const { body } = await collectStream([explodeResponse(response(removed), { protocol: 'responses' })], { protocol: 'responses' })
     expect(body).toMatchObject({ input_transformations: removed })
