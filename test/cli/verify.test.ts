@@ -19,7 +19,7 @@ async function started(): Promise<string> {
   return listen(handler)
 }
 
-test('wireglot verify prints a line for each point and exits with 0 when all hold', async () => {
+test('wireglot verify prints a line for each check and exits with 0 when all hold', async () => {
   const { code, out, err } = await wireglot(['verify', '--base', await started(), '--model', 'm', '--protocol', 'messages'], '', {
     WIREGLOT_KEY: 'client-secret',
   })
@@ -29,7 +29,7 @@ test('wireglot verify prints a line for each point and exits with 0 when all hol
   expect(code).toBe(0)
 })
 
-test('wireglot verify exits with 1 when a point fails, and prints the fix, also with --json', async () => {
+test('wireglot verify exits with 1 when a check fails, and prints the fix, also with --json', async () => {
   const received = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
   const env = { TEAM_KEY: 'another-secret' }
   const { code, out } = await wireglot(received, '', env)

@@ -167,7 +167,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       expect(await page.locator('.lit').count()).toBe(0)
       await notes(page).filter({ hasText: '/logit_bias' }).hover()
       expect((await page.locator('.lit').allTextContents()).join('')).toContain('"logit_bias": {')
-      await page.getByRole('heading', { name: 'Source' }).hover()
+      await page.getByRole('heading', { name: 'Source', exact: true }).hover()
       expect(await page.locator('.lit').count()).toBe(0)
       await notes(page).filter({ hasText: '/max_tokens' }).focus()
       expect((await page.getByRole('region', { name: 'messages, translated' }).locator('.lit').allTextContents()).join('')).toContain('"max_tokens"')

@@ -49,7 +49,7 @@ const found = ({ checks }: Verification, name: string, scope?: Check['scope']) =
 const failed = ({ checks }: Verification) => checks.filter(({ result }) => result === 'failed').map(({ scope, name }) => `${scope}: ${name}`)
 
 describe('the gateway', () => {
-  test('passes every point in every protocol, streamed and not', async () => {
+  test('passes every check in every protocol, streamed and not', async () => {
     const url = await started({ keys })
     const reported: Check[] = []
     const result = await run(`${url}/v1`, { key: 'client-secret', onCheck: check => reported.push(check) })
@@ -270,7 +270,7 @@ describe('a server that', () => {
     expect(found(await run(base), 'the final URL')).toMatchObject({ result: 'failed', fix: expect.stringContaining(`${right}/v1/models`) })
   })
 
-  test('has a full endpoint as its address is still checked completely', async () => {
+  test('checks a gateway completely when its address is a full endpoint', async () => {
     const result = await run(`${await provider()}/v1/chat/completions`)
     expect(failed(result)).toEqual(['address: the address'])
     expect(found(result, 'complete response', 'chat-completions')).toMatchObject({ result: 'passed' })
