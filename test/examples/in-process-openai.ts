@@ -2,24 +2,14 @@
 import OpenAI from 'openai'
 import { fetchGateway } from 'wireglot/fetch'
 
-const gateway = fetchGateway({
-  auth: 'none',
-  channels: [
-    { name: 'anthropic', protocols: ['messages'], baseUrl: 'https://api.anthropic.com', apiKey: 'env:ANTHROPIC_API_KEY' },
-    { name: 'demo', embedded: 'demo' },
-  ],
-  models: [
-    { id: 'sonnet', channels: [{ name: 'anthropic', model: 'claude-sonnet-5' }] },
-    { id: 'demo', channels: [{ name: 'demo' }] },
-  ],
-})
-
+const apiKey = process.env['ANTHROPIC_API_KEY'] // Without it, the demo model responds.
+const gateway = fetchGateway({ auth: 'none', channels: [apiKey ? { vendor: 'anthropic', apiKey } : { name: 'demo', embedded: 'demo' }] })
 const client = new OpenAI({ fetch: gateway, baseURL: 'http://gateway/v1', apiKey: 'unused' })
 
-const completion = await client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] })
+const completion = await client.chat.completions.create({ model: 'claude-sonnet-5', messages: [{ role: 'user', content: 'Hello' }] })
 console.log(completion.choices[0]?.message.content)
 
-const stream = await client.responses.create({ model: 'demo', input: 'Hello', stream: true })
+const stream = await client.responses.create({ model: 'claude-sonnet-5', input: 'Hello', stream: true })
 for await (const event of stream) if (event.type === 'response.output_text.delta') process.stdout.write(event.delta)
 process.stdout.write('\n')
 
