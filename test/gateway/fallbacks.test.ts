@@ -34,6 +34,23 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records).toMatchObject([{ requestedModel: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 }])
   })
 
+  test.each([
+    ['first', 500, 404],
+    ['second', 404, 500],
+    ['second', 404, 401],
+  ])('records the channel whose error the client gets: the %s, after %i and %i', async (channel, ...statuses) => {
+    const withId = (status: number) =>
+      sendJson(status, { error: { message: `Failure ${status}` } }, { 'request-id': `id-${status}`, 'x-request-id': `id-${status}` })
+    const [first, second] = [await upstream(withId(statuses[0] ?? 0)), await upstream(withId(statuses[1] ?? 0))]
+    const records: UsageRecord[] = []
+    const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
+    const { status } = await ask(...asking('messages'))
+    await until(() => records.length > 0)
+    const expected = channel === 'first' ? statuses[0] : statuses[1]
+    expect(status).toBe(expected)
+    expect(records).toMatchObject([{ channel, upstreamRequestId: `id-${expected}`, attempts: 2 }])
+  })
+
   test('a stream falls back before its first byte', async () => {
     const [first, second] = [await upstream(bad(503)), await upstream(sendStream(streams['chat-completions']))]
     const ask = await start(two(first, second), { logger: false })

@@ -1,3 +1,4 @@
+import { defined } from '../../kit/fields/defined.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
@@ -42,7 +43,7 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   const { inFlight, breakers } = service
   const { signal } = controller
   const busy: Candidate[] = []
-  let first: Refusal | undefined
+  const failures = new Failures(trace)
   let resting: Refusal | undefined
   // A breaker only leads to another channel. Without one, the request goes to the upstream.
   const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
@@ -56,13 +57,12 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
         holdUntilEnd(release, trace, signal)
         isHeld = true
         if (candidate.fallback !== undefined) trace.notes.push(gatewayNote('gateway.fallback-model', ''))
-        else if (first || resting) trace.notes.push(gatewayNote('gateway.failed-over', ''))
+        else if (failures.refusal || resting) trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
       if (result.again === 'never' || signal.aborted) throw result.refusal
       if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
-      // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces them.
-      if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
+      failures.add(candidate, result.refusal)
       return undefined
     } finally {
       if (!isHeld) release()
@@ -85,12 +85,38 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
     const waiting = inFlight.wait({ name: slotOf(candidate), limit: candidate.channel.concurrentRequests, signal, refusal: channelIsBusy })
     const release = await waiting.catch((refusal: Refusal) => {
       if (signal.aborted) throw refusal
-      first ??= refusal
+      failures.refusal ??= refusal
     })
     const response = release && (await opened(candidate, release))
     if (response) return response
   }
-  throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
+  throw failures.reported() ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
+}
+
+/** The failures of an exchange. The client gets the first 429 or 5xx, else the last one, and the record names its channel. */
+class Failures {
+  refusal: Refusal | undefined
+  readonly #trace: Trace
+  #at: Pick<Trace, 'candidate' | 'upstreamRequestId'> | undefined
+
+  constructor(trace: Trace) {
+    this.#trace = trace
+  }
+
+  add(candidate: Candidate, refusal: Refusal): void {
+    const { upstreamRequestId } = this.#trace
+    // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces them.
+    if (!this.refusal || (this.refusal.error.status < 500 && this.refusal.error.status !== 429)) {
+      this.refusal = refusal
+      this.#at = { candidate, ...defined({ upstreamRequestId }) }
+    }
+    delete this.#trace.upstreamRequestId
+  }
+
+  reported(): Refusal | undefined {
+    Object.assign(this.#trace, this.#at)
+    return this.refusal
+  }
 }
 
 const slotOf = ({ channel }: Candidate) => `channel ${channel.name}`
