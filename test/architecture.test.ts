@@ -52,7 +52,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   transports: { rooms: ['errors.ts'], packages: ['undici', 'fetch-socks', 'ws', 'node:http', 'node:net', 'node:stream', 'node:zlib'] },
   sockets: { rooms: ['gateway', 'kit', 'protocol.ts', 'protocols/sockets.ts', 'sse', 'transports'], packages: ['ws', 'node:http', 'node:stream'] },
   testing: {
-    rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'schemas.ts', 'sse', 'translate'],
+    rooms: ['canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'schemas.ts', 'sse', 'translate'],
     packages: ['fast-check', 'zod'],
   },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import type { Note } from '../canonical/note.ts'
+import { TranslationError } from '../errors.ts'
 import { nameFault } from '../kit/text/similar.ts'
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { attempt, wiresOf } from './bodies.ts'
+import { wiresOf } from './bodies.ts'
 import { changed, changeOf } from './change.ts'
 import { cleanEvents, cutEvents } from './events.ts'
 
@@ -153,7 +154,7 @@ export function truncationProperty({ from, to }: { from: ProtocolName; to: Proto
 }
 
 /**
- * A conversion does not change its input and always gives the same output. Rejected bodies are skipped.
+ * A conversion does not change its input and always gives the same output. Bodies that it refuses with a `TranslationError` are skipped.
  * @example
  * import fc from 'fast-check'
  * import { translateRequest } from 'wireglot'
@@ -164,13 +165,13 @@ export function truncationProperty({ from, to }: { from: ProtocolName; to: Proto
  */
 export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
-    const expected = attempt(() => convert(structuredClone(body)))
+    const expected = accepted(() => convert(structuredClone(body)))
     if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the conversion changed its input or is not deterministic')
   })
 }
 
 /**
- * After conversion there and back a body is unchanged. Rejected bodies are skipped.
+ * After conversion there and back a body is unchanged. Bodies that are refused with a `TranslationError` are skipped.
  * @example
  * import fc from 'fast-check'
  * import { requestOf, roundTripProperty } from 'wireglot/testing'
@@ -179,14 +180,14 @@ export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversio
  */
 export function roundTripProperty(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
-    const once = attempt(() => back(there(structuredClone(body))))
+    const once = accepted(() => back(there(structuredClone(body))))
     if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'the round trip changed the body')
   })
 }
 
 /**
- * Every change of a body changes the converted body, or a note names its path. Rejected bodies and responses that become errors are
- * skipped. Differences without meaning for another protocol are no loss, such as the `object` of a response or a media type in upper case.
+ * Every change of a body changes the converted body, or a note names its path. Bodies that are refused with a `TranslationError`, and
+ * responses that become errors, are skipped. Differences without meaning for another protocol are no loss, such as the `object` of a response or a media type in upper case.
  * @param ignore Returns true for the JSON pointer of every further value that may be lost.
  * @example
  * import fc from 'fast-check'
@@ -200,13 +201,25 @@ export function noSilentLossProperty(bodies: fc.Arbitrary<unknown>, convert: Con
   return fc.property(bodies, fc.nat(), (body, pick) => {
     const change = changeOf(body, pick, wordsOf)
     if (!change || isLossless(body, change) || ignore(change.path)) return
-    const before = attempt(() => convert(structuredClone(body)))
-    const after = before && attempt(() => convert(changed(body, change)))
+    const before = accepted(() => convert(structuredClone(body)))
+    const after = before && accepted(() => convert(changed(body, change)))
     if (!after || [before, after].some(({ body }) => isError(body)) || choosesAmongNone(before.body, after.body, change)) return
     const isNoted = [before, after].some(({ notes = [] }) => covers([...notes], change.path))
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
-      throw new Error(`lost silently: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
+      throw new Error(
+        `lost silently: ${change.path}. The output is the same for ${JSON.stringify(change.before)} and ${JSON.stringify(change.after)}, and no note names the path`,
+      )
   })
+}
+
+/** The result of a conversion. Undefined: it refused the body. Any other error is a fault of the conversion. */
+function accepted<T>(convert: () => T): T | undefined {
+  try {
+    return convert()
+  } catch (error) {
+    if (TranslationError.is(error)) return undefined
+    throw error
+  }
 }
 
 /** @throws RangeError for an unknown name */

@@ -162,6 +162,17 @@ describe('the properties find a fault:', () => {
     )
   })
 
+  test.each([
+    ['purityProperty', (convert: () => never) => testing.purityProperty(testing.requestOf(from), convert)],
+    ['noSilentLossProperty', (convert: () => never) => testing.noSilentLossProperty(testing.requestOf(from), convert)],
+    ['roundTripProperty', (convert: () => never) => testing.roundTripProperty(testing.requestOf(from), convert, convert)],
+  ])('%s reports a conversion that throws anything but a TranslationError', (_, property) => {
+    const broken = () => {
+      throw new TypeError('a fault of the conversion')
+    }
+    fails(property(broken), /a fault of the conversion/)
+  })
+
   test('a body that is changed', () => {
     fails(
       testing.purityProperty(testing.requestOf(from), body => {
