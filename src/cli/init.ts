@@ -46,13 +46,14 @@ function vendorOf(name: string): Vendor {
   return vendor
 }
 
-/** A configuration with comments. Without vendors it serves the demo model. */
+/** A configuration with comments. Without vendors it serves the demo model. With several, a client chooses one: `openai/gpt-5`. */
 export function configText({ vendors: wanted, needsKeys }: Choices): string {
   const channels = wanted.map(({ name, keyVariable, endpoints: [{ baseUrl }] }) => {
     const key = keyVariable === undefined ? '' : `, "apiKey": "env:${keyVariable}"`
     const base = baseUrl.includes('{') ? `, "baseUrl": "${baseUrl}"` : ''
     return `    { "vendor": "${name}"${key}${base} }`
   })
+  const models = modelsText(wanted.map(({ name }) => name))
   const keys = '  "keys": [{ "name": "me", "key": "env:WIREGLOT_KEY" }],'
   return `{
   // Names and meanings of all keys: docs/guides/gateway.md of the package.
@@ -64,10 +65,20 @@ ${needsKeys ? keys : `  // ${keys.trim()}`}
   // The upstreams. "env:NAME" is the environment variable NAME.
   "channels": [
 ${channels.length > 0 ? channels.join(',\n') : '    { "name": "demo", "embedded": "demo" }'}
-  ]
+  ],
 
-  // Without "models", every model id goes to all channels, in their order. An entry gives a model a name of its own:
-  // "models": [{ "id": "sonnet", "channels": [{ "name": "anthropic", "model": "claude-sonnet-5" }] }]
+${models}
 }
 `
+}
+
+/** The models of a configuration. Those of a single vendor need no entries. */
+function modelsText(names: readonly string[]): string {
+  const [first = 'demo'] = names
+  const own = `{ "id": "my-model", "channels": [{ "name": "${first}", "model": "MODEL" }] }`
+  if (names.length === 1) return `  // Without "models", the channel serves every model. An entry gives a model a name of its own:\n  // "models": [${own}],`
+  const entries = names.map(name => `    { "id": "${name}/*", "channels": [{ "name": "${name}", "model": "*" }] },`)
+  const lines = names.length > 0 ? entries : ['    { "id": "demo", "channels": [{ "name": "demo" }] },']
+  const about = names.length > 0 ? `Clients choose the vendor: ${first}/MODEL.` : 'What clients can request.'
+  return `  // ${about} An entry gives a model a name of its own:\n  // ${own},\n  "models": [\n${lines.join('\n')}\n  ],`
 }

@@ -1,11 +1,11 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { existsSync, unwatchFile, watchFile } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
-import { demo, longestMs, parseConfig } from '../gateway/options.ts'
+import { demo, longestMs, parseConfig, shortestAdminKey } from '../gateway/options.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -165,10 +165,15 @@ type RecordsWanted = { options: ServeOptions; source: Source; environment: Surro
 /** @throws Error if records are configured and cannot be kept */
 async function recordsOf(config: GatewayConfig, { options, source, environment, logger, prices }: RecordsWanted): Promise<Recording> {
   const { records: place } = isObject(config) ? config : {}
-  const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? environment['WIREGLOT_ADMIN_KEY']
+  const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? (environment['WIREGLOT_ADMIN_KEY'] || undefined)
+  if (adminKey !== undefined && adminKey.length < shortestAdminKey)
+    throw new Error(`the admin key has ${adminKey.length} characters: at least ${shortestAdminKey} are needed`)
   const isWanted = (place !== undefined && place !== false) || adminKey !== undefined || environment['DATABASE_URL'] !== undefined
-  if (place === false || !(isWanted || (options.records && !source.isDemo))) return { title: 'records: off', ...defined({ adminKey }) }
-  const location = place ?? locationOf(environment)
+  const location = place || locationOf(environment)
+  // The demo model begins no records, but clients need the keys that were created before.
+  const isKept = !source.isDemo || ('file' in location && existsSync(location.file))
+  if (place === false || !(isWanted || (options.records && isKept)))
+    return { title: source.isDemo ? 'records: off for the demo model, until wireglot keys create' : 'records: off', ...defined({ adminKey }) }
   const named = 'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {

@@ -16,6 +16,9 @@ import { isPlain } from './passing/plain-path.ts'
 
 /** In milliseconds. JavaScript timers with a longer delay fire at once. */
 export const longestMs = 2 ** 31 - 1
+
+/** How many characters a key of the admin API has at least. */
+export const shortestAdminKey = 16
 const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
@@ -475,7 +478,7 @@ const Config = entry({
     .union([z.literal(false), z.strictObject({ file: z.string().min(1), ...kept }), z.strictObject({ url: z.string().min(1), ...kept })], recordsFault)
     .optional(),
   /** Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment variable `WIREGLOT_ADMIN_KEY`; without both it is off. */
-  adminKey: z.string().min(16, 'expected at least 16 characters').optional(),
+  adminKey: z.string().min(shortestAdminKey, `expected at least ${shortestAdminKey} characters`).optional(),
   /** US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches any rest. For the cost in records and budgets. */
   prices: z
     .record(
@@ -691,6 +694,7 @@ function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
 /** Where no text belongs, it may be a key, unless it is too short for one; in place of an address, unless it has marks of one. */
 function isNoSecret(text: string, [first]: readonly PropertyKey[], code: string): boolean {
   if (!/^[\w.:/*-]{0,80}$/.test(text)) return false
+  if (first === 'adminKey') return false
   if (first === 'auth' || first === 'keys' || code === 'invalid_type' || code === 'invalid_union') return text.length <= 6
   return code !== 'invalid_format' || /[.:/]/.test(text)
 }

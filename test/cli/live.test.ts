@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { configFor, sharedIn, vendorsIn } from '../../src/cli/environment.ts'
 import { configText } from '../../src/cli/init.ts'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
@@ -12,6 +12,7 @@ import { gateway } from '../../src/hosts/connect.ts'
 import { createOperations } from '../../src/operations/index.ts'
 import { linesTo } from '../../src/operations/lines.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
+import { openRecords } from '../../src/records/index.ts'
 import { type Vendor, vendors } from '../../src/vendors/index.ts'
 import { after, listen, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
 import { freePort } from '../support/free-port.ts'
@@ -107,7 +108,75 @@ describe('configuration files', () => {
       expect(lines.join()).toContain('wireglot.config.jsonc')
       expect((await fetch(`${url}/health`)).status).toBe(200)
     }
-    expect(configText({ vendors: [], needsKeys: false })).toContain('"embedded": "demo"')
+  })
+
+  const models = async (url: string) => ((await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+
+  test('wireglot init without keys writes one that lists the demo model', async () => {
+    const { url } = await started({}, { files: { 'wireglot.config.jsonc': configText({ vendors: [], needsKeys: false }) } })
+    expect(await models(url)).toEqual(['demo'])
+  })
+
+  test('wireglot init for several vendors sends no model to a vendor that the client did not choose', async () => {
+    const text = configText({ vendors: [vendors.deepseek, vendors.openai], needsKeys: false }).replaceAll(/env:\w+/g, 'key-0123456789')
+    const { url } = await started({}, { files: { 'wireglot.config.jsonc': text } })
+    const response = await fetch(`${url}/v1/chat/completions`, post({ model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] }))
+    expect(response.status).toBe(404)
+    expect(text).toContain('{ "id": "openai/*", "channels": [{ "name": "openai", "model": "*" }] }')
+  })
+
+  test.each([
+    ['no vendor', []],
+    ['one vendor', [vendors.openai]],
+    ['several vendors', [vendors.openai, vendors.deepseek]],
+  ])('the lines that wireglot init comments out work when they are uncommented: %s', async (_, wanted) => {
+    const text = configText({ vendors: wanted, needsKeys: false }).replaceAll(/env:\w+/g, 'key-0123456789')
+    const entry = /\{ "id": "my-model".*?\}\] \}/.exec(text)?.[0] ?? ''
+    const uncommented = wanted.length === 1 ? text.replace('// "models"', '"models"') : text.replace('"models": [', `"models": [${entry},`)
+    const { url } = await started({}, { files: { 'wireglot.config.jsonc': uncommented } })
+    expect(await models(url)).toContain('my-model')
+  })
+})
+
+describe('keys that were created before', () => {
+  test.each<[name: string, options: Partial<ServeOptions>, status: number]>([
+    ['the demo model', { records: true }, 401],
+    ['the demo model with --no-records', { records: false }, 200],
+  ])('are needed by clients of a gateway with %s', async (_, options, status) => {
+    const before = process.cwd()
+    process.chdir(await folderWith())
+    after(() => process.chdir(before))
+    const records = await openRecords({ file: 'wireglot.db' })
+    const { secret } = await records.keys.create('carol', {})
+    await records.close()
+    const { url } = await started(options)
+    const ask = (headers: Record<string, string>) => fetch(`${url}/v1/models`, { headers }).then(response => response.status)
+    expect(await ask({})).toBe(status)
+    expect(await ask({ authorization: `Bearer ${secret}` })).toBe(200)
+  })
+
+  test('are not kept for the demo model alone', async () => {
+    const { lines } = await started({ records: true })
+    expect(lines).toContain('records: off for the demo model, until wireglot keys create')
+  })
+})
+
+describe('the admin key', () => {
+  test.each<[where: string, files: Record<string, string>, environment: Record<string, string>]>([
+    ['of the environment', {}, { WIREGLOT_ADMIN_KEY: 'short' }],
+    ['of the configuration', { 'wireglot.config.json': JSON.stringify({ adminKey: 'short', channels: [{ name: 'demo', embedded: 'demo' }] }) }, {}],
+    ['of a variable', { 'wireglot.config.json': '{"adminKey":"env:MINE","channels":[{"name":"demo","embedded":"demo"}]}' }, { MINE: 'short' }],
+  ])('%s is refused when it is short, and not shown', async (_, files, environment) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    after(() => vi.unstubAllEnvs())
+    const failed = await started({}, { files, environment }).catch((error: Error) => error)
+    expect(String(failed)).toMatch(/at least 16/)
+    expect(String(failed)).not.toContain('short')
+  })
+
+  test('that is empty counts as absent', async () => {
+    const { lines } = await started({}, { environment: { WIREGLOT_ADMIN_KEY: '' } })
+    expect(lines.join('\n')).not.toContain('/admin/')
   })
 })
 
