@@ -96,7 +96,8 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     server.close()
     server.closeAllConnections()
   })
-  for (const line of helpOf(url, source, live.config(), environment)) out(line)
+  const keysFrom = config.keys?.length ? 'one of the configured keys' : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
+  for (const line of helpOf(url, source, { config: live.config(), environment, keysFrom })) out(line)
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
@@ -279,8 +280,11 @@ function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: 
   throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", set "auth": "none" in the configuration, or listen on 127.0.0.1`)
 }
 
+/** `keysFrom`: where clients get their key, for people. Absent: they need none. */
+type HelpFacts = { config: GatewayConfig; environment: Surroundings['environment']; keysFrom: string | undefined }
+
 /** Example commands for all protocols, which work as printed. */
-function helpOf(url: string, { title, isFound, isDemo }: Source, config: GatewayConfig, environment: Surroundings['environment']): string[] {
+function helpOf(url: string, { title, isFound, isDemo }: Source, { config, environment, keysFrom }: HelpFacts): string[] {
   const model = isDemo ? 'demo' : modelOf(config)
   const unused = isFound ? unusedKeys(config, environment) : []
   const lines = [title]
@@ -288,8 +292,8 @@ function helpOf(url: string, { title, isFound, isDemo }: Source, config: Gateway
   lines.push(...(isDemo ? [] : [served(model)]), `base URL: ${url}`)
   if (config.console !== false) lines.push(`console: ${url}/console`)
   lines.push('')
-  const keyed = config.keys?.length ? { keyEnv: defaultKeyEnv } : {}
-  if (config.keys?.length) lines.push(`export ${defaultKeyEnv}=...   # one of the configured keys`, '')
+  const keyed = keysFrom ? { keyEnv: defaultKeyEnv } : {}
+  if (keysFrom) lines.push(`export ${defaultKeyEnv}=...   # ${keysFrom}`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
   lines.push(
     'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',

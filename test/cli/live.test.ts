@@ -149,10 +149,13 @@ describe('keys that were created before', () => {
     const records = await openRecords({ file: 'wireglot.db' })
     const { secret } = await records.keys.create('carol', {})
     await records.close()
-    const { url } = await started(options)
+    const { url, lines } = await started(options)
     const ask = (headers: Record<string, string>) => fetch(`${url}/v1/models`, { headers }).then(response => response.status)
     expect(await ask({})).toBe(status)
     expect(await ask({ authorization: `Bearer ${secret}` })).toBe(200)
+    // The printed commands send a key only where one is needed.
+    expect(lines.join('\n').includes('wireglot keys create NAME')).toBe(status === 401)
+    expect(lines.some(line => line.includes('curl') && line.includes('$WIREGLOT_KEY'))).toBe(status === 401)
   })
 
   test('are not kept for the demo model alone', async () => {
