@@ -319,7 +319,8 @@ const served = (model: string) => (model === anyModel ? `models: those of the up
 const anyModel = 'MODEL'
 
 function modelOf(config: GatewayConfig): string {
-  return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? anyModel
+  const named = config.models?.find(({ id }) => !id.endsWith('*'))?.id
+  return named ?? config.channels.find(({ embedded }) => embedded)?.embedded ?? anyModel
 }
 
 function isLoopback(host: string): boolean {

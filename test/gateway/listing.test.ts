@@ -48,3 +48,8 @@ test.each(hostsOf(import.meta.url))('lists the other models when one upstream fa
   const ask = await start({ ...config, models: [...(config.models ?? []), { id: 'fixed', channels: [{ name: 'up' }] }] })
   expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'fixed' }] })
 })
+
+test.each(hostsOf(import.meta.url))('lists the demo model of a configuration without models: through %s', async (_, start) => {
+  const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+  expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'demo' }] })
+})

@@ -45,7 +45,8 @@ export function createListing({ config, catalog, send }: Pick<Service, 'config' 
   }
 
   async function ask(channel: ChannelEntry): Promise<string[]> {
-    const { protocols: spoken, timeouts } = channel
+    const { embedded, protocols: spoken, timeouts } = channel
+    if (embedded) return [embedded]
     const [name] = spoken ?? []
     const endpoint = name && channel.endpoints[name]
     if (endpoint === undefined || name === undefined) return []
