@@ -79,10 +79,11 @@ export function createKeys({ ready }: Database): Keys {
     return row && infoOf(row)
   }, freshMs)
 
-  const infoFor = async (name: string) => {
+  /** The key after a change. Before it is read, nothing counts that was looked up earlier: a list may show the change already. */
+  const changedKey = async (name: string) => {
+    known.clear()
     const row = await (await ready()).selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
     if (!row) throw new KeyError('missing', name)
-    known.clear()
     return infoOf(row)
   }
 
@@ -97,7 +98,7 @@ export function createKeys({ ready }: Database): Keys {
         .onConflict(conflict => conflict.column('name').doNothing())
         .executeTakeFirstOrThrow()
       if (Number(numInsertedOrUpdatedRows ?? 0) === 0) throw new KeyError('taken', name)
-      return { ...(await infoFor(name)), secret }
+      return { ...(await changedKey(name)), secret }
     },
     async list() {
       return (await (await ready()).selectFrom('keys').selectAll().orderBy('name').execute()).map(infoOf)
@@ -106,13 +107,13 @@ export function createKeys({ ready }: Database): Keys {
       existing(name)
       const secret = newSecret()
       await (await ready()).updateTable('keys').set(hashed(secret)).where('name', '=', name).execute()
-      return { ...(await infoFor(name)), secret }
+      return { ...(await changedKey(name)), secret }
     },
     async change(name, { disabled, ...limits }) {
       existing(name)
       const columns = { ...changedOf(limits), ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }) }
       if (Object.keys(columns).length > 0) await (await ready()).updateTable('keys').set(columns).where('name', '=', name).execute()
-      return infoFor(name)
+      return changedKey(name)
     },
     async delete(name) {
       existing(name)

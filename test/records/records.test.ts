@@ -60,6 +60,22 @@ test.skipIf(postgresPrograms !== undefined)('PostgreSQL is not installed here, o
   expect(postgresPrograms).toBeUndefined(),
 )
 
+// In a file alone: PostgreSQL may respond to a later list first.
+test('refuses a disabled key as soon as the list shows it as disabled', async () => {
+  const records = await openRecords({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') })
+  const { keys } = records
+  const { secret } = await keys.create('alice', {})
+  for (let round = 0; round < 20; round++) {
+    expect((await keys.find(secret))?.disabled).toBe(false)
+    const changing = keys.change('alice', { disabled: true })
+    while (!(await keys.list())[0]?.disabled);
+    expect((await keys.find(secret))?.disabled).toBe(true)
+    await changing
+    await keys.change('alice', { disabled: false })
+  }
+  await records.close()
+})
+
 describe.each(places)('records in %s', (_, place) => {
   async function opened(options: RecordsOptions = {}, at?: Location) {
     const location = at ?? (await place())
