@@ -285,7 +285,7 @@ type HelpFacts = { config: GatewayConfig; environment: Surroundings['environment
 
 /** Example commands for all protocols, which work as printed. */
 function helpOf(url: string, { title, isFound, isDemo }: Source, { config, environment, keysFrom }: HelpFacts): string[] {
-  const model = isDemo ? 'demo' : modelOf(config)
+  const model = modelOf(config)
   const unused = isFound ? unusedKeys(config, environment) : []
   const lines = [title]
   if (unused.length > 0) lines.push(`set, but not used by this configuration: ${unused.join(', ')}`)

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as schemas from '../schemas.ts'
@@ -54,5 +55,15 @@ export function attempt<T>(act: () => T): T | undefined {
     return act()
   } catch {
     return undefined
+  }
+}
+
+/** The result of a translation. Undefined: it refused the body. Any other error is a fault of the translation. */
+export function unlessRefused<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    if (TranslationError.is(error)) return undefined
+    throw error
   }
 }

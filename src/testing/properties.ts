@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import type { Note } from '../canonical/note.ts'
-import { TranslationError } from '../errors.ts'
 import { nameFault } from '../kit/text/similar.ts'
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { wiresOf } from './bodies.ts'
+import { unlessRefused, wiresOf } from './bodies.ts'
 import { changed, changeOf } from './change.ts'
 import { cleanEvents, cutEvents } from './events.ts'
-
 import { canonicalJson, deepFreeze } from './json.ts'
 import { choosesAmongNone, covers, isError, isLossless } from './lossless.ts'
 import { brokenStream, encodeStream, framesOf } from './streams.ts'
@@ -165,7 +163,7 @@ export function truncationProperty({ from, to }: { from: ProtocolName; to: Proto
  */
 export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
-    const expected = accepted(() => convert(structuredClone(body)))
+    const expected = unlessRefused(() => convert(structuredClone(body)))
     if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the conversion changed its input or is not deterministic')
   })
 }
@@ -180,14 +178,15 @@ export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversio
  */
 export function roundTripProperty(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
-    const once = accepted(() => back(there(structuredClone(body))))
+    const once = unlessRefused(() => back(there(structuredClone(body))))
     if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'the round trip changed the body')
   })
 }
 
 /**
  * Every change of a body changes the converted body, or a note names its path. Bodies that are refused with a `TranslationError`, and
- * responses that become errors, are skipped. Differences without meaning for another protocol are no loss, such as the `object` of a response or a media type in upper case.
+ * responses that become errors, are skipped. Differences without meaning for another protocol are no loss, such as the `object` of a
+ * response or a media type in upper case.
  * @param ignore Returns true for the JSON pointer of every further value that may be lost.
  * @example
  * import fc from 'fast-check'
@@ -201,8 +200,8 @@ export function noSilentLossProperty(bodies: fc.Arbitrary<unknown>, convert: Con
   return fc.property(bodies, fc.nat(), (body, pick) => {
     const change = changeOf(body, pick, wordsOf)
     if (!change || isLossless(body, change) || ignore(change.path)) return
-    const before = accepted(() => convert(structuredClone(body)))
-    const after = before && accepted(() => convert(changed(body, change)))
+    const before = unlessRefused(() => convert(structuredClone(body)))
+    const after = before && unlessRefused(() => convert(changed(body, change)))
     if (!after || [before, after].some(({ body }) => isError(body)) || choosesAmongNone(before.body, after.body, change)) return
     const isNoted = [before, after].some(({ notes = [] }) => covers([...notes], change.path))
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
@@ -210,16 +209,6 @@ export function noSilentLossProperty(bodies: fc.Arbitrary<unknown>, convert: Con
         `lost silently: ${change.path}. The output is the same for ${JSON.stringify(change.before)} and ${JSON.stringify(change.after)}, and no note names the path`,
       )
   })
-}
-
-/** The result of a conversion. Undefined: it refused the body. Any other error is a fault of the conversion. */
-function accepted<T>(convert: () => T): T | undefined {
-  try {
-    return convert()
-  } catch (error) {
-    if (TranslationError.is(error)) return undefined
-    throw error
-  }
 }
 
 /** @throws RangeError for an unknown name */

@@ -84,7 +84,7 @@ describe('what servers of chat completions do', () => {
   describe.each(others('chat-completions'))('for a client of %s', to => {
     const received = (...wires: unknown[]) => report(wires, { from: 'chat-completions', to })
 
-    test('ignores an empty list of calls beside text', async () => {
+    test('ignores an empty list of calls next to text', async () => {
       const { response, events, notes } = received(
         chunk({ role: 'assistant', content: '', tool_calls: [] }),
         chunk({ content: 'Good ', tool_calls: [] }),

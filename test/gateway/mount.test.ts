@@ -182,7 +182,7 @@ test('a fetch gateway accepts the arguments of `fetch`', async () => {
   expect((await handler('http://x.test/v1/models')).status).toBe(200)
 })
 
-test('a fetch gateway ignores further arguments beside the Request', async () => {
+test('a fetch gateway ignores further arguments next to the Request', async () => {
   const handler = listenedFetchGateway() as (request: Request, ...more: unknown[]) => Promise<Response>
   for (const second of [{ params: {} }, { API_KEY: 'x' }, null])
     expect((await handler(new Request('http://x.test/v1/messages', post(body)), second, {})).status).toBe(200)

@@ -40,7 +40,7 @@ describe.each(sampled(proving).map(({ from, to }) => ({ client: from.name as Pro
     }
     const received = (sent: unknown) => translateRequest(sent, { from: client, to: upstream, chatCompletions: { reasoningInHistory: 'always' } }).body
 
-    test('comes back unchanged, also when a text beside it was edited', async () => {
+    test('comes back unchanged, also when a text next to it was edited', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.constantFrom(...signed),

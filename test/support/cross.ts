@@ -1,6 +1,6 @@
 import type { Note } from '../../src/canonical/note.ts'
-import { TranslationError } from '../../src/errors.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
+import { unlessRefused } from '../../src/testing/bodies.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { covers, everyIndex, parentOf, valueAt } from '../../src/testing/lossless.ts'
 import { written } from './written.ts'
@@ -28,16 +28,6 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, p
     const there = joined(notes, to.encodeResponse(value, { fieldNames: { ...from.fieldNames, ...fieldNames } }))
     return to.decodeResponse(there.wire).value.error ? undefined : there
   })
-}
-
-/** Bodies are refused by code; any other exception is a fault. */
-function unlessRefused<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch (error) {
-    if (TranslationError.is(error)) return undefined
-    throw error
-  }
 }
 
 const joined = (notes: Note[], { wire, context, notes: more }: Encoded<unknown>): Crossed => ({

@@ -82,7 +82,7 @@ describe('fields of an error that the target cannot express are noted at their p
     expect(asBody('chat-completions', to, body)).toEqual(['error.details /more', 'error.details /odd', 'field.unsupported /code'])
   })
 
-  test.each<ProtocolName>(['chat-completions', 'responses'])('makes no note for a null beside an error of %s', from => {
+  test.each<ProtocolName>(['chat-completions', 'responses'])('makes no note for a null next to an error of %s', from => {
     for (const body of [
       { error: openaiError, user_id: null },
       { error: 'No.', user_id: null },

@@ -32,7 +32,7 @@ test.each(['responses', 'generate-content'] as const)('a conversation under `mes
 test.each([
   ['responses', { model: 'm', input: 'hi', messages: [] }],
   ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], messages: [] }],
-] as const)('treats `messages` beside the conversation of %s as an unknown field', (from, body) => {
+] as const)('treats `messages` next to the conversation of %s as an unknown field', (from, body) => {
   expect(translateRequest(body, { from, to: 'chat-completions' }).notes).toMatchObject([{ code: 'field.unknown', path: '/messages' }])
 })
 

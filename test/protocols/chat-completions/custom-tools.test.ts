@@ -64,7 +64,7 @@ describe('a freeform tool', () => {
     expect(notes).toEqual(['freeform.unwrap-failed /choices/0/message/tool_calls/0'])
   })
 
-  test('does not change functions beside it', () => {
+  test('does not change functions next to it', () => {
     expect(response([asFunction('{"input":"x"}', 'look')])).toMatchObject({
       output: [{ type: 'function_call', name: 'look', arguments: '{"input":"x"}' }],
       notes: [],

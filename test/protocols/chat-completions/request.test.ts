@@ -162,7 +162,7 @@ describe('older and other spellings', () => {
     expect(codes(notes)).toEqual(['tool-result.call-id'])
   })
 
-  test('ignores empty text beside calls', () => {
+  test('ignores empty text next to calls', () => {
     const { value } = decodeRequest({
       messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
     })

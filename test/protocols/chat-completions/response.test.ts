@@ -241,7 +241,7 @@ describe('writing', () => {
     })
   })
 
-  test('writes logprobs of a refusal beside those of the text', () => {
+  test('writes logprobs of a refusal next to those of the text', () => {
     const parts: Part[] = [
       { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] },
       { type: 'refusal', text: 'no', logprobs: [{ token: 'no', logprob: -2 }] },

@@ -342,7 +342,7 @@ test('unknown fields are reported once, and an unknown frame is noted', () => {
   expect(codes(notes)).toEqual(['event.unknown'])
 })
 
-test('ignores an empty legacy call beside text', () => {
+test('ignores an empty legacy call next to text', () => {
   const nothing = { function_call: { name: '', arguments: '' } }
   const { events, notes } = decodeStream([chunk({ content: 'hi', ...nothing }), chunk({ ...nothing }, 'stop'), '[DONE]'])
   expect(sent(events)).toEqual(['text:hi'])

@@ -18,7 +18,7 @@ const whole = {
 }
 
 describe('unknown keys of a token', () => {
-  test('are restored within the protocol, also when the text beside them was changed', () => {
+  test('are restored within the protocol, also when the text next to them was changed', () => {
     const { value } = responses.decodeResponse(whole)
     expect(responses.encodeResponse(value)).toMatchObject({ wire: whole, notes: [] })
     const { wire } = responses.encodeResponse({ ...value, candidates: structuredClone(value.candidates) })
