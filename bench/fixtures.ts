@@ -6,7 +6,10 @@ import type { CanonicalResponse } from '../src/canonical/response.ts'
 import type { Protocol } from '../src/protocol.ts'
 import { encodeRequest } from '../src/translate/encode.ts'
 
-const words = 'the quick brown fox — jumps über den faulen Hund, då kommer en räv; 狐は犬を飛び越える and so on '.split(' ')
+const words =
+  'the quick brown fox — jumps über den faulen Hund, då kommer en räv; 狐は犬を飛び越える and so on '.split(
+    ' ',
+  )
 
 /** `length` characters of text in several scripts, always the same. */
 function prose(length: number): string {
@@ -30,8 +33,20 @@ const agentResponse: CanonicalResponse = {
           parts: [
             { type: 'reasoning', segments: [{ kind: 'summary', text: prose(1500) }] },
             { type: 'text', text: prose(4000) },
-            { type: 'tool-call', id: 'call_a', kind: 'function', name: 'write_file', input: JSON.stringify({ path: '/home/user/a.ts', text: prose(3000) }) },
-            { type: 'tool-call', id: 'call_b', kind: 'function', name: 'run', input: JSON.stringify({ command: 'npm test', why: prose(200) }) },
+            {
+              type: 'tool-call',
+              id: 'call_a',
+              kind: 'function',
+              name: 'write_file',
+              input: JSON.stringify({ path: '/home/user/a.ts', text: prose(3000) }),
+            },
+            {
+              type: 'tool-call',
+              id: 'call_b',
+              kind: 'function',
+              name: 'run',
+              input: JSON.stringify({ command: 'npm test', why: prose(200) }),
+            },
           ],
         },
       ],
@@ -43,23 +58,44 @@ const agentResponse: CanonicalResponse = {
 
 const textResponse: CanonicalResponse = {
   ...agentResponse,
-  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(9000) }] }], finish: { reason: 'stop' } }],
+  candidates: [
+    {
+      index: 0,
+      messages: [
+        { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(9000) }] },
+      ],
+      finish: { reason: 'stop' },
+    },
+  ],
 }
 
 const smallResponse: CanonicalResponse = {
   ...agentResponse,
-  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(500) }] }], finish: { reason: 'stop' } }],
+  candidates: [
+    {
+      index: 0,
+      messages: [
+        { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(500) }] },
+      ],
+      finish: { reason: 'stop' },
+    },
+  ],
 }
 
 /** Cuts every delta so that the whole stream has about `count` deltas. */
 function fine(events: CanonicalEvent[], count: number): CanonicalEvent[] {
-  const total = events.reduce((sum, event) => sum + (event.type === 'part.delta' && 'text' in event.delta ? event.delta.text.length : 0), 0)
+  const total = events.reduce(
+    (sum, event) =>
+      sum + (event.type === 'part.delta' && 'text' in event.delta ? event.delta.text.length : 0),
+    0,
+  )
   const size = Math.ceil(total / count)
   return events.flatMap(event => {
     if (event.type !== 'part.delta' || !('text' in event.delta)) return [event]
     const { delta } = event
     const chunks: CanonicalEvent[] = []
-    for (let at = 0; at < delta.text.length; at += size) chunks.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
+    for (let at = 0; at < delta.text.length; at += size)
+      chunks.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
     return chunks
   })
 }
@@ -71,7 +107,8 @@ export function streamOf(protocol: Protocol, kind: 'agent' | 'text', count = 450
   const state = protocol.streamEncoder.initial({ now: 1_750_000_000 })
   const frames: string[] = []
   const write = (wire: unknown) => frames.push(protocol.frames.write(wire))
-  for (const event of fine(explode(kind === 'agent' ? agentResponse : textResponse), count)) protocol.streamEncoder.step(state, event, write)
+  for (const event of fine(explode(kind === 'agent' ? agentResponse : textResponse), count))
+    protocol.streamEncoder.step(state, event, write)
   protocol.streamEncoder.end(state, write)
   return { frames, events: frames.length }
 }
@@ -81,7 +118,11 @@ const tools = (count: number) =>
     type: 'function' as const,
     name: `tool_${i}`,
     description: prose(300),
-    parameters: { type: 'object', properties: { path: { type: 'string', description: prose(80) }, depth: { type: 'integer' } }, required: ['path'] },
+    parameters: {
+      type: 'object',
+      properties: { path: { type: 'string', description: prose(80) }, depth: { type: 'integer' } },
+      required: ['path'],
+    },
     strict: false,
   }))
 
@@ -95,10 +136,27 @@ function turns(count: number, size: number): Message[] {
         origin: 'message',
         parts: [
           { type: 'text', text: prose(size / 2) },
-          { type: 'tool-call', id, kind: 'function', name: 'tool_0', input: JSON.stringify({ path: prose(size / 2) }) },
+          {
+            type: 'tool-call',
+            id,
+            kind: 'function',
+            name: 'tool_0',
+            input: JSON.stringify({ path: prose(size / 2) }),
+          },
         ],
       },
-      { role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: id, kind: 'function', content: [{ type: 'text', text: prose(size) }] }] },
+      {
+        role: 'tool',
+        origin: 'message',
+        parts: [
+          {
+            type: 'tool-result',
+            callId: id,
+            kind: 'function',
+            content: [{ type: 'text', text: prose(size) }],
+          },
+        ],
+      },
     ]
   }).flat()
 }
@@ -114,7 +172,12 @@ const small: CanonicalRequest = {
 }
 
 /** 60 messages and 30 tools, about 150 KB. */
-const agent: CanonicalRequest = { ...small, messages: [...small.messages, ...turns(20, 1900)], tools: tools(30), toolChoice: { mode: 'auto' } }
+const agent: CanonicalRequest = {
+  ...small,
+  messages: [...small.messages, ...turns(20, 1900)],
+  tools: tools(30),
+  toolChoice: { mode: 'auto' },
+}
 
 export function requestOf(protocol: Protocol, size: 'small' | 'agent'): unknown {
   return encodeRequest(size === 'small' ? small : agent, protocol).wire
@@ -122,12 +185,21 @@ export function requestOf(protocol: Protocol, size: 'small' | 'agent'): unknown 
 
 /** A request of `turnCount` turns, of three messages each, and `toolCount` tools. */
 export function grownRequest(protocol: Protocol, turnCount: number, toolCount: number): unknown {
-  return encodeRequest({ ...small, messages: [...small.messages, ...turns(turnCount, 1900)], ...(toolCount > 0 && { tools: tools(toolCount) }) }, protocol).wire
+  return encodeRequest(
+    {
+      ...small,
+      messages: [...small.messages, ...turns(turnCount, 1900)],
+      ...(toolCount > 0 && { tools: tools(toolCount) }),
+    },
+    protocol,
+  ).wire
 }
 
 /** Of 12 KB, or of 1 KB. */
 export function responseOf(protocol: Protocol, size: 'agent' | 'small' = 'agent'): unknown {
-  return protocol.encodeResponse(size === 'agent' ? agentResponse : smallResponse, { now: 1_750_000_000 }).wire
+  return protocol.encodeResponse(size === 'agent' ? agentResponse : smallResponse, {
+    now: 1_750_000_000,
+  }).wire
 }
 
 /** What every translation of the streams above has to add up to. */

@@ -20,8 +20,19 @@ type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
 /** ratio`: to the row that the limits compare with. */
-export type GatewayRow = { name: string; against: string; perSecond: number; ratio: number; cpuUs: number; cpuRatio: number }
-export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, number>; idle: { streams: number; mb: Record<string, number> } }
+export type GatewayRow = {
+  name: string
+  against: string
+  perSecond: number
+  ratio: number
+  cpuUs: number
+  cpuRatio: number
+}
+export type GatewayResult = {
+  rows: GatewayRow[]
+  firstByteUs: Record<string, number>
+  idle: { streams: number; mb: Record<string, number> }
+}
 
 const target: ProtocolName = 'chat-completions'
 const stranger: ProtocolName = 'messages'
@@ -39,9 +50,15 @@ function serveUpstream(): void {
   const long = streamOf(protocols[target], 'agent', 439).frames
   const few = streamOf(protocols[target], 'agent', 8).frames
   const perWrite = Math.ceil(long.length / writes)
-  const bundled = Array.from({ length: writes }, (_, i) => long.slice(i * perWrite, (i + 1) * perWrite).join(''))
+  const bundled = Array.from({ length: writes }, (_, i) =>
+    long.slice(i * perWrite, (i + 1) * perWrite).join(''),
+  )
   const response = Buffer.from(JSON.stringify(responseOf(protocols[target], 'agent')))
   const shortResponse = Buffer.from(JSON.stringify(responseOf(protocols[target], 'small')))
+  const framesFor = (body: Buffer) => {
+    if (body.includes(words.brief)) return few
+    return body.includes(words.bundled) ? bundled : long
+  }
   serve(
     createServer((received, result) => {
       const chunks: Buffer[] = []
@@ -50,14 +67,16 @@ function serveUpstream(): void {
         const body = Buffer.concat(chunks)
         if (!body.includes('"stream":true')) {
           const whole = body.includes(words.brief) ? shortResponse : response
-          result.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole)
+          result
+            .writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length })
+            .end(whole)
           return
         }
         result.writeHead(200, { 'content-type': 'text/event-stream' })
         result.flushHeaders()
         let at = 0
         const idle = body.includes(words.idle)
-        const frames = body.includes(words.brief) ? few : body.includes(words.bundled) ? bundled : long
+        const frames = framesFor(body)
         // One event a chunk, as models do; busy servers send several.
         const next = () => {
           const frame = frames[at++]
@@ -87,7 +106,10 @@ function serveProxy(parses: boolean): void {
           path: received.url,
           method: received.method,
           agent,
-          headers: { ...headers, 'content-length': body === undefined ? length : Buffer.byteLength(body) },
+          headers: {
+            ...headers,
+            'content-length': body === undefined ? length : Buffer.byteLength(body),
+          },
         }).on('response', result => {
           response.writeHead(result.statusCode ?? 502, result.headers)
           result.pipe(response)
@@ -110,7 +132,14 @@ const created = (hooks?: Hooks) =>
   gateway(
     {
       auth: 'none',
-      channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
+      channels: [
+        {
+          name: 'up',
+          protocols: [target],
+          baseUrl: String(process.env['BENCH_UPSTREAM']),
+          apiKey: 'key-of-the-bench-0123456789',
+        },
+      ],
       models: [
         { id: model, channels: [{ name: 'up' }] },
         { id: alias, channels: [{ name: 'up', model }] },
@@ -124,14 +153,26 @@ const serveGateway = () => serve(createServer(created()))
 /** The same with access log and metrics, and with records in an embedded database if `isRecorded`. */
 async function serveOperated(isRecorded: boolean): Promise<void> {
   const operations = createOperations({ log: 'json', state: () => handler.state() })
-  const records = isRecorded ? await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-')), 'records.db') }) : undefined
-  const handler: ConnectGateway = created({ logger: operations.logger, ...(records && { onUsage: records.hooks.onUsage }) })
-  serve(createServer((request, response) => void (operations.handle(request, response) || handler(request, response))))
+  const records = isRecorded
+    ? await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-')), 'records.db') })
+    : undefined
+  const handler: ConnectGateway = created({
+    logger: operations.logger,
+    ...(records && { onUsage: records.hooks.onUsage }),
+  })
+  serve(
+    createServer(
+      (request, response) =>
+        void (operations.handle(request, response) || handler(request, response)),
+    ),
+  )
 }
 
 function serve(server: Server): void {
   server.keepAliveTimeout = 600_000
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 20_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 20_000 }, () =>
+    process.send?.({ port: (server.address() as AddressInfo).port }),
+  )
   process.on('disconnect', () => process.exit())
   process.on('message', received => {
     // Not before the time is reported: the more a process holds the longer it takes.
@@ -140,7 +181,12 @@ function serve(server: Server): void {
   })
 }
 
-type Served = { child: ChildProcess; port: number; cpuUs(): Promise<number>; rss(): Promise<number> }
+type Served = {
+  child: ChildProcess
+  port: number
+  cpuUs(): Promise<number>
+  rss(): Promise<number>
+}
 
 async function start(role: Role, upstream?: number): Promise<Served> {
   const child = fork(process.argv[1] ?? '', [], {
@@ -150,14 +196,21 @@ async function start(role: Role, upstream?: number): Promise<Served> {
     env: { ...process.env, BENCH_ROLE: role, BENCH_UPSTREAM: `http://127.0.0.1:${upstream ?? 0}` },
   })
   const reported = () =>
-    new Promise<{ port: number; cpu: NodeJS.CpuUsage; rss: number }>(resolve => child.once('message', message => resolve(message as never)))
+    new Promise<{ port: number; cpu: NodeJS.CpuUsage; rss: number }>(resolve =>
+      child.once('message', message => resolve(message as never)),
+    )
   const { port } = await reported()
   const ask = (what: 'time' | 'memory') => {
     const response = reported()
     child.send(what)
     return response
   }
-  return { child, port, cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system), rss: () => ask('memory').then(({ rss }) => rss) }
+  return {
+    child,
+    port,
+    cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system),
+    rss: () => ask('memory').then(({ rss }) => rss),
+  }
 }
 
 const streamed: ReadonlySet<Kind> = new Set(['stream', 'bundled'])
@@ -171,7 +224,8 @@ function bodyOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): 
 }
 
 /** The bytes of a request, the same each time. */
-const bytesOf = (protocol: ProtocolName, kind: Kind, word?: keyof typeof words) => withHead(protocol, bodyOf(protocol, kind, word))
+const bytesOf = (protocol: ProtocolName, kind: Kind, word?: keyof typeof words) =>
+  withHead(protocol, bodyOf(protocol, kind, word))
 
 /** Streams of the same protocol of which the gateway may not pass every byte. */
 const variants: [name: string, body: (text: string) => string][] = [
@@ -201,7 +255,8 @@ function ask(socket: Socket, bytes: Buffer): Promise<{ firstByteUs: number; leng
         if (reported) wanted = head.indexOf('\r\n\r\n') + 4 + Number(reported[1])
       }
       length += chunk.length
-      tail = wanted < 0 ? (tail + chunk.toString('latin1', Math.max(0, chunk.length - 7))).slice(-7) : ''
+      tail =
+        wanted < 0 ? (tail + chunk.toString('latin1', Math.max(0, chunk.length - 7))).slice(-7) : ''
       if (length === wanted || tail === '\r\n0\r\n\r\n') {
         socket.off('data', hear)
         resolve({ firstByteUs, length })
@@ -218,7 +273,11 @@ const open = (port: number) =>
     socket.on('error', reject)
   })
 
-async function load(served: Served, bytes: Buffer, { atOnce, ms, atLeast = 0 }: { atOnce: number; ms: number; atLeast?: number }) {
+async function load(
+  served: Served,
+  bytes: Buffer,
+  { atOnce, ms, atLeast = 0 }: { atOnce: number; ms: number; atLeast?: number },
+) {
   const sockets = await Promise.all(Array.from({ length: atOnce }, () => open(served.port)))
   const cpu = await served.cpuUs()
   const since = performance.now()
@@ -240,17 +299,29 @@ async function load(served: Served, bytes: Buffer, { atOnce, ms, atLeast = 0 }: 
 type Entry = { name: string; served: Served; bytes: Buffer; against: string }
 
 /** What serves for days is timed when it is warm: functions are compiled after some thousand calls, and a proxy has few of them. */
-const warm: Record<Kind, number> = { stream: 400, bundled: 2_000, brief: 20_000, small: 20_000, agent: 2_000 }
+const warm: Record<Kind, number> = {
+  stream: 400,
+  bundled: 2_000,
+  brief: 20_000,
+  small: 20_000,
+  agent: 2_000,
+}
 
 /** In turn, several times over; the best round counts. */
-async function throughput(entries: readonly Entry[], { atOnce, atLeast, rounds }: { atOnce: number; atLeast: number; rounds: number }): Promise<GatewayRow[]> {
+async function throughput(
+  entries: readonly Entry[],
+  { atOnce, atLeast, rounds }: { atOnce: number; atLeast: number; rounds: number },
+): Promise<GatewayRow[]> {
   const best = new Map<string, { perSecond: number; cpuUs: number }>()
   for (const { served, bytes } of entries) await load(served, bytes, { atOnce, ms: 700, atLeast })
   for (let round = 0; round < rounds; round++)
     for (const { name, served, bytes } of entries) {
       const got = await load(served, bytes, { atOnce, ms: 1500 })
       const before = best.get(name)
-      best.set(name, { perSecond: Math.max(got.perSecond, before?.perSecond ?? 0), cpuUs: Math.min(got.cpuUs, before?.cpuUs ?? Infinity) })
+      best.set(name, {
+        perSecond: Math.max(got.perSecond, before?.perSecond ?? 0),
+        cpuUs: Math.min(got.cpuUs, before?.cpuUs ?? Infinity),
+      })
     }
   const of = (name: string) => best.get(name) ?? { perSecond: 0, cpuUs: 0 }
   return entries.map(({ name, against }) => ({
@@ -268,13 +339,16 @@ const median = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(lis
  * One request in flight, a thousand by each way in turn; the last of three turns counts. A single one between others would measure the time
  * that a process takes to wake up. A long response would take a core from those who pass its beginning on.
  */
-async function firstBytes(entries: readonly { name: string; served: Served; bytes: Buffer }[]): Promise<Record<string, number>> {
+async function firstBytes(
+  entries: readonly { name: string; served: Served; bytes: Buffer }[],
+): Promise<Record<string, number>> {
   const times = entries.map(({ name }) => ({ name, us: [] as number[] }))
   const sockets = await Promise.all(entries.map(({ served }) => open(served.port)))
   for (let round = 0; round < 3; round++)
     for (const [index, { bytes }] of entries.entries()) {
       const socket = sockets[index]
-      for (let i = 0; socket && i < 1000; i++) times[index]?.us.push((await ask(socket, bytes)).firstByteUs)
+      for (let i = 0; socket && i < 1000; i++)
+        times[index]?.us.push((await ask(socket, bytes)).firstByteUs)
     }
   for (const socket of sockets) socket.destroy()
   return Object.fromEntries(times.map(({ name, us }) => [name, median(us.slice(2000))]))
@@ -317,7 +391,8 @@ async function verify({ port }: Served): Promise<void> {
       })
       const text = await response.text()
       const result = stream ? (await collectStream([text], { protocol })).body : JSON.parse(text)
-      if (textOf(normalizeResponse(result, { protocol })) !== textOf(wanted)) throw new Error(`${protocol} through the gateway came out wrong`)
+      if (textOf(normalizeResponse(result, { protocol })) !== textOf(wanted))
+        throw new Error(`${protocol} through the gateway came out wrong`)
     }
 }
 
@@ -336,7 +411,9 @@ const starts = 5
 
 /** The gateway compared with itself plus what an operator adds to it: of all starts the best rates, and the medians of the ratios. */
 async function runOperated(): Promise<void> {
-  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small').split(',').filter(isKind)
+  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small')
+    .split(',')
+    .filter(isKind)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
   const all: GatewayRow[][] = []
   for (let nth = 0; nth < starts; nth++) all.push(await operatedOnce(kinds, rounds))
@@ -360,14 +437,27 @@ async function operatedOnce(kinds: readonly Kind[], rounds: number): Promise<Gat
   const plain = await start('gateway', upstream.port)
   const logged = await start('logged', upstream.port)
   const recorded = await start('recorded', upstream.port)
-  const ways = { 'gateway alone': plain, 'log and metrics': logged, 'records, log and metrics': recorded }
+  const ways = {
+    'gateway alone': plain,
+    'log and metrics': logged,
+    'records, log and metrics': recorded,
+  }
   try {
     for (const served of Object.values(ways)) await verify(served)
     const rows: GatewayRow[] = []
     for (const kind of kinds) {
-      const bytes = bytesOf(stranger, kind, kind === 'brief' || kind === 'bundled' ? kind : undefined)
+      const bytes = bytesOf(
+        stranger,
+        kind,
+        kind === 'brief' || kind === 'bundled' ? kind : undefined,
+      )
       const against = `${names[kind]}: gateway alone`
-      const entries = Object.entries(ways).map(([way, served]) => ({ name: `${names[kind]}: ${way}`, served, bytes, against }))
+      const entries = Object.entries(ways).map(([way, served]) => ({
+        name: `${names[kind]}: ${way}`,
+        served,
+        bytes,
+        against,
+      }))
       rows.push(...(await throughput(entries, { atOnce: 16, atLeast: warm[kind], rounds })))
     }
     return rows
@@ -377,7 +467,9 @@ async function operatedOnce(kinds: readonly Kind[], rounds: number): Promise<Gat
 }
 
 async function run(): Promise<void> {
-  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small,agent').split(',').filter(isKind)
+  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small,agent')
+    .split(',')
+    .filter(isKind)
   const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
   const upstream = await start('upstream')
@@ -410,7 +502,12 @@ async function run(): Promise<void> {
                   against: bare,
                 }))
               : []),
-            { name: `${what}: translated`, served: ours, bytes: translated, against: kind === 'agent' ? parsed : bare },
+            {
+              name: `${what}: translated`,
+              served: ours,
+              bytes: translated,
+              against: kind === 'agent' ? parsed : bare,
+            },
           ],
           { atOnce: kind === 'bundled' ? 32 : 16, atLeast: warm[kind], rounds },
         )),
@@ -427,7 +524,11 @@ async function run(): Promise<void> {
       ['bare proxy', piping],
       ['translated', ours],
     ] as const)
-      mb[name] = await idleMb(served, bytesOf(name === 'translated' ? stranger : target, 'stream', 'idle'), streams)
+      mb[name] = await idleMb(
+        served,
+        bytesOf(name === 'translated' ? stranger : target, 'stream', 'idle'),
+        streams,
+      )
     const result: GatewayResult = { rows, firstByteUs, idle: { streams, mb } }
     process.send?.(result)
   } finally {

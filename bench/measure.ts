@@ -13,11 +13,20 @@ export type Measured = { name: string; us: number; ratio?: number }
  * All tasks in turn, several times over, so that whatever else the machine does falls on each alike. The best round's
  * median counts: nothing makes a machine faster than it is. `warmMs`: long code takes longer until it is compiled.
  */
-export async function measure(tasks: readonly Task[], { rounds = defaultRounds, ms = 60, warmMs = 180 } = {}): Promise<Measured[]> {
+export async function measure(
+  tasks: readonly Task[],
+  { rounds = defaultRounds, ms = 60, warmMs = 180 } = {},
+): Promise<Measured[]> {
   const best = new Map<string, number>()
   for (let round = 0; round < rounds; round++)
     for (const { name, units, work } of tasks) {
-      const bench = new Bench({ time: ms, warmupTime: round === 0 ? warmMs : ms / 4, iterations: 16, warmupIterations: 4, throws: true })
+      const bench = new Bench({
+        time: ms,
+        warmupTime: round === 0 ? warmMs : ms / 4,
+        iterations: 16,
+        warmupIterations: 4,
+        throws: true,
+      })
       bench.add(name, work)
       await bench.run()
       const result = bench.tasks[0]?.result

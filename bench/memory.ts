@@ -5,7 +5,13 @@ import { type Measured, measure } from './measure.ts'
 
 /** Runs with `--expose-gc` and a young generation so large that nothing is collected while a stream is counted. */
 
-export type Cost = { from: ProtocolName; to: ProtocolName; openBytes: number; garbageBytes: number; text: number }
+export type Cost = {
+  from: ProtocolName
+  to: ProtocolName
+  openBytes: number
+  garbageBytes: number
+  text: number
+}
 
 const used = () => {
   globalThis.gc?.()
@@ -45,10 +51,20 @@ async function growth(): Promise<{ messages: Measured[]; tools: Measured[] }> {
   const from = 'messages'
   const to = 'chat-completions'
   const grown = (turns: number, tools: number) => grownRequest(protocols[from], turns, tools)
-  const task = (name: string, wire: unknown, units: number) => ({ name, units, work: () => void translateRequest(wire, { from, to }) })
+  const task = (name: string, wire: unknown, units: number) => ({
+    name,
+    units,
+    work: () => void translateRequest(wire, { from, to }),
+  })
   return {
-    messages: await measure([10, 30, 100, 300, 1000].map(turns => task(`${turns * 3} messages`, grown(turns, 0), turns * 3))),
-    tools: await measure([10, 30, 100, 300, 1000].map(count => task(`${count} tools`, grown(1, count), count))),
+    messages: await measure(
+      [10, 30, 100, 300, 1000].map(turns =>
+        task(`${turns * 3} messages`, grown(turns, 0), turns * 3),
+      ),
+    ),
+    tools: await measure(
+      [10, 30, 100, 300, 1000].map(count => task(`${count} tools`, grown(1, count), count)),
+    ),
   }
 }
 

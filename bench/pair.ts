@@ -10,7 +10,11 @@ import { wrongInRequest, wrongInResponse, wrongInStream } from './right.ts'
  * compiled for all of them and slower for each. What is timed has to be right first.
  */
 
-const [from, to, part] = process.argv.slice(2) as [ProtocolName, ProtocolName, 'streams' | 'requests']
+const [from, to, part] = process.argv.slice(2) as [
+  ProtocolName,
+  ProtocolName,
+  'streams' | 'requests',
+]
 const now = 1_750_000_000
 /** Between equal protocols, what there is to do is another model name. */
 const named = from === to ? { model: 'other-model' } : {}
@@ -39,7 +43,9 @@ async function streams(): Promise<Task[]> {
     const { frames, events } = streamOf(protocols[from], kind)
     const json = frames.flatMap(frame => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
     const ones = frames.map(bytesOf)
-    const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) => bytesOf(frames.slice(i * 8, i * 8 + 8).join('')))
+    const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) =>
+      bytesOf(frames.slice(i * 8, i * 8 + 8).join('')),
+    )
     for (const chunks of [ones, eights]) refuse(await wrongInStream(translated(chunks), to, kind))
     const floor = `${kind} stream: parse + stringify`
     tasks.push(
@@ -53,8 +59,18 @@ async function streams(): Promise<Task[]> {
           for (const chunk of ones) parser.push(chunk)
         },
       },
-      { name: `${kind} stream, 1 event a chunk`, units: events, floor, work: () => translated(ones) },
-      { name: `${kind} stream, 8 events a chunk`, units: events, floor, work: () => translated(eights) },
+      {
+        name: `${kind} stream, 1 event a chunk`,
+        units: events,
+        floor,
+        work: () => translated(ones),
+      },
+      {
+        name: `${kind} stream, 8 events a chunk`,
+        units: events,
+        floor,
+        work: () => translated(eights),
+      },
     )
   }
   return tasks
@@ -82,4 +98,6 @@ function requests(): Task[] {
   return tasks
 }
 
-process.send?.(part === 'streams' ? await measure(await streams()) : await measure(requests(), { warmMs: 500 }))
+process.send?.(
+  part === 'streams' ? await measure(await streams()) : await measure(requests(), { warmMs: 500 }),
+)

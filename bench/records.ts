@@ -59,7 +59,8 @@ async function write(file: string, count: number, recordAt: (number: number) => 
   const cpu = process.cpuUsage()
   // A server adds some, and does something else; the writer gets turns between.
   for (let number = 0; number < count; ) {
-    for (let some = 0; some < 100 && number < count; some++) records.hooks.onUsage(recordAt(number++), request)
+    for (let some = 0; some < 100 && number < count; some++)
+      records.hooks.onUsage(recordAt(number++), request)
     const paused = performance.now()
     await new Promise(resolve => setImmediate(resolve))
     longestPauseMs = Math.max(longestPauseMs, performance.now() - paused)
@@ -68,24 +69,36 @@ async function write(file: string, count: number, recordAt: (number: number) => 
   }
   await records.close()
   const { user, system } = process.cpuUsage(cpu)
-  return { perSecond: count / ((performance.now() - since) / 1000), cpuUs: (user + system) / count, longestPauseMs }
+  return {
+    perSecond: count / ((performance.now() - since) / 1000),
+    cpuUs: (user + system) / count,
+    longestPauseMs,
+  }
 }
 
-const written = await write(join(folder, 'now.db'), Math.min(total, 200_000), number => ({ ...recordOf(number, now), time: new Date().toISOString() }))
+const written = await write(join(folder, 'now.db'), Math.min(total, 200_000), number => ({
+  ...recordOf(number, now),
+  time: new Date().toISOString(),
+}))
 const location = { file: join(folder, 'records.db') }
 await write(location.file, total, number => recordOf(number, now))
 
 const records = await openRecords(location)
 const adminKey = 'admin-secret-0123456789'
 const page = createConsole({ gateway: () => handler, adminKey, records })
-const handler: ConnectGateway = gateway({ keys: [], channels: [{ name: 'demo', embedded: 'demo' }] }, { ...page.hooks, logger: false })
+const handler: ConnectGateway = gateway(
+  { keys: [], channels: [{ name: 'demo', embedded: 'demo' }] },
+  { ...page.hooks, logger: false },
+)
 const server = createServer((request, response) => void page.handle(request, response))
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address() as AddressInfo
 
 /** A call of a page of the console. @throws Error if it is refused */
 async function ask(path: string): Promise<{ sums?: { requests: number }[] }> {
-  const response = await fetch(`http://127.0.0.1:${port}/console/api/${path}`, { headers: { authorization: `Bearer ${adminKey}` } })
+  const response = await fetch(`http://127.0.0.1:${port}/console/api/${path}`, {
+    headers: { authorization: `Bearer ${adminKey}` },
+  })
   if (!response.ok) throw new Error(`${path}: ${response.status}`)
   return (await response.json()) as { sums?: { requests: number }[] }
 }
@@ -107,7 +120,10 @@ const calls: [name: string, path: string][] = [
   ['requests of a status that there is not', 'records?limit=50&status=429'],
   ['requests of a model that there is not', 'records?limit=50&model=none'],
   ['requests of one key and model that has none', 'records?limit=50&key=key-1&model=model-0'],
-  ['50 requests of a day three weeks ago', `records?limit=50&from=${now - 21 * 24 * hour}&to=${now - 20 * 24 * hour}`],
+  [
+    '50 requests of a day three weeks ago',
+    `records?limit=50&from=${now - 21 * 24 * hour}&to=${now - 20 * 24 * hour}`,
+  ],
 ]
 const queries: RecordsResult['queries'] = []
 for (const [name, path] of calls) {
@@ -121,7 +137,8 @@ for (const [name, path] of calls) {
   queries.push({ name, ms: sorted[3] ?? Number.NaN, mostMs: sorted.at(-1) ?? Number.NaN })
 }
 const { sums = [] } = await ask(`usage?from=0&to=${now + hour}`)
-if (sums.reduce((all, { requests }) => all + requests, 0) !== total) throw new Error('records are missing')
+if (sums.reduce((all, { requests }) => all + requests, 0) !== total)
+  throw new Error('records are missing')
 server.close()
 server.closeAllConnections()
 await handler.close()

@@ -7,7 +7,12 @@ import type { RecordsResult } from './records.ts'
 import type { SocketsResult } from './sockets.ts'
 import type { Timed, TrafficKind, TrafficResult } from './traffic.ts'
 
-export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
+export type PairResult = {
+  from: ProtocolName
+  to: ProtocolName
+  part: 'streams' | 'requests'
+  measures: Measured[]
+}
 export type Results = {
   pairs: PairResult[]
   traffic?: PairTraffic[]
@@ -25,10 +30,18 @@ const table = (head: string[], rows: string[][]) =>
 /** One table for each thing measured: sources down, targets across. */
 function pairTables(pairs: readonly PairResult[]): string {
   const names = [
-    ...new Set(pairs.flatMap(({ measures }) => measures.flatMap(({ name, ratio }) => (ratio === undefined || name.includes('split') ? [] : [name])))),
+    ...new Set(
+      pairs.flatMap(({ measures }) =>
+        measures.flatMap(({ name, ratio }) =>
+          ratio === undefined || name.includes('split') ? [] : [name],
+        ),
+      ),
+    ),
   ]
   const find = (from: ProtocolName, to: ProtocolName, name: string) =>
-    pairs.flatMap(pair => (pair.from === from && pair.to === to ? pair.measures : [])).find(one => one.name === name)
+    pairs
+      .flatMap(pair => (pair.from === from && pair.to === to ? pair.measures : []))
+      .find(one => one.name === name)
   return names
     .map(name => {
       const base = name.replace(/, \d events? a chunk$/, '')
@@ -37,10 +50,14 @@ function pairTables(pairs: readonly PairResult[]): string {
       const sources = protocolNames.filter(from => pairs.some(pair => pair.from === from))
       const rows = sources.map(from => [
         from,
-        ...[floor, ...(split ? [split] : [])].map(row => best(protocolNames.map(to => find(from, to, row)?.us))),
+        ...[floor, ...(split ? [split] : [])].map(row =>
+          best(protocolNames.map(to => find(from, to, row)?.us)),
+        ),
         ...protocolNames.map(to => {
           const found = find(from, to, name)
-          return found?.ratio === undefined ? '' : `${found.us.toFixed(2)} (${found.ratio.toFixed(2)}×)`
+          return found?.ratio === undefined
+            ? ''
+            : `${found.us.toFixed(2)} (${found.ratio.toFixed(2)}×)`
         }),
       ])
       const unit = split ? 'µs per event' : 'µs'
@@ -49,10 +66,12 @@ function pairTables(pairs: readonly PairResult[]): string {
     .join('\n')
 }
 
-const best = (values: (number | undefined)[]) => Math.min(...values.filter(value => value !== undefined)).toFixed(2)
+const best = (values: (number | undefined)[]) =>
+  Math.min(...values.filter(value => value !== undefined)).toFixed(2)
 
 function memoryTables({ costs, messages, tools }: NonNullable<Results['memory']>): string {
-  const cells = (show: (cost: Cost) => string) => protocolNames.map(from => [from, ...costs.filter(cost => cost.from === from).map(show)])
+  const cells = (show: (cost: Cost) => string) =>
+    protocolNames.map(from => [from, ...costs.filter(cost => cost.from === from).map(show)])
   const head = ['from', ...protocolNames.map(to => `to ${to}`)]
   const grown = (list: Measured[]) =>
     table(
@@ -93,7 +112,11 @@ const throughputTable = (rows: readonly GatewayRow[]) =>
   )
 
 /** A section of RESULTS.md: the gateway compared with itself plus records, log and metrics. */
-export const operationsTable = (rows: readonly GatewayRow[], machine: string, load: string) => `## Records, log and metrics
+export const operationsTable = (
+  rows: readonly GatewayRow[],
+  machine: string,
+  load: string,
+) => `## Records, log and metrics
 
 Written by \`npm run bench -- --operations\` on ${machine}. Load of the machine before the run: ${load}.
 
@@ -102,15 +125,35 @@ Messages clients before a chat-completions upstream, 16 requests at once. The ac
 ${throughputTable(rows)}`
 
 /** A section of RESULTS.md: responses over WebSocket next to SSE. */
-export const socketsTables = ({ deltas, exchanges, rows, turns, conversations }: SocketsResult, machine: string, load: string) => `## WebSocket next to SSE
+export const socketsTables = (
+  { deltas, exchanges, rows, turns, conversations }: SocketsResult,
+  machine: string,
+  load: string,
+) => `## WebSocket next to SSE
 
 Written by \`npm run bench -- --sockets\` on ${machine}. Load of the machine before the run: ${load}.
 
 A responses client and a responses upstream, with the gateway between them in a process of its own. Each side uses one connection, which is open already. A response has ${deltas} text deltas. Time from the request to the first event with one request in flight, median of ${exchanges}; bytes of one exchange.
 
 ${table(
-  ['client → upstream', 'first event, µs', 'client sends', 'client receives', 'upstream receives', 'upstream sends'],
-  rows.map(row => [row.name, ...[row.firstUs, row.clientSent, row.clientReceived, row.upstreamReceived, row.upstreamSent].map(value => value.toFixed(0))]),
+  [
+    'client → upstream',
+    'first event, µs',
+    'client sends',
+    'client receives',
+    'upstream receives',
+    'upstream sends',
+  ],
+  rows.map(row => [
+    row.name,
+    ...[
+      row.firstUs,
+      row.clientSent,
+      row.clientReceived,
+      row.upstreamReceived,
+      row.upstreamSent,
+    ].map(value => value.toFixed(0)),
+  ]),
 )}
 Bytes that a client sends for a conversation of ${turns} turns without a store:
 
@@ -136,11 +179,22 @@ Resident memory of ${idle.streams} open streams that say nothing, MB:
 
 ${table(
   ['', 'MB', 'KB a stream'],
-  Object.entries(idle.mb).map(([name, mb]) => [name, mb.toFixed(0), ((mb * 1000) / idle.streams).toFixed(1)]),
+  Object.entries(idle.mb).map(([name, mb]) => [
+    name,
+    mb.toFixed(0),
+    ((mb * 1000) / idle.streams).toFixed(1),
+  ]),
 )}`
 }
 
-function recordsTable({ records, perSecond, cpuUs, longestPauseMs, megabytes, queries }: RecordsResult): string {
+function recordsTable({
+  records,
+  perSecond,
+  cpuUs,
+  longestPauseMs,
+  megabytes,
+  queries,
+}: RecordsResult): string {
   return `### Records in the embedded database
 
 Written as they come, through the whole path: ${perSecond.toFixed(0)} records per second, with ${cpuUs.toFixed(0)} µs of processor time each. The longest pause of the process was ${longestPauseMs.toFixed(0)} ms. With ${records} records of 30 days in a file of ${megabytes.toFixed(0)} MB, these calls of the console over HTTP:
@@ -151,7 +205,13 @@ ${table(
 )}`
 }
 
-const peerWords = ['text stream', 'agent stream', 'request of 1 KB', 'request of 150 KB', 'response']
+const peerWords = [
+  'text stream',
+  'agent stream',
+  'request of 1 KB',
+  'request of 150 KB',
+  'response',
+]
 
 /** A row for each contender and pair that it supports; "cannot" in the columns that it does not. */
 function peerTable(peers: readonly Peer[]): string {
@@ -162,8 +222,12 @@ function peerTable(peers: readonly Peer[]): string {
     `${from} → ${to}`,
     name,
     ...peerWords.map(word => {
-      const [theirs, own] = [word, `wireglot: ${word}`].map(name => measures.find(one => one.name === name)?.ratio)
-      return theirs === undefined || own === undefined ? 'cannot' : `${theirs.toFixed(2)}${wrong[word] === undefined ? '' : '\\*'} : ${own.toFixed(2)}`
+      const [theirs, own] = [word, `wireglot: ${word}`].map(
+        name => measures.find(one => one.name === name)?.ratio,
+      )
+      return theirs === undefined || own === undefined
+        ? 'cannot'
+        : `${theirs.toFixed(2)}${wrong[word] === undefined ? '' : '\\*'} : ${own.toFixed(2)}`
     }),
   ])
   return `### Compared with other packages
@@ -173,7 +237,10 @@ How many times the floor: theirs, and this library's in the same process. \`cann
 ${table(['', 'package', ...peerWords], rows)}`
 }
 
-export function written({ pairs, memory, gateway, records, peers }: Results, machine: string): string {
+export function written(
+  { pairs, memory, gateway, records, peers }: Results,
+  machine: string,
+): string {
   return `# What it costs
 
 ## Synthetic fixtures
@@ -189,14 +256,20 @@ ${records ? recordsTable(records) : ''}
 ${peers && peers.length > 0 ? peerTable(peers) : 'Other packages were not installed for this run: `bench/peers/package.json` says how.\n'}`
 }
 
-const quantile = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+const quantile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
 /** Count, ratio of the sums, and median, 90th percentile and worst of the single ratios. */
 function spread(timed: readonly Timed[]): string[] {
   if (timed.length === 0) return ['0', '', '', '', '']
   const sum = (of: (one: Timed) => number) => timed.reduce((total, one) => total + of(one), 0)
   const ratios = timed.map(({ us, floorUs }) => us / floorUs).sort((a, b) => a - b)
-  const reported = [sum(({ us }) => us) / sum(({ floorUs }) => floorUs), quantile(ratios, 0.5), quantile(ratios, 0.9), quantile(ratios, 1)]
+  const reported = [
+    sum(({ us }) => us) / sum(({ floorUs }) => floorUs),
+    quantile(ratios, 0.5),
+    quantile(ratios, 0.9),
+    quantile(ratios, 1),
+  ]
   return [String(timed.length), ...reported.map(ratio => ratio.toFixed(2))]
 }
 
@@ -215,9 +288,11 @@ type SectionName = (typeof sectionNames)[number]
 
 /** The first section of RESULTS.md: recorded and captured traffic. */
 export function trafficTables(pairs: readonly PairTraffic[], machine: string): string {
-  const timedOf = (kind: TrafficKind) => pairs.flatMap(({ timed }) => timed.filter(one => one.kind === kind))
+  const timedOf = (kind: TrafficKind) =>
+    pairs.flatMap(({ timed }) => timed.filter(one => one.kind === kind))
   const clients = [...new Set(timedOf('recorded').flatMap(({ client }) => client ?? []))].sort()
-  const refused = (kind: TrafficKind) => pairs.reduce((total, one) => total + (one.refused[kind] ?? 0), 0)
+  const refused = (kind: TrafficKind) =>
+    pairs.reduce((total, one) => total + (one.refused[kind] ?? 0), 0)
   const kinds = Object.keys(trafficTitles) as TrafficKind[]
   return `## Real traffic
 
@@ -233,14 +308,21 @@ ${table(
 
 ${table(
   ['client', ...spreadHead],
-  clients.map(client => [client, ...spread(timedOf('recorded').filter(one => one.client === client))]),
+  clients.map(client => [
+    client,
+    ...spread(timedOf('recorded').filter(one => one.client === client)),
+  ]),
 )}
 ${kinds
   .map(
     kind =>
       `### ${trafficTitles[kind]}, by pair\n\n${table(
         ['pair', ...spreadHead, 'refused'],
-        pairs.map(({ from, to, timed, refused }) => [`${from} → ${to}`, ...spread(timed.filter(one => one.kind === kind)), String(refused[kind] ?? 0)]),
+        pairs.map(({ from, to, timed, refused }) => [
+          `${from} → ${to}`,
+          ...spread(timed.filter(one => one.kind === kind)),
+          String(refused[kind] ?? 0),
+        ]),
       )}`,
   )
   .join('\n')}`
@@ -255,7 +337,11 @@ export function sectionIn(text: string, name: SectionName): string {
 
 /** The text of RESULTS.md with these sections, in front of all others. `section`: empty if there is none. */
 export function withSections(text: string, section: (name: SectionName) => string): string {
-  const sections = sectionNames.flatMap(name => (section(name) === '' ? [] : [`<!-- ${name} -->\n${section(name).trim()}\n<!-- /${name} -->\n\n`]))
+  const sections = sectionNames.flatMap(name =>
+    section(name) === ''
+      ? []
+      : [`<!-- ${name} -->\n${section(name).trim()}\n<!-- /${name} -->\n\n`],
+  )
   const bare = text.replace(/<!-- (traffic|operations|sockets) -->.*<!-- \/\1 -->\n\n/gs, '')
   const title = bare.indexOf('\n\n') + 2
   return `${bare.slice(0, title)}${sections.join('')}${bare.slice(title)}`

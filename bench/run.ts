@@ -12,7 +12,16 @@ import type { Cost } from './memory.ts'
 import { contenderNames, isInstalled } from './peers/contenders.ts'
 import type { PeerResult } from './peers/peer.ts'
 import type { RecordsResult } from './records.ts'
-import { operationsTable, type Results, sectionIn, sectionNames, socketsTables, trafficTables, withSections, written } from './report.ts'
+import {
+  operationsTable,
+  type Results,
+  sectionIn,
+  sectionNames,
+  socketsTables,
+  trafficTables,
+  withSections,
+  written,
+} from './report.ts'
 import type { SocketsResult } from './sockets.ts'
 import type { TrafficResult } from './traffic.ts'
 
@@ -25,7 +34,17 @@ import type { TrafficResult } from './traffic.ts'
  * and BENCH_PEERS where, if not there.
  */
 
-const parts = ['traffic', 'operations', 'sockets', 'streams', 'requests', 'gateway', 'memory', 'records', 'peers'] as const
+const parts = [
+  'traffic',
+  'operations',
+  'sockets',
+  'streams',
+  'requests',
+  'gateway',
+  'memory',
+  'records',
+  'peers',
+] as const
 
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -34,7 +53,11 @@ const given = (name: string) => {
 const has = (name: string) => process.argv.includes(`--${name}`)
 const alone = sectionNames.find(has)
 const only = alone ?? given('only')
-const wanted = parts.filter(part => (only === undefined ? !has('check') || part === 'streams' || part === 'requests' : only.split(',').includes(part)))
+const wanted = parts.filter(part =>
+  only === undefined
+    ? !has('check') || part === 'streams' || part === 'requests'
+    : only.split(',').includes(part),
+)
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 const shared = process.env['WIREGLOT_SHARED'] ?? here('../../shared')
@@ -42,7 +65,9 @@ const shared = process.env['WIREGLOT_SHARED'] ?? here('../../shared')
 const built = mkdtempSync(here('../node_modules/.bench-'))
 const load = loadavg()[0]?.toFixed(1) ?? 'unknown'
 await build({
-  entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'sockets', 'records', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
+  entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'sockets', 'records', 'peers/peer'].map(
+    name => ({ in: here(`${name}.ts`), out: basename(name) }),
+  ),
   outdir: built,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -51,7 +76,9 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'es2023',
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
+  },
 })
 
 function inProcess<T>(name: string, args: string[] = [], execArgv: string[] = []): Promise<T> {
@@ -62,12 +89,16 @@ function inProcess<T>(name: string, args: string[] = [], execArgv: string[] = []
   })
 }
 
-const isRequested = (way: 'from' | 'to', name: string) => given(way) === undefined || given(way) === name
+const isRequested = (way: 'from' | 'to', name: string) =>
+  given(way) === undefined || given(way) === name
 const pairs = protocolNames
   .flatMap(from => protocolNames.map(to => ({ from, to })))
   .filter(({ from, to }) => isRequested('from', from) && isRequested('to', to))
 
-async function measured(part: 'streams' | 'requests', { from, to }: (typeof pairs)[number]): Promise<Measured[]> {
+async function measured(
+  part: 'streams' | 'requests',
+  { from, to }: (typeof pairs)[number],
+): Promise<Measured[]> {
   return inProcess<Measured[]>('pair', [from, to, part])
 }
 
@@ -77,12 +108,22 @@ async function comparePeers(dir: string): Promise<Results['peers']> {
   for (const name of contenderNames.filter(name => isInstalled(dir, name)))
     for (const { from, to } of pairs.filter(({ from, to }) => from !== to)) {
       const peer = await inProcess<PeerResult>('peer', [name, from, to, dir]).catch(
-        (error: Error): PeerResult => ({ name, version: '', measures: [], wrong: {}, cannot: { everything: error.message } }),
+        (error: Error): PeerResult => ({
+          name,
+          version: '',
+          measures: [],
+          wrong: {},
+          cannot: { everything: error.message },
+        }),
       )
       found.push({ from, to, ...peer })
-      const reported = peer.measures.flatMap(({ name, ratio }) => (ratio === undefined ? [] : [`${name} ${ratio.toFixed(2)}×`]))
+      const reported = peer.measures.flatMap(({ name, ratio }) =>
+        ratio === undefined ? [] : [`${name} ${ratio.toFixed(2)}×`],
+      )
       const not = Object.entries(peer.cannot).map(([what, why]) => `${what}: ${why}`)
-      console.log(`${name}, ${from} → ${to}: ${reported.join('; ') || 'cannot'}${reported.length > 0 && not.length > 0 ? `; cannot ${not.join('; ')}` : ''}`)
+      console.log(
+        `${name}, ${from} → ${to}: ${reported.join('; ') || 'cannot'}${reported.length > 0 && not.length > 0 ? `; cannot ${not.join('; ')}` : ''}`,
+      )
     }
   return found
 }
@@ -96,22 +137,35 @@ if (wanted.includes('traffic') && existsSync(shared)) {
     console.log(`${from} → ${to}: measured`)
   }
 } else if (wanted.includes('traffic')) console.log(`no traffic is measured: ${shared} is not there`)
-for (const part of wanted.filter((part): part is 'streams' | 'requests' => part === 'streams' || part === 'requests'))
+for (const part of wanted.filter(
+  (part): part is 'streams' | 'requests' => part === 'streams' || part === 'requests',
+))
   for (const pair of pairs) {
     const measures = await measured(part, pair)
     results.pairs.push({ ...pair, part, measures })
     const notes = measures.flatMap(({ name, us, ratio }) =>
-      ratio === undefined || name.includes('split') ? [] : [`${name} ${us.toFixed(2)} µs, ${ratio.toFixed(2)}×`],
+      ratio === undefined || name.includes('split')
+        ? []
+        : [`${name} ${us.toFixed(2)} µs, ${ratio.toFixed(2)}×`],
     )
     console.log(`${pair.from} → ${pair.to}: ${notes.join('; ')}`)
   }
 if (wanted.includes('memory'))
-  results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])
-const operated = wanted.includes('operations') ? await inProcess<GatewayRow[]>('gateway', ['--operated']) : undefined
-const overSockets = wanted.includes('sockets') ? await inProcess<SocketsResult>('sockets') : undefined
+  results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>(
+    'memory',
+    [],
+    ['--expose-gc', '--max-semi-space-size=256'],
+  )
+const operated = wanted.includes('operations')
+  ? await inProcess<GatewayRow[]>('gateway', ['--operated'])
+  : undefined
+const overSockets = wanted.includes('sockets')
+  ? await inProcess<SocketsResult>('sockets')
+  : undefined
 if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
 if (wanted.includes('records')) results.records = await inProcess<RecordsResult>('records')
-if (wanted.includes('peers')) results.peers = await comparePeers(process.env['BENCH_PEERS'] ?? here('peers'))
+if (wanted.includes('peers'))
+  results.peers = await comparePeers(process.env['BENCH_PEERS'] ?? here('peers'))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
 const old = readFileSync(here('RESULTS.md'), 'utf8')
@@ -120,18 +174,28 @@ const sections = {
   operations: operated && operationsTable(operated, machine, load),
   sockets: overSockets && socketsTables(overSockets, machine, load),
 }
-const text = withSections(alone ? old : written(results, machine), name => sections[name] ?? sectionIn(old, name))
-if (alone && sections[alone] !== undefined && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+const text = withSections(
+  alone ? old : written(results, machine),
+  name => sections[name] ?? sectionIn(old, name),
+)
+if (alone && sections[alone] !== undefined && !given('from') && !given('to'))
+  writeFileSync(here('RESULTS.md'), text)
 if (alone) console.log(sections[alone] ?? '')
-else if (only === undefined && !has('check') && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+else if (only === undefined && !has('check') && !given('from') && !given('to'))
+  writeFileSync(here('RESULTS.md'), text)
 else console.log(text)
 
 /** The ratios to floors of the same run: they hold on other machines too, where times do not. */
 type Baseline = Record<string, number>
 
 const keyOf = ({ from, to }: (typeof pairs)[number], name: string) => `${from} → ${to}: ${name}`
-const ratiosOf = (pair: (typeof pairs)[number], measures: readonly Measured[]): [string, number][] =>
-  measures.flatMap(({ name, ratio }) => (ratio === undefined || name.includes('split') ? [] : [[keyOf(pair, name), ratio]]))
+const ratiosOf = (
+  pair: (typeof pairs)[number],
+  measures: readonly Measured[],
+): [string, number][] =>
+  measures.flatMap(({ name, ratio }) =>
+    ratio === undefined || name.includes('split') ? [] : [[keyOf(pair, name), ratio]],
+  )
 
 const readBaseline = () => JSON.parse(readFileSync(here('baseline.json'), 'utf8')) as Baseline
 
@@ -139,7 +203,9 @@ const readBaseline = () => JSON.parse(readFileSync(here('baseline.json'), 'utf8'
 if (has('baseline')) {
   const old = readBaseline()
   const ratios: Baseline = Object.fromEntries(
-    results.pairs.flatMap(pair => ratiosOf(pair, pair.measures)).map(([key, ratio]) => [key, Math.min(Number(ratio.toFixed(3)), old[key] ?? Infinity)]),
+    results.pairs
+      .flatMap(pair => ratiosOf(pair, pair.measures))
+      .map(([key, ratio]) => [key, Math.min(Number(ratio.toFixed(3)), old[key] ?? Infinity)]),
   )
   writeFileSync(here('baseline.json'), `${JSON.stringify(ratios, null, 2)}\n`)
 }
@@ -152,12 +218,19 @@ if (has('check')) {
   const slower: string[] = []
   for (const { part, measures, ...pair } of results.pairs) {
     const best = new Map(ratiosOf(pair, measures))
-    const tooSlow = () => [...best].filter(([key, ratio]) => ratio > (baseline[key] ?? Infinity) * noise)
+    const tooSlow = () =>
+      [...best].filter(([key, ratio]) => ratio > (baseline[key] ?? Infinity) * noise)
     for (let again = 0; again < 2 && tooSlow().length > 0; again++)
-      for (const [key, ratio] of ratiosOf(pair, await measured(part, pair))) best.set(key, Math.min(ratio, best.get(key) ?? Infinity))
-    for (const [key, ratio] of tooSlow()) slower.push(`${key}: ${ratio.toFixed(2)}× its floor, was ${baseline[key]?.toFixed(2)}×`)
+      for (const [key, ratio] of ratiosOf(pair, await measured(part, pair)))
+        best.set(key, Math.min(ratio, best.get(key) ?? Infinity))
+    for (const [key, ratio] of tooSlow())
+      slower.push(`${key}: ${ratio.toFixed(2)}× its floor, was ${baseline[key]?.toFixed(2)}×`)
   }
-  console.log(slower.length > 0 ? `slower than before:\n${slower.join('\n')}` : 'nothing is slower than before')
+  console.log(
+    slower.length > 0
+      ? `slower than before:\n${slower.join('\n')}`
+      : 'nothing is slower than before',
+  )
   if (slower.length > 0) process.exitCode = 1
 }
 rmSync(built, { recursive: true })

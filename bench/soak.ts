@@ -6,7 +6,17 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeSection } from '../test/tools/reliability.ts'
 import { chart } from './soak/chart.ts'
-import { type Counts, faults, isQuietLeaver, type Message, type Order, type Phase, phases, rampMs, type Window } from './soak/plan.ts'
+import {
+  type Counts,
+  faults,
+  isQuietLeaver,
+  type Message,
+  type Order,
+  type Phase,
+  phases,
+  rampMs,
+  type Window,
+} from './soak/plan.ts'
 
 /**
  * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. The pairs of four protocols in turn,
@@ -28,7 +38,15 @@ const record = given('record')
 
 type Sample = Extract<Message, { heap: number }> & { at: number }
 type Ended = Map<Phase, { under: number[]; quiet: number[] }>
-type Measured = { streams: number; samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
+type Measured = {
+  streams: number
+  samples: Sample[]
+  rest: { before: Sample; after: Sample }
+  windows: Window[]
+  ended: Ended
+  open: number
+  counts: Counts
+}
 
 async function soak(): Promise<Measured> {
   const built = mkdtempSync(join(tmpdir(), 'soak-'))
@@ -40,7 +58,9 @@ async function soak(): Promise<Measured> {
     platform: 'node',
     format: 'esm',
     target: 'es2023',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
+    },
   })
   const children: ChildProcess[] = []
   const samples: Sample[] = []
@@ -58,8 +78,15 @@ async function soak(): Promise<Measured> {
     else if ('ended' in message) ends.set(message.ended, message.at)
     hear(message)
   }
-  function start(file: string, env: Record<string, string>, execArgv = process.execArgv): ChildProcess {
-    const child = fork(file, { env: { ...process.env, SOAK_PAUSE: String(pauseMs), SOAK_WORDS: String(words), ...env }, execArgv })
+  function start(
+    file: string,
+    env: Record<string, string>,
+    execArgv = process.execArgv,
+  ): ChildProcess {
+    const child = fork(file, {
+      env: { ...process.env, SOAK_PAUSE: String(pauseMs), SOAK_WORDS: String(words), ...env },
+      execArgv,
+    })
     child.on('message', message => take(message as Message))
     children.push(child)
     return child
@@ -71,7 +98,8 @@ async function soak(): Promise<Measured> {
         if (found !== undefined) resolve(found)
       }
     })
-  const port = () => when(message => ('port' in message ? `http://127.0.0.1:${message.port}` : undefined))
+  const port = () =>
+    when(message => ('port' in message ? `http://127.0.0.1:${message.port}` : undefined))
   const path = (name: string) => fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
 
   const upstream = start(path('upstream'), {})
@@ -101,7 +129,8 @@ async function soak(): Promise<Measured> {
   const ended: Ended = new Map(phases.map(phase => [phase, { under: [], quiet: [] }]))
   for (const [word, { phase, at: since }] of gone) {
     const end = ends.get(word)
-    if (end !== undefined) ended.get(phase)?.[isQuietLeaver(word) ? 'quiet' : 'under'].push(end - since)
+    if (end !== undefined)
+      ended.get(phase)?.[isQuietLeaver(word) ? 'quiet' : 'under'].push(end - since)
   }
   for (const child of children) child.disconnect()
   rmSync(built, { recursive: true })
@@ -131,12 +160,22 @@ async function busy(order: (one: Order) => void, next: () => Promise<Sample>): P
 }
 
 /** Of a core, from one sample to the next. */
-const coresOf = (samples: readonly Sample[]) => samples.slice(1).map((one, i) => (one.cpuMs - (samples[i]?.cpuMs ?? 0)) / (one.at - (samples[i]?.at ?? 0)))
-const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
-const median = (list: readonly number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
-const quarters = <T>(list: readonly T[]): T[][] => [0, 1, 2, 3].map(i => list.slice(Math.floor((list.length * i) / 4), Math.floor((list.length * (i + 1)) / 4)))
-const shown = (list: readonly number[], digits = 0) => list.map(value => value.toFixed(digits)).join(', ')
-const at = (list: readonly number[], share: number) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
+const coresOf = (samples: readonly Sample[]) =>
+  samples
+    .slice(1)
+    .map((one, i) => (one.cpuMs - (samples[i]?.cpuMs ?? 0)) / (one.at - (samples[i]?.at ?? 0)))
+const mean = (list: readonly number[]) =>
+  list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
+const median = (list: readonly number[]) =>
+  list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+const quarters = <T>(list: readonly T[]): T[][] =>
+  [0, 1, 2, 3].map(i =>
+    list.slice(Math.floor((list.length * i) / 4), Math.floor((list.length * (i + 1)) / 4)),
+  )
+const shown = (list: readonly number[], digits = 0) =>
+  list.map(value => value.toFixed(digits)).join(', ')
+const at = (list: readonly number[], share: number) =>
+  list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
 
 /** When a hundred clients leave at once, the longest time that the last of their upstream calls may continue. */
 const leftWithinMs = 100
@@ -151,22 +190,34 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
   const { whole, reported, sold, left, lost, mixed } = counts
   const all = whole + reported + sold + left + lost + mixed
   const rows = [
-    ['streams and complete responses', `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a chunk every ${pauseMs} ms`],
+    [
+      'streams and complete responses',
+      `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a chunk every ${pauseMs} ms`,
+    ],
     ['complete and correct, compared byte by byte', whole.toLocaleString('en')],
-    ['failed upstream, reported to the client', `${reported.toLocaleString('en')} (${faults.join(', ')})`],
+    [
+      'failed upstream, reported to the client',
+      `${reported.toLocaleString('en')} (${faults.join(', ')})`,
+    ],
     ['failed upstream, shown as a success', String(sold)],
     ['client disconnected', left.toLocaleString('en')],
     ['lost', String(lost)],
     ['mixed with another stream', String(mixed)],
     ['CPU of the gateway, share of one core', `${(mean(cores) * 100).toFixed(0)} %`],
     ['heap after garbage collection, by quarter of the run', `${shown(heaps)} MB`],
-    ['resident memory, by quarter', `${shown(sizes)} MB, at most ${Math.max(...samples.map(({ rss }) => rss / 1e6)).toFixed(0)} MB`],
+    [
+      'resident memory, by quarter',
+      `${shown(sizes)} MB, at most ${Math.max(...samples.map(({ rss }) => rss / 1e6)).toFixed(0)} MB`,
+    ],
     ['handles (sockets, timers), by quarter', shown(handles)],
     [
       'idle heap and handles, before → after',
       `${(rest.before.heap / 1e6).toFixed(1)} → ${(rest.after.heap / 1e6).toFixed(1)} MB, ${rest.before.handles} → ${rest.after.handles}`,
     ],
-    ['first byte of a stream, median and p99, by quarter', `${shown(p50, 1)} ms; ${shown(p99, 1)} ms`],
+    [
+      'first byte of a stream, median and p99, by quarter',
+      `${shown(p50, 1)} ms; ${shown(p99, 1)} ms`,
+    ],
     ...[...ended].flatMap(([phase, { under, quiet }]) =>
       [
         [`client disconnects ${phase}, under load`, under],
@@ -185,7 +236,9 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
   for (const one of counts.wrong) console.log(`wrong: ${one}`)
   const faultsFound = [
     ...(whole === 0 ? ['nothing came through'] : []),
-    ...(sold + lost + mixed + open > 0 ? ['streams were lost, mixed up, sold as whole, or are open still'] : []),
+    ...(sold + lost + mixed + open > 0
+      ? ['streams were lost, mixed up, sold as whole, or are open still']
+      : []),
     // The first quarter warms up.
     ...(grows(heaps, 5) ? ['the heap grows'] : []),
     ...(grows(handles, 20) ? ['the handles grow'] : []),
@@ -193,14 +246,25 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
     ...(rest.after.handles > rest.before.handles + 5 ? ['handles stay behind'] : []),
     ...(rest.after.heap > rest.before.heap + 20e6 ? ['memory stays behind'] : []),
     ...[...ended].flatMap(([phase, { quiet }]) =>
-      at(quiet, 1) > leftWithinMs ? [`upstream calls of those that left ${phase} ended more than ${leftWithinMs} ms later`] : [],
+      at(quiet, 1) > leftWithinMs
+        ? [`upstream calls of those that left ${phase} ended more than ${leftWithinMs} ms later`]
+        : [],
     ),
-    ...[...ended].flatMap(([phase, { quiet }]) => (quiet.length < 100 ? [`only ${quiet.length} of 100 upstream calls of those that left ${phase} ended`] : [])),
+    ...[...ended].flatMap(([phase, { quiet }]) =>
+      quiet.length < 100
+        ? [`only ${quiet.length} of 100 upstream calls of those that left ${phase} ended`]
+        : [],
+    ),
   ]
   for (const one of faultsFound) console.log(`not as it should be: ${one}`)
   if (record !== undefined) {
     const named = `${record}.svg`
-    writeSection(record, [...['| | |', '| --- | --- |'], ...rows.map(([what, figure]) => `| ${what} | ${figure} |`), '', `![Over the time](../bench/${named})`])
+    writeSection(record, [
+      ...['| | |', '| --- | --- |'],
+      ...rows.map(([what, figure]) => `| ${what} | ${figure} |`),
+      '',
+      `![Over the time](../bench/${named})`,
+    ])
     writeFileSync(new URL(named, import.meta.url), drawn(samples, cores, windows))
   }
   return faultsFound.length > 0 ? 1 : 0
@@ -210,7 +274,11 @@ function grows([, second = 0, , last = 0]: readonly number[], margin: number): b
   return last > second * 1.25 + margin
 }
 
-function drawn(samples: readonly Sample[], cores: readonly number[], windows: readonly Window[]): string {
+function drawn(
+  samples: readonly Sample[],
+  cores: readonly number[],
+  windows: readonly Window[],
+): string {
   return chart(
     [
       {
@@ -220,7 +288,10 @@ function drawn(samples: readonly Sample[], cores: readonly number[], windows: re
           { name: 'process', values: samples.map(({ rss }) => rss / 1e6) },
         ],
       },
-      { title: 'handles of the gateway', lines: [{ name: 'sockets, timers', values: samples.map(({ handles }) => handles) }] },
+      {
+        title: 'handles of the gateway',
+        lines: [{ name: 'sockets, timers', values: samples.map(({ handles }) => handles) }],
+      },
       {
         title: 'first byte of a stream, ms',
         lines: [
@@ -228,7 +299,10 @@ function drawn(samples: readonly Sample[], cores: readonly number[], windows: re
           { name: '99 of 100', values: windows.map(({ p99 }) => p99) },
         ],
       },
-      { title: 'processor of the gateway, % of a core', lines: [{ name: 'processor', values: cores.map(core => core * 100) }] },
+      {
+        title: 'processor of the gateway, % of a core',
+        lines: [{ name: 'processor', values: cores.map(core => core * 100) }],
+      },
     ],
     minutes,
   )

@@ -11,10 +11,23 @@ import { gateway } from '../src/hosts/connect.ts'
  */
 
 /** For one way through the gateway. `firstUs`: from the request to the first event, median. Bytes: of one exchange on a connection that is open already, with TCP payload alone. */
-type Row = { name: string; firstUs: number; clientSent: number; clientReceived: number; upstreamSent: number; upstreamReceived: number }
+type Row = {
+  name: string
+  firstUs: number
+  clientSent: number
+  clientReceived: number
+  upstreamSent: number
+  upstreamReceived: number
+}
 /** `sent`: bytes of all requests of a conversation. */
 type Conversation = { name: string; sent: number }
-export type SocketsResult = { deltas: number; exchanges: number; rows: Row[]; turns: number; conversations: Conversation[] }
+export type SocketsResult = {
+  deltas: number
+  exchanges: number
+  rows: Row[]
+  turns: number
+  conversations: Conversation[]
+}
 
 const deltas = 200
 const exchanges = 600
@@ -25,7 +38,13 @@ const turns = 10
 function eventsOf(id: string): string[] {
   const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
   const text = 'word '.repeat(deltas)
-  const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }
+  const item = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  }
   const usage = {
     input_tokens: 3,
     input_tokens_details: { cached_tokens: 0 },
@@ -33,12 +52,38 @@ function eventsOf(id: string): string[] {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 5,
   }
-  const response = { id, object: 'response', created_at: 1, model: 'm', status: 'completed', output: [item], error: null, incomplete_details: null, usage }
+  const response = {
+    id,
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    status: 'completed',
+    output: [item],
+    error: null,
+    incomplete_details: null,
+    usage,
+  }
   return [
-    { type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } },
-    { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
-    { type: 'response.content_part.added', ...at, part: { type: 'output_text', text: '', annotations: [] } },
-    ...Array.from({ length: deltas }, () => ({ type: 'response.output_text.delta', ...at, delta: 'word ', logprobs: [] })),
+    {
+      type: 'response.created',
+      response: { ...response, status: 'in_progress', output: [], usage: null },
+    },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...item, status: 'in_progress', content: [] },
+    },
+    {
+      type: 'response.content_part.added',
+      ...at,
+      part: { type: 'output_text', text: '', annotations: [] },
+    },
+    ...Array.from({ length: deltas }, () => ({
+      type: 'response.output_text.delta',
+      ...at,
+      delta: 'word ',
+      logprobs: [],
+    })),
     { type: 'response.output_text.done', ...at, text, logprobs: [] },
     { type: 'response.content_part.done', ...at, part: item.content[0] },
     { type: 'response.output_item.done', output_index: 0, item },
@@ -50,12 +95,17 @@ let made = 0
 const nextEvents = () => eventsOf(`resp_${++made}`)
 
 /** An upstream that sends a response at once, over SSE or WebSocket. `bytes`: of all its connections so far. */
-async function startUpstream(): Promise<{ port: number; bytes(): { sent: number; received: number }; close(): void }> {
+async function startUpstream(): Promise<{
+  port: number
+  bytes(): { sent: number; received: number }
+  close(): void
+}> {
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const event of nextEvents()) response.write(`event: ${/"type":"([\w.]+)"/.exec(event)?.[1] ?? ''}\ndata: ${event}\n\n`)
+      for (const event of nextEvents())
+        response.write(`event: ${/"type":"([\w.]+)"/.exec(event)?.[1] ?? ''}\ndata: ${event}\n\n`)
       response.end()
     })
   })
@@ -66,10 +116,14 @@ async function startUpstream(): Promise<{ port: number; bytes(): { sent: number;
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const sum = (of: (socket: Socket) => number) => [...sockets].reduce((total, socket) => total + of(socket), 0)
+  const sum = (of: (socket: Socket) => number) =>
+    [...sockets].reduce((total, socket) => total + of(socket), 0)
   return {
     port: (server.address() as AddressInfo).port,
-    bytes: () => ({ sent: sum(({ bytesWritten }) => bytesWritten), received: sum(({ bytesRead }) => bytesRead) }),
+    bytes: () => ({
+      sent: sum(({ bytesWritten }) => bytesWritten),
+      received: sum(({ bytesRead }) => bytesRead),
+    }),
     close() {
       server.close()
       server.closeAllConnections()
@@ -101,10 +155,17 @@ function serveGateway(): void {
 }
 
 /** A client with one connection. `ask`: sends a body and waits for the end of the response; the time to the first event in µs, and the id of the response. */
-type Client = { ask(body: object): Promise<{ firstUs: number; id: string }>; bytes(): { sent: number; received: number }; close(): void }
+type Client = {
+  ask(body: object): Promise<{ firstUs: number; id: string }>
+  bytes(): { sent: number; received: number }
+  close(): void
+}
 
 const idIn = (text: string) => /"id":"(resp_\w+)"/.exec(text)?.[1] ?? ''
-const bytesOf = (socket: Socket | undefined) => ({ sent: socket?.bytesWritten ?? 0, received: socket?.bytesRead ?? 0 })
+const bytesOf = (socket: Socket | undefined) => ({
+  sent: socket?.bytesWritten ?? 0,
+  received: socket?.bytesRead ?? 0,
+})
 
 function overHttp(port: number): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -116,15 +177,26 @@ function overHttp(port: number): Client {
         const began = performance.now()
         let firstUs = 0
         let id = ''
-        const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), authorization: 'Bearer none' }
-        const sent = httpRequest({ port, host: '127.0.0.1', path: '/v1/responses', method: 'POST', agent, headers }, (response: IncomingMessage) => {
-          response.on('data', (data: Buffer) => {
-            if (firstUs > 0) return
-            firstUs = (performance.now() - began) * 1000
-            id = idIn(String(data))
-          })
-          response.on('end', () => (response.statusCode === 200 ? resolve({ firstUs, id }) : reject(new Error(`status ${response.statusCode}`))))
-        })
+        const headers = {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+          authorization: 'Bearer none',
+        }
+        const sent = httpRequest(
+          { port, host: '127.0.0.1', path: '/v1/responses', method: 'POST', agent, headers },
+          (response: IncomingMessage) => {
+            response.on('data', (data: Buffer) => {
+              if (firstUs > 0) return
+              firstUs = (performance.now() - began) * 1000
+              id = idIn(String(data))
+            })
+            response.on('end', () =>
+              response.statusCode === 200
+                ? resolve({ firstUs, id })
+                : reject(new Error(`status ${response.statusCode}`)),
+            )
+          },
+        )
         sent.on('socket', used => {
           socket = used
         })
@@ -137,7 +209,10 @@ function overHttp(port: number): Client {
 }
 
 async function overSocket(port: number): Promise<Client> {
-  const connection: Connection = new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, { headers: { authorization: 'Bearer none' }, perMessageDeflate: false })
+  const connection: Connection = new WebSocket(`ws://127.0.0.1:${port}/v1/responses`, {
+    headers: { authorization: 'Bearer none' },
+    perMessageDeflate: false,
+  })
   const socket = await new Promise<Socket>((resolve, reject) => {
     let used: Socket | undefined
     connection.once('upgrade', response => {
@@ -168,21 +243,28 @@ async function overSocket(port: number): Promise<Client> {
   }
 }
 
-const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
+const median = (values: number[]) =>
+  values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
 
 async function run(): Promise<void> {
   const upstream = await startUpstream()
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), [], {
     env: { ...process.env, BENCH_ROLE: 'gateway', BENCH_UPSTREAM: String(upstream.port) },
   })
-  const port = await new Promise<number>(resolve => child.once('message', message => resolve(message as number)))
+  const port = await new Promise<number>(resolve =>
+    child.once('message', message => resolve(message as number)),
+  )
   const clients = { SSE: overHttp(port), WebSocket: await overSocket(port) }
   const ways = (['SSE', 'WebSocket'] as const).flatMap(client => [
     { name: `${client} → SSE`, client: clients[client], model: 'sse' },
     { name: `${client} → WebSocket`, client: clients[client], model: 'socket' },
   ])
   const rows: Row[] = []
-  const bodyFor = (model: string) => ({ model, store: false, input: [{ type: 'message', role: 'user', content: 'Count to two hundred.' }] })
+  const bodyFor = (model: string) => ({
+    model,
+    store: false,
+    input: [{ type: 'message', role: 'user', content: 'Count to two hundred.' }],
+  })
   const times = ways.map((): number[] => [])
   // All ways take turns, so that a busy moment of the machine meets all of them.
   for (let round = 0; round < warm + exchanges; round++)
@@ -203,7 +285,10 @@ async function run(): Promise<void> {
       upstreamReceived: theirsAfter.received - theirs.received,
     })
   }
-  const conversations = [await converse('SSE, all items each time', clients.SSE, false), await converse('WebSocket, new items alone', clients.WebSocket, true)]
+  const conversations = [
+    await converse('SSE, all items each time', clients.SSE, false),
+    await converse('WebSocket, new items alone', clients.WebSocket, true),
+  ]
   const result: SocketsResult = { deltas, exchanges, rows, turns, conversations }
   for (const client of Object.values(clients)) client.close()
   child.disconnect()
@@ -228,7 +313,11 @@ async function converse(name: string, client: Client, continues: boolean): Promi
       ...(continues && previous !== undefined && { previous_response_id: previous }),
     })
     previous = id
-    items.push({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'word '.repeat(deltas), annotations: [] }] })
+    items.push({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'word '.repeat(deltas), annotations: [] }],
+    })
   }
   return { name, sent: client.bytes().sent - before }
 }

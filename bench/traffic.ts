@@ -27,7 +27,12 @@ const warmMs = 1500
 const roundMs = 0.3
 
 function sample<T>(all: readonly T[]): T[] {
-  return all.length <= sampleSize ? [...all] : Array.from({ length: sampleSize }, (_, i) => all[Math.floor((i * all.length) / sampleSize)] as T)
+  return all.length <= sampleSize
+    ? [...all]
+    : Array.from(
+        { length: sampleSize },
+        (_, i) => all[Math.floor((i * all.length) / sampleSize)] as T,
+      )
 }
 
 function jsonFloor(text: string): () => unknown {
@@ -47,14 +52,16 @@ function recordedItems(from: ProtocolName, to: ProtocolName): Item[] {
 function requestItems(from: ProtocolName, to: ProtocolName): Item[] {
   return sample(corpusFiles(from, 'requests')).map(({ text, path }) => {
     const more = path === undefined ? {} : { path }
-    const work = () => JSON.stringify(translateRequest(JSON.parse(text), { from, to, ...more }).body)
+    const work = () =>
+      JSON.stringify(translateRequest(JSON.parse(text), { from, to, ...more }).body)
     return { kind: 'requests', work, floor: jsonFloor(text) }
   })
 }
 
 function responseItems(from: ProtocolName, to: ProtocolName): Item[] {
   return sample(corpusFiles(from, 'responses')).map(({ text }) => {
-    const work = () => JSON.stringify(translateResponse(JSON.parse(text), { from, to, now: 0 }).body)
+    const work = () =>
+      JSON.stringify(translateResponse(JSON.parse(text), { from, to, now: 0 }).body)
     return { kind: 'responses', work, floor: jsonFloor(text) }
   })
 }
@@ -100,7 +107,8 @@ function timeOf(work: () => unknown, repeats: number): number {
 
 /** The best of several rounds, floor and work in turn, so that whatever else the machine does falls on both. */
 function timed({ kind, client, work, floor }: Item): Timed {
-  const repeatsOf = (one: () => unknown) => Math.max(1, Math.ceil((roundMs * 1000) / Math.max(timeOf(one, 2), 0.5)))
+  const repeatsOf = (one: () => unknown) =>
+    Math.max(1, Math.ceil((roundMs * 1000) / Math.max(timeOf(one, 2), 0.5)))
   const [workRepeats, floorRepeats] = [repeatsOf(work), repeatsOf(floor)]
   let [us, floorUs] = [Infinity, Infinity]
   for (let round = 0; round < rounds; round++) {
@@ -112,7 +120,12 @@ function timed({ kind, client, work, floor }: Item): Timed {
 
 function measured(from: ProtocolName, to: ProtocolName): TrafficResult {
   const result: TrafficResult = { timed: [], refused: {} }
-  for (const items of [recordedItems(from, to), requestItems(from, to), responseItems(from, to), streamItems(from, to)]) {
+  for (const items of [
+    recordedItems(from, to),
+    requestItems(from, to),
+    responseItems(from, to),
+    streamItems(from, to),
+  ]) {
     const able = items.filter(canRun)
     const [first] = items
     if (first && able.length < items.length) result.refused[first.kind] = items.length - able.length

@@ -7,7 +7,12 @@ import { nameFault } from './kit/text/similar.ts'
 import type { Note } from './notes.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { optionFaults, type Ungrouped } from './protocols/check-options.ts'
-import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
+import {
+  type MappingOptions,
+  type ProtocolName,
+  protocolNames,
+  protocols,
+} from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 import { type ByteStream, chunksOf, translateChunks } from './translate/chunks.ts'
 import { commonOptions } from './translate/common-options.ts'
@@ -61,7 +66,10 @@ export const TranslationError = errors.TranslationError as TranslationErrorClass
 type CommonOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions
 
 /** Options of every function that translates. A RangeError names each unknown option and each invalid value. */
-export type TranslateOptions<From extends ProtocolName = ProtocolName, To extends ProtocolName = ProtocolName> = CommonOptions & {
+export type TranslateOptions<
+  From extends ProtocolName = ProtocolName,
+  To extends ProtocolName = ProtocolName,
+> = CommonOptions & {
   /** The protocol of the input. */
   from: From
   /** The protocol of the output. */
@@ -84,7 +92,13 @@ const all: readonly Protocol[] = Object.values(protocols)
 const protocol = (name: unknown) => nameFault(name, protocolNames)
 
 /** The options outside of groups, with their values. */
-const ungrouped: Ungrouped = { ...commonOptions, from: protocol, to: protocol, protocol, vendor: name => nameFault(name, vendorNames) }
+const ungrouped: Ungrouped = {
+  ...commonOptions,
+  from: protocol,
+  to: protocol,
+  protocol,
+  vendor: name => nameFault(name, vendorNames),
+}
 
 /**
  * `required`: the options that name a protocol.
@@ -92,10 +106,13 @@ const ungrouped: Ungrouped = { ...commonOptions, from: protocol, to: protocol, p
  * @throws TypeError when there are no options
  */
 function checkOptions(options: unknown, ...required: readonly string[]): void {
-  if (!isObject(options)) throw new TypeError(`options: expected an object with ${required.join(' and ')}`)
-  for (const name of required) if (options[name] === undefined) throw new RangeError(`option ${name}: ${protocol(undefined)}`)
+  if (!isObject(options))
+    throw new TypeError(`options: expected an object with ${required.join(' and ')}`)
+  for (const name of required)
+    if (options[name] === undefined) throw new RangeError(`option ${name}: ${protocol(undefined)}`)
   const faults = optionFaults(options, ungrouped)
-  if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
+  if (faults.length > 0)
+    throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
 }
 
 /** With notes whose codes are known. */
@@ -116,18 +133,28 @@ function onlyOf(options: OneProtocol): Protocol {
   return protocols[options.protocol]
 }
 
-function rulesOf(vendor: VendorName, protocol: ProtocolName, model: string | undefined): VendorSettings {
+function rulesOf(
+  vendor: VendorName,
+  protocol: ProtocolName,
+  model: string | undefined,
+): VendorSettings {
   return vendorSettings(vendors[vendor], protocol, model)
 }
 
 /** The options, with those for reading the responses of their vendor. */
 function reading(options: TranslateOptions): TranslateOptions {
   const { from, vendor } = options
-  return vendor ? mergeOptions<TranslateOptions>(rulesOf(vendor, from, undefined).responseOptions as TranslateOptions, options) : options
+  return vendor
+    ? mergeOptions<TranslateOptions>(
+        rulesOf(vendor, from, undefined).responseOptions as TranslateOptions,
+        options,
+      )
+    : options
 }
 
 function modelOf(body: unknown): string | undefined {
-  const model = typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined
+  const model =
+    typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined
   return typeof model === 'string' ? model : undefined
 }
 
@@ -145,7 +172,11 @@ function modelOf(body: unknown): string | undefined {
  * console.log(body.max_tokens) // 32000
  * for (const { kind, path } of notes) console.log(kind, path)
  */
-export function translateRequest<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['request']>(
+export function translateRequest<
+  From extends ProtocolName,
+  To extends ProtocolName,
+  Body = WireInput[From]['request'],
+>(
   body: RequestInput<Body, From>,
   options: TranslateOptions<From, To> & Resolvers,
 ): TranslatedRequest<To> {
@@ -153,16 +184,24 @@ export function translateRequest<From extends ProtocolName, To extends ProtocolN
 }
 
 /** `body`: in the target protocol. `context`: for the translation of the response. */
-export type TranslatedRequest<To extends ProtocolName = ProtocolName> = { body: Wire[To]['request']; notes: Note[]; context: TranslationContext }
+export type TranslatedRequest<To extends ProtocolName = ProtocolName> = {
+  body: Wire[To]['request']
+  notes: Note[]
+  context: TranslationContext
+}
 
-function translated(body: unknown, options: TranslateOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext } {
+function translated(
+  body: unknown,
+  options: TranslateOptions & Resolvers,
+): { body: unknown; notes: Note[]; context: TranslationContext } {
   const [source, target] = pairOf(options)
   refuseNoBody(source.name, body)
   const { to, vendor, model } = options
   const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
   if (!rules) return coded(requests.translateRequest(body, source, target, all, options))
   // Between equal protocols, the paths of notes are paths in the body as received.
-  const adjusted = source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
+  const adjusted =
+    source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
     ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
     fitsVendor: true,
@@ -206,7 +245,11 @@ export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['
  * const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }]
  * console.log(historyOf(request, { choices }, { protocol: 'chat-completions' }).messages.length) // 2
  */
-export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['request'], Response = WireInput[Name]['response']>(
+export function historyOf<
+  Name extends ProtocolName,
+  Body = WireInput[Name]['request'],
+  Response = WireInput[Name]['response'],
+>(
   request: RequestInput<Body, Name>,
   response: ResponseInput<Response, Name>,
   options: OneProtocol<Name> & Resolvers,
@@ -226,17 +269,21 @@ export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['req
  * const { body } = translateResponse(response, { from: 'messages', to: 'chat-completions' })
  * if ('choices' in body) console.log(body.choices[0]?.message.content) // Hi!
  */
-export function translateResponse<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['response']>(
-  body: ResponseInput<Body, From>,
-  options: TranslateOptions<From, To>,
-): TranslatedResponse<To> {
+export function translateResponse<
+  From extends ProtocolName,
+  To extends ProtocolName,
+  Body = WireInput[From]['response'],
+>(body: ResponseInput<Body, From>, options: TranslateOptions<From, To>): TranslatedResponse<To> {
   const [from, to] = pairOf(options)
   refuseNoBody(from.name, body)
   return responses.translateResponse(body, from, to, reading(options)) as TranslatedResponse<To>
 }
 
 /** `body`: in the target protocol. An error body when the response failed. */
-export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<responses.TranslatedResponse, 'body' | 'notes'> & {
+export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<
+  responses.TranslatedResponse,
+  'body' | 'notes'
+> & {
   body: Wire[To]['response']
   notes: Note[]
 }
@@ -257,7 +304,9 @@ export function translateError<To extends ProtocolName>(
   options: TranslateOptions<ProtocolName, To>,
 ): WireError<Wire[To]['error']> & { notes: Note[] } {
   const [from, to] = pairOf(options)
-  return responses.translateError(responses.checkedError(error), from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
+  return responses.translateError(responses.checkedError(error), from, to, options) as WireError<
+    Wire[To]['error']
+  > & { notes: Note[] }
 }
 
 /**
@@ -285,7 +334,10 @@ export function createStreamTranslator(options: TranslateOptions): Coded<StreamT
  * const upstream = ['data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n']
  * for await (const bytes of translateStream(upstream, { from: 'chat-completions', to: 'messages' })) process.stdout.write(bytes)
  */
-export async function* translateStream(source: ByteStream, options: TranslateOptions): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* translateStream(
+  source: ByteStream,
+  options: TranslateOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   yield* translateChunks(source, createStreamTranslator(options), protocols[options.to])
 }
 
@@ -298,7 +350,9 @@ export async function* translateStream(source: ByteStream, options: TranslateOpt
  * const translated = upstream.body?.pipeThrough(createTransformStream({ from: 'chat-completions', to: 'messages' }))
  * console.log(await new Response(translated).text()) // event: message_start …
  */
-export function createTransformStream(options: TranslateOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
+export function createTransformStream(
+  options: TranslateOptions,
+): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
   return transformStreamOf(createStreamTranslator(options), protocols[options.to])
 }
 
@@ -331,7 +385,10 @@ export function collectStream<Name extends ProtocolName>(
   source: ByteStream,
   options: OneProtocol<Name>,
 ): Promise<{ body: Wire[Name]['response']; notes: Note[] }> {
-  return folds.collectStream(chunksOf(source), onlyOf(options), options) as Promise<{ body: Wire[Name]['response']; notes: Note[] }>
+  return folds.collectStream(chunksOf(source), onlyOf(options), options) as Promise<{
+    body: Wire[Name]['response']
+    notes: Note[]
+  }>
 }
 
 /**
@@ -377,12 +434,22 @@ export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Na
  *
  * console.log(detectProtocol({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }).protocol) // generate-content
  */
-export function detectProtocol(body: unknown): { protocol?: ProtocolName; kind?: 'request' | 'response' | 'event'; reasons: string[] } {
+export function detectProtocol(body: unknown): {
+  protocol?: ProtocolName
+  kind?: 'request' | 'response' | 'event'
+  reasons: string[]
+} {
   const found = protocolNames.flatMap(protocol => {
     const signs = protocols[protocol].detect(body)
-    return (['request', 'response', 'event'] as const).filter(kind => signs[kind].length > 0).map(kind => ({ protocol, kind, reasons: signs[kind] }))
+    return (['request', 'response', 'event'] as const)
+      .filter(kind => signs[kind].length > 0)
+      .map(kind => ({ protocol, kind, reasons: signs[kind] }))
   })
   const [only, ...others] = found
   if (only && others.length === 0) return only
-  return { reasons: found.flatMap(({ protocol, kind, reasons }) => reasons.map(reason => `${protocol} ${kind}: ${reason}`)) }
+  return {
+    reasons: found.flatMap(({ protocol, kind, reasons }) =>
+      reasons.map(reason => `${protocol} ${kind}: ${reason}`),
+    ),
+  }
 }

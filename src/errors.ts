@@ -24,11 +24,24 @@ export class TranslationError extends Error {
   /** A machine-readable code for the client, if its protocol has one for this error. */
   declare readonly reason?: string
 
-  constructor(at: { code: ErrorCode; protocol: string; path: Place; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
+  constructor(
+    at: {
+      code: ErrorCode
+      protocol: string
+      path: Place
+      notes?: Note[]
+      reason?: string
+      cause?: unknown
+    },
+    message: string,
+  ) {
     const path = pointerOf(at.path)
     // The path of what cannot be expressed is in the source, and `protocol` may be the target: together they would mislead.
     const place = at.code === 'inexpressible' ? path : `${at.protocol}${path && ` at ${path}`}`
-    super(place ? `${place}: ${message}` : message, at.cause === undefined ? undefined : { cause: at.cause })
+    super(
+      place ? `${place}: ${message}` : message,
+      at.cause === undefined ? undefined : { cause: at.cause },
+    )
     this.code = at.code
     this.protocol = at.protocol
     this.path = path

@@ -4,12 +4,26 @@
  */
 export * from './api.ts'
 export type { CanonicalError, ErrorKind } from './canonical/error.ts'
-export type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEnd, PartStart } from './canonical/event.ts'
+export type {
+  CanonicalEvent,
+  Delta,
+  MessageEnd,
+  MessageStart,
+  PartDelta,
+  PartEnd,
+  PartStart,
+} from './canonical/event.ts'
 export type * from './canonical/message.ts'
 export type { NoteKind } from './canonical/note.ts'
 export { reasoningOf, type ToolCall, textOf, toolCallsOf, usageOf } from './canonical/read.ts'
 export type { CanonicalRequest } from './canonical/request.ts'
-export type { Candidate, CanonicalResponse, Finish, FinishReason, Usage } from './canonical/response.ts'
+export type {
+  Candidate,
+  CanonicalResponse,
+  Finish,
+  FinishReason,
+  Usage,
+} from './canonical/response.ts'
 export type { ErrorCode } from './errors.ts'
 export type { Note, NoteCode } from './notes.ts'
 export type { StreamUsage, ToolOptions, TranslationContext, WireError } from './protocol.ts'

@@ -23,7 +23,9 @@ const tables = {
 type Tables = typeof tables
 
 /** The codes of all notes. A switch over it is complete. */
-export type NoteCode = keyof typeof commonNotes | { [Name in keyof Tables]: keyof Tables[Name] }[keyof Tables]
+export type NoteCode =
+  | keyof typeof commonNotes
+  | { [Name in keyof Tables]: keyof Tables[Name] }[keyof Tables]
 
 /** One difference that a translation made. Whatever has no note was translated without loss. */
 export type Note = Omit<AnyNote, 'code'> & {
@@ -55,7 +57,11 @@ const advice: Record<NoteCode, string> = {
 
 function entries(): [NoteCode, NoteEntry][] {
   const all: [string, NoteTable][] = Object.entries(tables)
-  const codes = [...new Set([commonNotes, ...Object.values(tables)].flatMap(table => Object.keys(table) as NoteCode[]))].sort()
+  const codes = [
+    ...new Set(
+      [commonNotes, ...Object.values(tables)].flatMap(table => Object.keys(table) as NoteCode[]),
+    ),
+  ].sort()
   return codes.map(code => {
     const makers = all.filter(([, table]) => Object.hasOwn(table, code))
     const found = makers[0]?.[1][code] ?? commonNotes[code as keyof typeof commonNotes]

@@ -25,15 +25,24 @@ export type ProtocolFacts<Options extends object = object> = {
 }
 
 /** The half of a protocol that serves its clients: it decodes requests, and encodes responses, errors and streams. */
-export type ClientHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+export type ClientHalf<
+  Options extends object = object,
+  Wire extends WireTypes = WireTypes,
+> = ProtocolFacts<Options> & {
   /** @throws TranslationError `malformed` */
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
   remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
   /** @throws TranslationError `inexpressible` */
-  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
+  encodeResponse(
+    value: CanonicalResponse,
+    options?: CodecOptions & Options,
+  ): Encoded<Wire['response']>
   /** The HTTP error response of an error. */
-  encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
+  encodeError(
+    value: CanonicalError,
+    options?: CodecOptions & Options,
+  ): Encoded<WireError<Wire['error']>>
   streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
   frames: Frames
   /**
@@ -50,7 +59,10 @@ export type ClientHalf<Options extends object = object, Wire extends WireTypes =
 }
 
 /** The half of a protocol that calls its servers: it encodes requests, and decodes responses, errors and streams. */
-export type UpstreamHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+export type UpstreamHalf<
+  Options extends object = object,
+  Wire extends WireTypes = WireTypes,
+> = ProtocolFacts<Options> & {
   /**
    * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
    * this body. The same object if all demands are met. Absent: there are no such options.
@@ -75,7 +87,10 @@ export type UpstreamHalf<Options extends object = object, Wire extends WireTypes
  * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
  * a note would not be enough.
  */
-export type Protocol<Options extends object = object, Wire extends WireTypes = WireTypes> = ClientHalf<Options, Wire> &
+export type Protocol<
+  Options extends object = object,
+  Wire extends WireTypes = WireTypes,
+> = ClientHalf<Options, Wire> &
   UpstreamHalf<Options, Wire> & {
     address: Address
     /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/shared.ts`. */
@@ -157,7 +172,9 @@ export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionW
 
 /** The options that a configuration file can hold: all but functions. */
 export type WrittenOnly<Options> = {
-  [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]: Options[Name]
+  [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown
+    ? never
+    : Name]: Options[Name]
 }
 
 /** Usage and error of a response. `error` absent: it did not fail. */
@@ -172,7 +189,13 @@ export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
  * `context`, and `isEmpty` (no message of the conversation was written): of requests only. `signatures`: of responses, when the caller
  * keeps them for the client.
  */
-export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; isEmpty?: boolean; signatures?: Signatures }
+export type Encoded<W> = {
+  wire: W
+  notes: Note[]
+  context?: EncodingContext
+  isEmpty?: boolean
+  signatures?: Signatures
+}
 
 /** How a gateway keeps reasoning signatures for clients that do not send them back. */
 export type SignatureStorage<Options> = {
@@ -230,7 +253,11 @@ export type ToolNameDemands = {
  * `behind-user`: it stays behind a user message or tool results, elsewhere `user`; `keep`: it stays. `joined`: there is only one system
  * message at the front. `developer`: there is the role developer, also for instructions of the request; default: system is written.
  */
-export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'keep'; joined?: boolean; developer?: boolean }
+export type InstructionDemands = {
+  later: 'user' | 'front' | 'behind-user' | 'keep'
+  joined?: boolean
+  developer?: boolean
+}
 
 /**
  * `demanded`: options for decoding, which refuse a request without a limit. `defaults`: options for encoding, with the limit for
@@ -322,7 +349,10 @@ export type EncodingContext = {
    * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was written as a function.
    * `freeform`: one that was written as a freeform tool; a call of it that comes as a function call is converted too.
    */
-  tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }>
+  tools?: Record<
+    string,
+    { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }
+  >
   /** The text of the response is an object `{ value }` around the value that the client wants. `word`: a string, without its quotes. */
   output?: 'value' | 'word'
 }
@@ -336,7 +366,11 @@ export type TranslationContext = EncodingContext & {
 }
 
 /** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
-export type WireError<Body = unknown> = { status: number; headers: Record<string, string>; body: Body }
+export type WireError<Body = unknown> = {
+  status: number
+  headers: Record<string, string>
+  body: Body
+}
 
 /** By code: the kind and the meaning of the notes that a codec may make. */
 export type NoteTable = Record<string, { kind: NoteKind; meaning: string }>
@@ -354,7 +388,14 @@ export type FieldNames = Record<string, string>
  * even though it shows signs of another one that has shapes in common with it. `maybe`: it holds a conversation where requests of this
  * protocol have one, and so may those of another. `weak`: the only sign of a request is one that requests of another may bear, too.
  */
-export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true; maybe?: true; weak?: true }
+export type Detection = {
+  request: string[]
+  response: string[]
+  event: string[]
+  shared?: true
+  maybe?: true
+  weak?: true
+}
 
 /** How to ask for usage in a stream. */
 export type StreamUsage = {
@@ -420,7 +461,14 @@ export type Frames = {
 }
 
 /** A model in a listing. `createdAt`: Unix seconds. Absent: not known. */
-export type ModelInfo = { id: string; owner?: string; createdAt?: number; contextTokens?: number; maxOutputTokens?: number; displayName?: string }
+export type ModelInfo = {
+  id: string
+  owner?: string
+  createdAt?: number
+  contextTokens?: number
+  maxOutputTokens?: number
+  displayName?: string
+}
 
 export type Headers = Record<string, string>
 
@@ -486,7 +534,11 @@ export type SocketWire = {
   /** The message that sends a request to a provider. `body`: of the request over HTTP, a JSON object. */
   message(body: string): string
   /** A provider's message: as a frame of text/event-stream, whether it is the last one of the response, and as an HTTP error if it is one. */
-  event(data: string): { frame: string; ends: boolean; refusal?: { status: number; headers: Headers; body: string } }
+  event(data: string): {
+    frame: string
+    ends: boolean
+    refusal?: { status: number; headers: Headers; body: string }
+  }
 }
 
 /** `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a conversation. */
@@ -496,7 +548,11 @@ export type SocketRequest = { body: Record<string, unknown>; previous?: string; 
  * `item`: a finished item of the response. `end`: the response has ended, and `continues` is its id if it can be continued; its own list of
  * items is `output`, if it has one. `sent`: the data in place of the original.
  */
-export type SocketEvent = { item?: unknown; end?: { continues?: string; output?: unknown[] }; sent?: string }
+export type SocketEvent = {
+  item?: unknown
+  end?: { continues?: string; output?: unknown[] }
+  sent?: string
+}
 
 /** The endpoint that counts the tokens of a request. */
 export type TokenCounting = {

@@ -16,10 +16,33 @@ export {
   ChatTool as ChatCompletionsTool,
 } from './protocols/chat-completions/schema.ts'
 export { ConverseErrorResponse, ConverseStreamEvent } from './protocols/converse/event-schema.ts'
-export { ConverseMessage, ConverseRequest, ConverseResponse, ConverseTool } from './protocols/converse/schema.ts'
-export { GeminiErrorResponse, GeminiStreamEvent } from './protocols/generate-content/event-schema.ts'
-export { GeminiContent, GeminiRequest, GeminiResponse, GeminiTool } from './protocols/generate-content/schema.ts'
+export {
+  ConverseMessage,
+  ConverseRequest,
+  ConverseResponse,
+  ConverseTool,
+} from './protocols/converse/schema.ts'
+export {
+  GeminiErrorResponse,
+  GeminiStreamEvent,
+} from './protocols/generate-content/event-schema.ts'
+export {
+  GeminiContent,
+  GeminiRequest,
+  GeminiResponse,
+  GeminiTool,
+} from './protocols/generate-content/schema.ts'
 export { MessagesErrorResponse, MessagesStreamEvent } from './protocols/messages/event-schema.ts'
-export { MessagesMessage, MessagesRequest, MessagesResponse, MessagesTool } from './protocols/messages/schema.ts'
+export {
+  MessagesMessage,
+  MessagesRequest,
+  MessagesResponse,
+  MessagesTool,
+} from './protocols/messages/schema.ts'
 export { ResponsesErrorResponse, ResponsesStreamEvent } from './protocols/responses/event-schema.ts'
-export { ResponsesItem, ResponsesRequest, ResponsesResponse, ResponsesTool } from './protocols/responses/schema.ts'
+export {
+  ResponsesItem,
+  ResponsesRequest,
+  ResponsesResponse,
+  ResponsesTool,
+} from './protocols/responses/schema.ts'

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,10 +27,15 @@ import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { files: shipped } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] }
-const pages = ['README.md', ...['docs', 'docs/guides'].flatMap(room => readdirSync(join(root, room)).map(name => `${room}/${name}`))].filter(name =>
-  name.endsWith('.md'),
-)
+const { files: shipped } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  files: string[]
+}
+const pages = [
+  'README.md',
+  ...['docs', 'docs/guides'].flatMap(room =>
+    readdirSync(join(root, room)).map(name => `${room}/${name}`),
+  ),
+].filter(name => name.endsWith('.md'))
 
 type Block = { name: string; language: string; code: string; config: string }
 
@@ -31,31 +44,58 @@ type Block = { name: string; language: string; code: string; config: string }
  * prints it. A generated part is a file of test/examples, and run there.
  */
 const blocks = pages.flatMap(page =>
-  [...read(page).matchAll(/(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g)].flatMap(
+  [
+    ...read(page).matchAll(
+      /(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g,
+    ),
+  ].flatMap(
     ({ groups: { config = '', made = '', language = '', code = '' } = {} }, index): Block[] =>
       made ? [] : [{ name: `${page} ${index + 1}`, language, code, config }],
   ),
 )
 const of = (...languages: string[]) =>
-  blocks.filter(({ language, config }) => languages.includes(language) && !config).map(block => [block.name, block] as const)
+  blocks
+    .filter(({ language, config }) => languages.includes(language) && !config)
+    .map(block => [block.name, block] as const)
 
 /** Lines that cannot be run inside the suite, and who runs them. */
 const elsewhere: [line: RegExp, who: string][] = [
   [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
-  [/^npm install wireglot( express)?$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
-  [/^npm ci && npm start$/, 'test/tools/packed.mjs starts and asks what a build makes, in npm run check'],
+  [
+    /^npm install wireglot( express)?$/,
+    'test/tools/installed.mjs installs the packed package into empty projects',
+  ],
+  [
+    /^npm ci && npm start$/,
+    'test/tools/packed.mjs starts and asks what a build makes, in npm run check',
+  ],
   [/^docker /, 'test/cli/deploy.test.ts builds and starts it where Docker is installed'],
-  [/^npm install wireglot kysely libsql$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
-  [/^npm install --save-dev tsx typescript @types\/express @types\/node$/, 'packages of others, which package.json has too'],
+  [
+    /^npm install wireglot kysely libsql$/,
+    'test/tools/installed.mjs installs the packed package into empty projects',
+  ],
+  [
+    /^npm install --save-dev tsx typescript @types\/express @types\/node$/,
+    'packages of others, which package.json has too',
+  ],
   [/^npm install --save-dev fast-check$/, 'a package of others, which package.json has too'],
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'wireglot-docs-'))
-const keyed = { WIREGLOT_KEY: 'key-of-this-run', GATEWAY_KEY: 'key-of-this-run', EXAMPLE_KEY: 'unused', ANTHROPIC_API_KEY: 'unused', ALICE_KEY: 'unused' }
+const keyed = {
+  WIREGLOT_KEY: 'key-of-this-run',
+  GATEWAY_KEY: 'key-of-this-run',
+  EXAMPLE_KEY: 'unused',
+  ANTHROPIC_API_KEY: 'unused',
+  ALICE_KEY: 'unused',
+}
 const handler = gateway({
   keys: [{ name: 'run', key: keyed.WIREGLOT_KEY }],
   channels: [{ name: 'demo', embedded: 'demo' }],
-  models: ['demo', 'sonnet', 'coder', 'some-model'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+  models: ['demo', 'sonnet', 'coder', 'some-model'].map(id => ({
+    id,
+    channels: [{ name: 'demo' }],
+  })),
 })
 const server = createServer(handler)
 let base = ''
@@ -79,18 +119,42 @@ beforeAll(async () => {
   await build({
     ...programOptions,
     plugins: [bundleForBuild, externalPackages],
-    entryPoints: [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')],
+    entryPoints: [
+      ...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)),
+      join(root, 'src/cli/main.ts'),
+    ],
     alias: entryPoints,
     entryNames: '[name]',
     outdir: folder,
   })
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 })
-  const response = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }
-  const whole = { ...response, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 8, output_tokens: 3 } }
-  writeFileSync(join(folder, 'request.json'), JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }))
+  const response = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'text', text: 'Hi!' }],
+  }
+  const whole = {
+    ...response,
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 8, output_tokens: 3 },
+  }
+  writeFileSync(
+    join(folder, 'request.json'),
+    JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
+  )
   writeFileSync(join(folder, 'response.json'), JSON.stringify(whole))
-  const received = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
+  const received = {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    status: 'completed',
+    output: [],
+  }
   writeFileSync(join(folder, 'stream.sse'), explodeResponse(received, { protocol: 'responses' }))
 })
 
@@ -105,51 +169,79 @@ describe('code in the README and the docs', () => {
   test.concurrent.each(shown(programs))('runs %s', async name => {
     // The demo model responds, also where a key is set.
     const env = { ...process.env, PORT: '0', ANTHROPIC_API_KEY: '' }
-    const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
+    const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], {
+      timeout: 110_000,
+      env,
+    })
     // A server ends on a signal.
-    running.child.stdout?.on('data', text => String(text).startsWith('listening') && running.child.kill('SIGTERM'))
+    running.child.stdout?.on(
+      'data',
+      text => String(text).startsWith('listening') && running.child.kill('SIGTERM'),
+    )
     const { stderr } = await running
     expect(stderr).toBe('')
   })
 
   test('each of the three ways in the README takes less than ten lines', () => {
-    const [, ways = ''] = /## Three ways to use it([\s\S]*?)\nOr call the functions directly/.exec(read('README.md')) ?? []
-    const lengths = [...ways.matchAll(/```\w+\n([\s\S]*?)\n```/g)].map(([, code = '']) => code.split('\n').length)
+    const [, ways = ''] =
+      /## Three ways to use it([\s\S]*?)\nOr call the functions directly/.exec(read('README.md')) ??
+      []
+    const lengths = [...ways.matchAll(/```\w+\n([\s\S]*?)\n```/g)].map(
+      ([, code = '']) => code.split('\n').length,
+    )
     expect(lengths).toHaveLength(3)
     expect(Math.max(...lengths)).toBeLessThan(10)
   })
 
-  test.each(of('json'))('%s is JSON, and a configuration is one that the gateway takes', (_, { code }) => {
-    const value = JSON.parse(code) as Record<string, unknown>
-    if (!('channels' in value)) return
-    for (const [, name = ''] of code.matchAll(/"env:(\w+)"/g)) process.env[name] ??= 'redis://127.0.0.1:1'
-    expect(() => createGateway(value as GatewayConfig)).not.toThrow()
-  })
+  test.each(of('json'))(
+    '%s is JSON, and a configuration is one that the gateway takes',
+    (_, { code }) => {
+      const value = JSON.parse(code) as Record<string, unknown>
+      if (!('channels' in value)) return
+      for (const [, name = ''] of code.matchAll(/"env:(\w+)"/g))
+        process.env[name] ??= 'redis://127.0.0.1:1'
+      expect(() => createGateway(value as GatewayConfig)).not.toThrow()
+    },
+  )
 
   test.each(shown(of('sh')))('runs %s', async (name, { code }) => {
     const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
     const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
-    const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))
+    const config = blocks.find(
+      block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'),
+    )
     if (config) writeFileSync(join(folder, 'wireglot.json'), config.code)
-    const script = here.join('\n').replaceAll(/https:\/\/gateway\.example|http:\/\/127\.0\.0\.1:4000/g, base)
+    const script = here
+      .join('\n')
+      .replaceAll(/https:\/\/gateway\.example|http:\/\/127\.0\.0\.1:4000/g, base)
     const env = { ...process.env, ...keyed, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` }
     await run('/bin/sh', ['-ec', script], { cwd: folder, env, timeout: 110_000 })
   })
 
   const settings = blocks.filter(({ config }) => config).map(block => [block.name, block] as const)
 
-  test.each(settings)('%s is what client-config prints; test/tools/clients.ts starts the client with it', (_, { config, code }) => {
-    const [client = '', way] = config.split(': ')
-    const { snippets } = clientConfig(client as ClientName, { base: 'http://127.0.0.1:4000', model: 'coder' })
-    expect(code.trim()).toBe(snippets.find(({ title }) => title === way)?.text)
-  })
+  test.each(settings)(
+    '%s is what client-config prints; test/tools/clients.ts starts the client with it',
+    (_, { config, code }) => {
+      const [client = '', way] = config.split(': ')
+      const { snippets } = clientConfig(client as ClientName, {
+        base: 'http://127.0.0.1:4000',
+        model: 'coder',
+      })
+      expect(code.trim()).toBe(snippets.find(({ title }) => title === way)?.text)
+    },
+  )
 
   test.each(pages)('needs nothing that the rendered page hides: %s', page => {
     expect(read(page)).not.toMatch(/<!--(?! client-config [^\n]*-->)[^>]*\b(?:import|const) /)
   })
 
   test('is only in known languages', () => {
-    expect(blocks.filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json'].includes(language)).map(({ name }) => name)).toEqual([])
+    expect(
+      blocks
+        .filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json'].includes(language))
+        .map(({ name }) => name),
+    ).toEqual([])
   })
 })
 
@@ -167,19 +259,39 @@ describe('words in the README and the docs', () => {
     }
   })
 
+  const linkOf = (page: string) => {
+    if (page === 'README.md') return "'/'"
+    return page.startsWith('docs/guides/')
+      ? `'${basename(page, '.md')}'`
+      : `'/${page.replace('.md', '')}'`
+  }
+
   test.each(pages)('%s is in the sidebar of the docs site', page => {
-    const link = page === 'README.md' ? "'/'" : page.startsWith('docs/guides/') ? `'${basename(page, '.md')}'` : `'/${page.replace('.md', '')}'`
-    expect(read('docs/.vitepress/config.ts')).toContain(`, ${link})`)
+    expect(read('docs/.vitepress/config.ts')).toContain(`, ${linkOf(page)})`)
   })
 
   test('every note that a page mentions is in the table of notes', () => {
-    const codes = new Set([...read('docs/notes.md').matchAll(/^\| `([\w.-]+)` \| (?:dropped|approximated|synthesized) \|/gm)].map(([, code = '']) => code))
+    const codes = new Set(
+      [
+        ...read('docs/notes.md').matchAll(
+          /^\| `([\w.-]+)` \| (?:dropped|approximated|synthesized) \|/gm,
+        ),
+      ].map(([, code = '']) => code),
+    )
     const families = new Set([...codes].map(code => code.split('.')[0]))
     expect(codes.size).toBeGreaterThan(100)
     // Other pages speak of settings, too, some of which look like notes.
-    for (const page of ['losses', 'state', 'normalizing', 'claude-code', 'codex', 'fifth-protocol'].map(name => `docs/guides/${name}.md`))
+    for (const page of [
+      'losses',
+      'state',
+      'normalizing',
+      'claude-code',
+      'codex',
+      'fifth-protocol',
+    ].map(name => `docs/guides/${name}.md`))
       for (const [, code = ''] of read(page).matchAll(/`([a-z_-]+\.[a-z_-]+)`/g))
-        if (families.has(code.split('.')[0]) && !code.endsWith('.ts')) expect([...codes], `${page}: ${code}`).toContain(code)
+        if (families.has(code.split('.')[0]) && !code.endsWith('.ts'))
+          expect([...codes], `${page}: ${code}`).toContain(code)
   })
 })
 

@@ -17,9 +17,13 @@ type Found = { name: string; code: string | undefined }
 
 /** Every exported function of every entry point, once, with its example. */
 const entries = Object.values(entryPoints).map(file => (file.endsWith('.ts') ? file : `${file}.ts`))
-const modules = new Map<string, Record<string, unknown>>(await Promise.all(entries.map(async file => [file, await import(file)] as const)))
+const modules = new Map<string, Record<string, unknown>>(
+  await Promise.all(entries.map(async file => [file, await import(file)] as const)),
+)
 const functions = functionsOf(entries)
-const examples = functions.flatMap(({ name, code }): [string, string][] => (code === undefined ? [] : [[name, code]]))
+const examples = functions.flatMap(({ name, code }): [string, string][] =>
+  code === undefined ? [] : [[name, code]],
+)
 
 function functionsOf(paths: string[]): Found[] {
   const program = ts.createProgram(paths, {
@@ -35,10 +39,12 @@ function functionsOf(paths: string[]): Found[] {
     const module = source && checker.getSymbolAtLocation(source)
     const values = modules.get(path)
     for (const exported of module ? checker.getExportsOfModule(module) : []) {
-      const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+      const symbol =
+        exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
       const example = symbol.getJsDocTags(checker).find(({ name }) => name === 'example')
       const code = example && ts.displayPartsToString(example.text)
-      if (typeof values?.[exported.name] === 'function' || code !== undefined) found.set(exported.name, { name: exported.name, code })
+      if (typeof values?.[exported.name] === 'function' || code !== undefined)
+        found.set(exported.name, { name: exported.name, code })
     }
   }
   return [...found.values()]
@@ -49,7 +55,12 @@ const folder = mkdtempSync(join(tmpdir(), 'wireglot-examples-'))
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), code)
-  await build({ ...programOptions, entryPoints: examples.map(([name]) => join(folder, `${name}.ts`)), alias: entryPoints, outdir: folder })
+  await build({
+    ...programOptions,
+    entryPoints: examples.map(([name]) => join(folder, `${name}.ts`)),
+    alias: entryPoints,
+    outdir: folder,
+  })
 })
 
 afterAll(() => rm(folder, { recursive: true }))
@@ -60,10 +71,13 @@ describe('examples in doc comments', () => {
   })
 
   test.concurrent.each(examples)('%s: prints what its comments say', async (name, code) => {
-    const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { timeout: 60_000 })
+    const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], {
+      timeout: 60_000,
+    })
     expect(stderr).toBe('')
     // A comment after `console.log` or a loop over it is the beginning of what is printed; `…` matches anything.
     for (const [, message = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
-      for (const chunk of message.split('…').map(text => text.trim())) expect(stdout).toContain(chunk)
+      for (const chunk of message.split('…').map(text => text.trim()))
+        expect(stdout).toContain(chunk)
   })
 })

@@ -5,9 +5,12 @@ import { schemaFile, schemaText } from './tools/config-schema.ts'
 import { documentedOptions } from './tools/options.ts'
 import { generated, generatedPages } from './tools/readme.ts'
 
-test.each(generatedPages)('the tables and the code of %s are up to date (npm run fix writes them)', page => {
-  expect(readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')).toBe(generated(page))
-})
+test.each(generatedPages)(
+  'the tables and the code of %s are up to date (npm run fix writes them)',
+  page => {
+    expect(readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')).toBe(generated(page))
+  },
+)
 
 test('docs/config.schema.json is up to date (npm run fix writes it)', () => {
   expect(readFileSync(schemaFile, 'utf8')).toBe(schemaText())
@@ -19,7 +22,9 @@ describe.each(protocolNames)('%s is listed', name => {
   test('in the README by name and path, and in the package', () => {
     expect(read('README.md').split('## ')[0]).toContain(`**${name}**`)
     expect(read('README.md')).toContain(`${protocols[name].address.path}\``)
-    expect(JSON.parse(read('package.json'))).toMatchObject({ keywords: expect.arrayContaining([name]) })
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      keywords: expect.arrayContaining([name]),
+    })
   })
 
   test('in every generated table that has a column for each protocol', () => {
@@ -32,7 +37,13 @@ describe.each(protocolNames)('%s is listed', name => {
 })
 
 describe('every option', () => {
-  test.each(documentedOptions.map(option => [`${option.of}: ${option.name}`, option.doc]))('%s has a docstring with its default', (_, doc) => {
-    expect(doc, 'say in its docstring what holds without it, as "Default …" or "Absent: …"; then npm run fix').toMatch(/\bdefault\b|\bAbsent\b/i)
-  })
+  test.each(documentedOptions.map(option => [`${option.of}: ${option.name}`, option.doc]))(
+    '%s has a docstring with its default',
+    (_, doc) => {
+      expect(
+        doc,
+        'say in its docstring what holds without it, as "Default …" or "Absent: …"; then npm run fix',
+      ).toMatch(/\bdefault\b|\bAbsent\b/i)
+    },
+  )
 })

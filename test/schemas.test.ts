@@ -4,43 +4,118 @@ import * as mini from 'zod/mini'
 import type { Wire } from '../src/index.ts'
 import * as schemas from '../src/schemas.ts'
 
-const request: schemas.MessagesRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }], x_trace: 'kept' }
+const request: schemas.MessagesRequest = {
+  model: 'm',
+  max_tokens: 9,
+  messages: [{ role: 'user', content: 'Hello' }],
+  x_trace: 'kept',
+}
 
 describe('the exported schemas', () => {
   test('are those of requests, responses, messages, tools, stream events and errors', () => {
     expect(Object.keys(schemas).toSorted()).toEqual(
       [
-        ...['ChatCompletionsChunk', 'ChatCompletionsErrorResponse', 'ChatCompletionsMessage', 'ChatCompletionsRequest', 'ChatCompletionsResponse'],
+        ...[
+          'ChatCompletionsChunk',
+          'ChatCompletionsErrorResponse',
+          'ChatCompletionsMessage',
+          'ChatCompletionsRequest',
+          'ChatCompletionsResponse',
+        ],
         ...['ChatCompletionsStreamEvent', 'ChatCompletionsTool'],
-        ...['ConverseErrorResponse', 'ConverseMessage', 'ConverseRequest', 'ConverseResponse', 'ConverseStreamEvent', 'ConverseTool'],
-        ...['GeminiContent', 'GeminiErrorResponse', 'GeminiRequest', 'GeminiResponse', 'GeminiStreamEvent', 'GeminiTool'],
-        ...['MessagesErrorResponse', 'MessagesMessage', 'MessagesRequest', 'MessagesResponse', 'MessagesStreamEvent', 'MessagesTool'],
-        ...['ResponsesErrorResponse', 'ResponsesItem', 'ResponsesRequest', 'ResponsesResponse', 'ResponsesStreamEvent', 'ResponsesTool'],
+        ...[
+          'ConverseErrorResponse',
+          'ConverseMessage',
+          'ConverseRequest',
+          'ConverseResponse',
+          'ConverseStreamEvent',
+          'ConverseTool',
+        ],
+        ...[
+          'GeminiContent',
+          'GeminiErrorResponse',
+          'GeminiRequest',
+          'GeminiResponse',
+          'GeminiStreamEvent',
+          'GeminiTool',
+        ],
+        ...[
+          'MessagesErrorResponse',
+          'MessagesMessage',
+          'MessagesRequest',
+          'MessagesResponse',
+          'MessagesStreamEvent',
+          'MessagesTool',
+        ],
+        ...[
+          'ResponsesErrorResponse',
+          'ResponsesItem',
+          'ResponsesRequest',
+          'ResponsesResponse',
+          'ResponsesStreamEvent',
+          'ResponsesTool',
+        ],
       ].toSorted(),
     )
   })
 
   test.each([
-    ['ChatCompletionsStreamEvent', schemas.ChatCompletionsStreamEvent, { choices: [{ index: 0, delta: { content: 5 } }] }],
-    ['ChatCompletionsErrorResponse', schemas.ChatCompletionsErrorResponse, { error: { type: 'server_error' } }],
-    ['ResponsesStreamEvent', schemas.ResponsesStreamEvent, { type: 'response.output_text.delta', delta: 5 }],
+    [
+      'ChatCompletionsStreamEvent',
+      schemas.ChatCompletionsStreamEvent,
+      { choices: [{ index: 0, delta: { content: 5 } }] },
+    ],
+    [
+      'ChatCompletionsErrorResponse',
+      schemas.ChatCompletionsErrorResponse,
+      { error: { type: 'server_error' } },
+    ],
+    [
+      'ResponsesStreamEvent',
+      schemas.ResponsesStreamEvent,
+      { type: 'response.output_text.delta', delta: 5 },
+    ],
     ['ResponsesErrorResponse', schemas.ResponsesErrorResponse, { message: 'Overloaded' }],
-    ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'content_block_delta', index: 0, delta: { type: 'text_delta' } }],
-    ['MessagesErrorResponse', schemas.MessagesErrorResponse, { type: 'error', error: { type: 'overloaded_error' } }],
-    ['GeminiStreamEvent', schemas.GeminiStreamEvent, { candidates: [{ content: { parts: [{ text: 5 }] } }] }],
+    [
+      'MessagesStreamEvent',
+      schemas.MessagesStreamEvent,
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta' } },
+    ],
+    [
+      'MessagesErrorResponse',
+      schemas.MessagesErrorResponse,
+      { type: 'error', error: { type: 'overloaded_error' } },
+    ],
+    [
+      'GeminiStreamEvent',
+      schemas.GeminiStreamEvent,
+      { candidates: [{ content: { parts: [{ text: 5 }] } }] },
+    ],
     ['GeminiStreamEvent', schemas.GeminiStreamEvent, { error: 'Overloaded' }],
     ['GeminiErrorResponse', schemas.GeminiErrorResponse, { error: { code: '503' } }],
-    ['ConverseStreamEvent', schemas.ConverseStreamEvent, { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 5 } } }],
+    [
+      'ConverseStreamEvent',
+      schemas.ConverseStreamEvent,
+      { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 5 } } },
+    ],
     ['ConverseErrorResponse', schemas.ConverseErrorResponse, { message: 5 }],
   ] as const)('%s refuses a faulty value (%#)', (_, schema, event) => {
     expect(schema.safeParse(event).success).toBe(false)
   })
 
   test.each([
-    ['ResponsesStreamEvent', schemas.ResponsesStreamEvent, { type: 'response.hologram.delta', x: 1 }],
+    [
+      'ResponsesStreamEvent',
+      schemas.ResponsesStreamEvent,
+      { type: 'response.hologram.delta', x: 1 },
+    ],
     ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'hologram', x: 1 }],
     ['ConverseStreamEvent', schemas.ConverseStreamEvent, { hologram: { x: 1 } }],
-    ['MessagesStreamEvent', schemas.MessagesStreamEvent, { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta' } }],
+    [
+      'MessagesStreamEvent',
+      schemas.MessagesStreamEvent,
+      { type: 'content_block_delta', index: 0, delta: { type: 'hologram_delta' } },
+    ],
   ] as const)('%s accepts an unknown kind (%#)', (_, schema, event) => {
     expect(schema.parse(event)).toEqual(event)
   })
@@ -51,7 +126,9 @@ describe('the exported schemas', () => {
     expectTypeOf<Wire['messages']['event']>().toExtend<schemas.MessagesStreamEvent>()
     expectTypeOf<Wire['generate-content']['event']>().toExtend<schemas.GeminiStreamEvent>()
     expectTypeOf<Wire['converse']['event']>().toExtend<schemas.ConverseStreamEvent>()
-    expectTypeOf<Wire['chat-completions']['error']>().toExtend<schemas.ChatCompletionsErrorResponse>()
+    expectTypeOf<
+      Wire['chat-completions']['error']
+    >().toExtend<schemas.ChatCompletionsErrorResponse>()
     expectTypeOf<Wire['responses']['error']>().toExtend<schemas.ResponsesErrorResponse>()
     expectTypeOf<Wire['messages']['error']>().toExtend<schemas.MessagesErrorResponse>()
     expectTypeOf<Wire['generate-content']['error']>().toExtend<schemas.GeminiErrorResponse>()
@@ -61,15 +138,32 @@ describe('the exported schemas', () => {
   test('work inside of the schemas of zod, with paths and types', () => {
     const Call = z.object({ tenant: z.string(), body: schemas.MessagesRequest })
     expect(Call.parse({ tenant: 't', body: request })).toEqual({ tenant: 't', body: request })
-    const { error } = Call.safeParse({ tenant: 't', body: { ...request, max_tokens: 1.5, messages: [{ role: 'user', content: 7 }] } })
-    expect(error?.issues.map(({ path }) => path.slice(0, 4).join('.')).toSorted()).toEqual(['body.max_tokens', 'body.messages.0'])
-    expect(error?.issues.find(({ path }) => path.includes('max_tokens'))?.message).toBe('expected a whole number')
+    const { error } = Call.safeParse({
+      tenant: 't',
+      body: { ...request, max_tokens: 1.5, messages: [{ role: 'user', content: 7 }] },
+    })
+    expect(error?.issues.map(({ path }) => path.slice(0, 4).join('.')).toSorted()).toEqual([
+      'body.max_tokens',
+      'body.messages.0',
+    ])
+    expect(error?.issues.find(({ path }) => path.includes('max_tokens'))?.message).toBe(
+      'expected a whole number',
+    )
     expectTypeOf<z.infer<typeof Call>['body']>().toEqualTypeOf<schemas.MessagesRequest>()
   })
 
   test('are extended by zod, and stay open', () => {
-    const Own = z.looseObject({ ...schemas.ChatCompletionsRequest.shape, model: z.enum(['fast', 'good']), team: z.string() })
-    const body = { model: 'fast', team: 'a', messages: [{ role: 'user', content: 'Hello' }], x_trace: 1 }
+    const Own = z.looseObject({
+      ...schemas.ChatCompletionsRequest.shape,
+      model: z.enum(['fast', 'good']),
+      team: z.string(),
+    })
+    const body = {
+      model: 'fast',
+      team: 'a',
+      messages: [{ role: 'user', content: 'Hello' }],
+      x_trace: 1,
+    }
     expect(Own.parse(body)).toEqual(body)
     expect(Own.safeParse({ ...body, model: 'm' }).success).toBe(false)
     expectTypeOf<z.infer<typeof Own>['model']>().toEqualTypeOf<'fast' | 'good'>()
@@ -79,15 +173,23 @@ describe('the exported schemas', () => {
   })
 
   test('take unknown kinds, and refuse a known kind with a fault', () => {
-    const bodyWith = (block: object) => ({ ...request, messages: [{ role: 'user', content: [block] }] })
-    expect(schemas.MessagesRequest.safeParse(bodyWith({ type: 'hologram', x: 1 })).success).toBe(true)
+    const bodyWith = (block: object) => ({
+      ...request,
+      messages: [{ role: 'user', content: [block] }],
+    })
+    expect(schemas.MessagesRequest.safeParse(bodyWith({ type: 'hologram', x: 1 })).success).toBe(
+      true,
+    )
     expect(schemas.MessagesRequest.safeParse(bodyWith({ type: 'text' })).success).toBe(false)
   })
 
-  test.each(Object.entries(schemas))('%s is a Standard Schema, and has a JSON Schema', async (_, schema) => {
-    const { version, vendor, validate } = schema['~standard']
-    expect([version, vendor]).toEqual([1, 'zod'])
-    expect(await validate(3)).toHaveProperty('issues')
-    expect(z.toJSONSchema(schema, { unrepresentable: 'any' })).toHaveProperty('$schema')
-  })
+  test.each(Object.entries(schemas))(
+    '%s is a Standard Schema, and has a JSON Schema',
+    async (_, schema) => {
+      const { version, vendor, validate } = schema['~standard']
+      expect([version, vendor]).toEqual([1, 'zod'])
+      expect(await validate(3)).toHaveProperty('issues')
+      expect(z.toJSONSchema(schema, { unrepresentable: 'any' })).toHaveProperty('$schema')
+    },
+  )
 })

@@ -4,14 +4,27 @@ import { expect, test } from 'vitest'
 /** What users of the library install with it. */
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-const { dependencies, scripts } = JSON.parse(read('../package.json')) as { dependencies: Record<string, string>; scripts: Record<string, string> }
-type Locked = { dev?: boolean; link?: boolean; integrity?: string; resolved?: string; hasInstallScript?: boolean }
-const { packages } = JSON.parse(read('../package-lock.json')) as { packages: Record<string, Locked> }
+const { dependencies, scripts } = JSON.parse(read('../package.json')) as {
+  dependencies: Record<string, string>
+  scripts: Record<string, string>
+}
+type Locked = {
+  dev?: boolean
+  link?: boolean
+  integrity?: string
+  resolved?: string
+  hasInstallScript?: boolean
+}
+const { packages } = JSON.parse(read('../package-lock.json')) as {
+  packages: Record<string, Locked>
+}
 const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
 
 test('docs/contributing.md gives a reason for every package, and for no other', () => {
   const [, table = ''] = read('../docs/contributing.md').split('## Packages at run time')
-  const rows = [...table.matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, name]) => name !== 'package' && name !== '---')
+  const rows = [...table.matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(
+    ([, name]) => name !== 'package' && name !== '---',
+  )
   expect(rows.map(([, name]) => name).toSorted()).toEqual(Object.keys(dependencies).toSorted())
   for (const [, name, why] of rows) expect(why?.length, name).toBeGreaterThan(15)
 })

@@ -29,13 +29,20 @@ const notBodies: [what: string, body: unknown, but: string][] = [
   ['an ArrayBuffer', new ArrayBuffer(2), 'but got ArrayBuffer; parse its text first'],
   ['a promise', Promise.resolve({}), 'but got Promise; await it first'],
   ['a Response', new Response('{}'), 'but got Response; await its json() first'],
-  ['a Request', new Request('http://a.test', { method: 'POST', body: '{}' }), 'but got Request; await its json() first'],
+  [
+    'a Request',
+    new Request('http://a.test', { method: 'POST', body: '{}' }),
+    'but got Request; await its json() first',
+  ],
 ]
 
 const functionsOfBodies: [name: string, act: (body: unknown) => unknown][] = [
   ['translateRequest', body => call('translateRequest', body, pair)],
   ['translateRequest between equal protocols', body => call('translateRequest', body, equal)],
-  ['translateRequest to a vendor', body => call('translateRequest', body, { ...pair, vendor: 'anthropic' })],
+  [
+    'translateRequest to a vendor',
+    body => call('translateRequest', body, { ...pair, vendor: 'anthropic' }),
+  ],
   ['translateResponse', body => call('translateResponse', body, pair)],
   ['translateResponse between equal protocols', body => call('translateResponse', body, equal)],
   ['normalizeResponse', body => call('normalizeResponse', body, one)],
@@ -48,12 +55,24 @@ const functionsOfBodies: [name: string, act: (body: unknown) => unknown][] = [
 
 describe.each(functionsOfBodies)('%s', (_, act) => {
   test.each(notBodies)('throws for %s with advice', (_, body, but) => {
-    expect(() => act(body)).toThrow(expect.objectContaining({ code: 'malformed', path: '', message: expect.stringContaining(`expected an object, ${but}`) }))
+    expect(() => act(body)).toThrow(
+      expect.objectContaining({
+        code: 'malformed',
+        path: '',
+        message: expect.stringContaining(`expected an object, ${but}`),
+      }),
+    )
   })
 })
 
 describe('a body that is no plain JSON', () => {
-  const names = ['chat-completions', 'responses', 'messages', 'generate-content', 'converse'] as const
+  const names = [
+    'chat-completions',
+    'responses',
+    'messages',
+    'generate-content',
+    'converse',
+  ] as const
   const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
   const bodies: Record<(typeof names)[number], object> = {
     'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
@@ -63,20 +82,31 @@ describe('a body that is no plain JSON', () => {
     converse: { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
   }
 
-  test.each(names.flatMap(from => names.map(to => [from, to] as const)))('%s to %s: never overflows the stack', (from, to) => {
-    const round: Record<string, unknown> = { ...bodies[from] }
-    round['odd'] = [{ self: round }]
-    let deep: Record<string, unknown> = { ...bodies[from] }
-    const top = deep
-    for (let depth = 0; depth < 20_000; depth++) deep = deep['odd'] = {}
-    for (const body of [round, top])
-      try {
-        call('translateRequest', body, { from, to, model: 'm' })
-      } catch (error) {
-        const [path, message] = body === round ? ['/odd/0/self', 'this contains itself'] : ['', 'it is nested too deeply']
-        expect(error).toMatchObject({ name: 'TranslationError', code: 'malformed', path, message: expect.stringContaining(message) })
-      }
-  })
+  test.each(names.flatMap(from => names.map(to => [from, to] as const)))(
+    '%s to %s: never overflows the stack',
+    (from, to) => {
+      const round: Record<string, unknown> = { ...bodies[from] }
+      round['odd'] = [{ self: round }]
+      let deep: Record<string, unknown> = { ...bodies[from] }
+      const top = deep
+      for (let depth = 0; depth < 20_000; depth++) deep = deep['odd'] = {}
+      for (const body of [round, top])
+        try {
+          call('translateRequest', body, { from, to, model: 'm' })
+        } catch (error) {
+          const [path, message] =
+            body === round
+              ? ['/odd/0/self', 'this contains itself']
+              : ['', 'it is nested too deeply']
+          expect(error).toMatchObject({
+            name: 'TranslationError',
+            code: 'malformed',
+            path,
+            message: expect.stringContaining(message),
+          })
+        }
+    },
+  )
 
   /** As many objects inside each other. */
   const nested = (levels: number, top: object) => {
@@ -91,21 +121,35 @@ describe('a body that is no plain JSON', () => {
     path: '',
     message: expect.stringContaining('it is nested too deeply'),
   })
-  const examined = [...names.map(name => [name, name] as const), ['generate-content', 'messages'] as const]
+  const examined = [
+    ...names.map(name => [name, name] as const),
+    ['generate-content', 'messages'] as const,
+  ]
   test.each(examined)('%s to %s: is refused before the stack overflows', (from, to) => {
-    const translate = (levels: number) => call('translateRequest', nested(levels, bodies[from]), { from, to, model: 'm' })
+    const translate = (levels: number) =>
+      call('translateRequest', nested(levels, bodies[from]), { from, to, model: 'm' })
     expect(() => translate(1001)).toThrow(tooDeep)
     expect(() => translate(1000)).not.toThrow()
   })
 
-  test.each(['translateResponse', 'normalizeResponse', 'explodeResponse'])('is refused as a response: %s', name => {
-    const response = nested(1100, { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] })
-    const options = name === 'translateResponse' ? { from: 'generate-content', to: 'messages' } : { protocol: 'generate-content' }
-    expect(() => call(name, response, options)).toThrow(tooDeep)
-  })
+  test.each(['translateResponse', 'normalizeResponse', 'explodeResponse'])(
+    'is refused as a response: %s',
+    name => {
+      const response = nested(1100, {
+        candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+      })
+      const options =
+        name === 'translateResponse'
+          ? { from: 'generate-content', to: 'messages' }
+          : { protocol: 'generate-content' }
+      expect(() => call(name, response, options)).toThrow(tooDeep)
+    },
+  )
 
   test('as an event of a stream ends the stream with an error that says so', () => {
-    const event = nested(1100, { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] })
+    const event = nested(1100, {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }],
+    })
     const translator = api.createStreamTranslator({ from: 'generate-content', to: 'messages' })
     translator.push(`data: ${JSON.stringify(event)}\n\n`)
     expect(translator.error?.message).toContain('it is nested too deeply')
@@ -114,8 +158,14 @@ describe('a body that is no plain JSON', () => {
   test('is refused with its path', () => {
     const round: Record<string, unknown> = { contents }
     round['odd'] = { self: round }
-    expect(() => call('translateRequest', round, { from: 'generate-content', to: 'messages', model: 'm' })).toThrow(
-      expect.objectContaining({ code: 'malformed', path: '/odd/self', message: expect.stringContaining('this contains itself') }),
+    expect(() =>
+      call('translateRequest', round, { from: 'generate-content', to: 'messages', model: 'm' }),
+    ).toThrow(
+      expect.objectContaining({
+        code: 'malformed',
+        path: '/odd/self',
+        message: expect.stringContaining('this contains itself'),
+      }),
     )
   })
 })
@@ -123,23 +173,47 @@ describe('a body that is no plain JSON', () => {
 describe('a body with a fault', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
   test.each<[string, unknown, string]>([
-    ['a misspelled key', { model: 'm', mesages: [] }, 'chat-completions at /messages: missing, expected a list; is its name misspelled?'],
+    [
+      'a misspelled key',
+      { model: 'm', mesages: [] },
+      'chat-completions at /messages: missing, expected a list; is its name misspelled?',
+    ],
     ['a missing key', { model: 'm' }, 'chat-completions at /messages: missing, expected a list'],
-    ['a value of another type', { ...request, messages: 'Hello' }, 'chat-completions at /messages: expected a list'],
-    ['a word for a number', { ...request, logit_bias: { 5: 'x' } }, 'chat-completions at /logit_bias/5: expected a number'],
-    ['null in a list', { ...request, messages: [null] }, 'chat-completions at /messages/0: expected an object'],
+    [
+      'a value of another type',
+      { ...request, messages: 'Hello' },
+      'chat-completions at /messages: expected a list',
+    ],
+    [
+      'a word for a number',
+      { ...request, logit_bias: { 5: 'x' } },
+      'chat-completions at /logit_bias/5: expected a number',
+    ],
+    [
+      'null in a list',
+      { ...request, messages: [null] },
+      'chat-completions at /messages/0: expected an object',
+    ],
     [
       'a misspelled role',
       { ...request, messages: [{ role: 'asistant', content: 'Hello' }] },
       'chat-completions at /messages/0/role: expected one of developer, system, user, assistant, tool, function; did you mean assistant?',
     ],
-    ['a missing role', { ...request, messages: [{ content: 'Hello' }] }, 'chat-completions at /messages/0/role: missing, expected one of developer, system'],
+    [
+      'a missing role',
+      { ...request, messages: [{ content: 'Hello' }] },
+      'chat-completions at /messages/0/role: missing, expected one of developer, system',
+    ],
     [
       'a value of none of several types',
       { ...request, messages: [{ role: 'user', content: 5 }] },
       'chat-completions at /messages/0/content: expected a list or text',
     ],
-    ['a fraction for a whole number', { ...request, seed: 0.5 }, 'chat-completions at /seed: expected a whole number'],
+    [
+      'a fraction for a whole number',
+      { ...request, seed: 0.5 },
+      'chat-completions at /seed: expected a whole number',
+    ],
     ['a bigint', { ...request, seed: 5n }, 'chat-completions at /seed: expected a whole number'],
   ])('is refused with its path: %s', (_, body, message) => {
     expect(() => call('translateRequest', body, pair)).toThrow(message)
@@ -159,7 +233,11 @@ describe('translateError', () => {
       ['the body alone', { error: { message: 'busy' } }, 'error.status: expected a number'],
       ['a status in quotes', { status: '529', body: {} }, 'error.status: expected a number'],
       ['NaN', { status: Number.NaN, body: {} }, 'error.status: expected a number'],
-      ['headers of another type', { status: 529, headers: 'retry-after: 7', body: {} }, 'error.headers: expected an object or Headers'],
+      [
+        'headers of another type',
+        { status: 529, headers: 'retry-after: 7', body: {} },
+        'error.headers: expected an object or Headers',
+      ],
     ])('throws a TypeError with the path for %s', (_, error, message) => {
       expect(() => act(error)).toThrow(TypeError)
       expect(() => act(error)).toThrow(message)
@@ -170,7 +248,9 @@ describe('translateError', () => {
       ['an object', { 'Retry-After': '7' }],
       ['a Map', new Map([['Retry-After', '7']])],
     ])('reads headers from %s', (_, headers) => {
-      expect(act({ status: 429, headers, body: { error: { message: 'busy' } } })).toMatchObject({ headers: { 'retry-after': '7' } })
+      expect(act({ status: 429, headers, body: { error: { message: 'busy' } } })).toMatchObject({
+        headers: { 'retry-after': '7' },
+      })
     })
 
     const cyclic: Record<string, unknown> = {}
@@ -198,17 +278,28 @@ describe('values that are not a stream', () => {
     ['collectStream', async source => call('collectStream', source, one)],
     ['readStream', source => collected('readStream', source, one)],
     ['translateStream', source => collected('translateStream', source, pair)],
-    ['translateStream between equal protocols', source => collected('translateStream', source, equal)],
+    [
+      'translateStream between equal protocols',
+      source => collected('translateStream', source, equal),
+    ],
   ]
   describe.each(functions)('%s', (_, act) => {
     test.each<[string, unknown, string]>([
-      ['undefined', undefined, 'stream: expected a stream, text, bytes, or a list of these, but got undefined'],
+      [
+        'undefined',
+        undefined,
+        'stream: expected a stream, text, bytes, or a list of these, but got undefined',
+      ],
       ['an ArrayBuffer', new ArrayBuffer(2), 'but got ArrayBuffer; pass a Uint8Array of it'],
       ['a Response', new Response('data: {}\n\n'), 'but got Response; pass its body'],
       ['a promise', Promise.resolve([]), 'but got Promise; await it first'],
       ['a number', 5, 'but got Number'],
       ['an object', {}, 'but got Object'],
-      ['a list of objects', [{ type: 'message_start' }], 'chunk: expected text or bytes, but got Object'],
+      [
+        'a list of objects',
+        [{ type: 'message_start' }],
+        'chunk: expected text or bytes, but got Object',
+      ],
       ['a list of numbers', [1], 'chunk: expected text or bytes, but got Number'],
       ['a list of null', [null], 'chunk: expected text or bytes, but got null'],
     ])('rejects with a TypeError for %s', async (_, source, message) => {
@@ -244,33 +335,51 @@ test.each<[string, (text: string) => string | Uint8Array]>([
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }],
   }
   const source = whole(api.explodeResponse(response, one))
-  expect((await api.collectStream(source, one)).body).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+  expect((await api.collectStream(source, one)).body).toMatchObject({
+    choices: [{ message: { content: 'Hi!' } }],
+  })
   const translated = []
   for await (const chunk of api.translateStream(source, pair)) translated.push(chunk)
   expect(Buffer.concat(translated).toString()).toContain('Hi!')
 })
 
 describe('helpers for canonical responses', () => {
-  const wire = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }], usage: { prompt_tokens: 3 } }
-  test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])('%s throws for a value that is not a canonical response', name => {
-    const message = `${name}: expected a canonical response, such as normalizeResponse returns`
-    for (const value of [null, undefined, 'text', [], {}, wire]) expect(() => call(name, value)).toThrow(new TypeError(message))
-  })
-})
-
-describe('the testing kit', () => {
-  const kit = testing as unknown as Untyped
-  test.each(['requestOf', 'responseOf', 'streamOf', 'cutStreamOf', 'brokenStreamOf', 'strictOf', 'splitProperty'])(
-    '%s throws for an unknown protocol',
+  const wire = {
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 3 },
+  }
+  test.each(['textOf', 'reasoningOf', 'toolCallsOf', 'usageOf'])(
+    '%s throws for a value that is not a canonical response',
     name => {
-      for (const wrong of ['mesages', undefined, 5, 'toString']) expect(() => kit[name]?.(wrong, () => {})).toThrow(RangeError)
-      expect(() => kit[name]?.('mesages', () => {})).toThrow(/^protocol: expected one of chat-completions, .*; did you mean messages\?$/)
+      const message = `${name}: expected a canonical response, such as normalizeResponse returns`
+      for (const value of [null, undefined, 'text', [], {}, wire])
+        expect(() => call(name, value)).toThrow(new TypeError(message))
     },
   )
 })
 
+describe('the testing kit', () => {
+  const kit = testing as unknown as Untyped
+  test.each([
+    'requestOf',
+    'responseOf',
+    'streamOf',
+    'cutStreamOf',
+    'brokenStreamOf',
+    'strictOf',
+    'splitProperty',
+  ])('%s throws for an unknown protocol', name => {
+    for (const wrong of ['mesages', undefined, 5, 'toString'])
+      expect(() => kit[name]?.(wrong, () => {})).toThrow(RangeError)
+    expect(() => kit[name]?.('mesages', () => {})).toThrow(
+      /^protocol: expected one of chat-completions, .*; did you mean messages\?$/,
+    )
+  })
+})
+
 describe('translateBetween', () => {
-  const message = 'translateBetween: expected the client half of a protocol, and the upstream half of another'
+  const message =
+    'translateBetween: expected the client half of a protocol, and the upstream half of another'
   test.each<[string, unknown[]]>([
     ['nothing', []],
     ['null', [null, messages]],
@@ -284,11 +393,18 @@ describe('translateBetween', () => {
     expect(() => unchecked(...halves)).toThrow(message)
   })
 
-  test.each(['translateRequest', 'translateResponse', 'translateError', 'createStreamTranslator', 'createTransformStream'])(
-    '%s throws for invalid options',
-    name => {
-      const act = (options: unknown) => (name.startsWith('create') ? between[name]?.(options) : between[name]?.({ status: 500, body: {} }, options))
-      for (const options of [null, 'messages', []]) expect(() => act(options)).toThrow(new TypeError('options: expected an object'))
-    },
-  )
+  test.each([
+    'translateRequest',
+    'translateResponse',
+    'translateError',
+    'createStreamTranslator',
+    'createTransformStream',
+  ])('%s throws for invalid options', name => {
+    const act = (options: unknown) =>
+      name.startsWith('create')
+        ? between[name]?.(options)
+        : between[name]?.({ status: 500, body: {} }, options)
+    for (const options of [null, 'messages', []])
+      expect(() => act(options)).toThrow(new TypeError('options: expected an object'))
+  })
 })

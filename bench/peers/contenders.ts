@@ -12,12 +12,17 @@ import type { Covered } from '../../test/support/covered.ts'
 
 type Convert<In, Out> = (given: In) => Out | Promise<Out>
 /** Absent: it cannot. Requests are parsed JSON in and out, responses too; a stream is the bytes of its chunks, and text. */
-export type Ways = { request?: Convert<unknown, unknown>; response?: Convert<unknown, unknown>; stream?: Convert<readonly Uint8Array[], string> }
+export type Ways = {
+  request?: Convert<unknown, unknown>
+  response?: Convert<unknown, unknown>
+  stream?: Convert<readonly Uint8Array[], string>
+}
 export type Contender = { name: string; version: string; ways(from: Covered, to: Covered): Ways }
 
 type Load = (dir: string) => Promise<Contender['ways']>
 
-const isPair = (from: Covered, to: Covered, pair: readonly [Covered, Covered]) => from === pair[0] && to === pair[1]
+const isPair = (from: Covered, to: Covered, pair: readonly [Covered, Covered]) =>
+  from === pair[0] && to === pair[1]
 const down = ['messages', 'chat-completions'] as const
 const up = ['chat-completions', 'messages'] as const
 
@@ -35,18 +40,24 @@ function bodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
 async function textOf(stream: ReadableStream<Uint8Array | string> | null): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  if (stream) for await (const chunk of stream) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+  if (stream)
+    for await (const chunk of stream)
+      text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
   return text
 }
 
-const events = (chunks: readonly Uint8Array[]) => new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
+const events = (chunks: readonly Uint8Array[]) =>
+  new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
 
 const llmBridge: Load = async dir => {
   type Bridge = {
     translateBetweenProviders(from: string, to: string, body: unknown): unknown
     handleUniversalStreamRequest(stream: ReadableStream, from: string, to: string): ReadableStream
   }
-  const { translateBetweenProviders, handleUniversalStreamRequest } = await load<Bridge>(dir, 'llm-bridge')
+  const { translateBetweenProviders, handleUniversalStreamRequest } = await load<Bridge>(
+    dir,
+    'llm-bridge',
+  )
   const names: Record<Covered, string> = {
     'chat-completions': 'openai',
     responses: 'openai-responses',
@@ -60,8 +71,18 @@ const llmBridge: Load = async dir => {
 }
 
 const llmRouter: Load = async dir => {
-  const formats = { 'chat-completions': 'openai', messages: 'claude' } as Partial<Record<Covered, string>>
-  type Requests = { translateRequest(from: string, to: string, model: string, body: unknown, stream: boolean): unknown }
+  const formats = { 'chat-completions': 'openai', messages: 'claude' } as Partial<
+    Record<Covered, string>
+  >
+  type Requests = {
+    translateRequest(
+      from: string,
+      to: string,
+      model: string,
+      body: unknown,
+      stream: boolean,
+    ): unknown
+  }
   type ModelResponses = {
     convertOpenAINonStreamToClaude(body: unknown): unknown
     convertClaudeNonStreamToOpenAIResponses(body: unknown, request: unknown): unknown
@@ -69,17 +90,28 @@ const llmRouter: Load = async dir => {
     handleClaudeStreamToOpenAI(response: Response): Response
     handleClaudeStreamToOpenAIResponses(response: Response, request: unknown): Response
   }
-  const { translateRequest } = await load<Requests>(dir, '@khanglvm/llm-router', 'src/translator/index.js')
-  const { claudeToOpenAINonStreamResponse } = await load<{ claudeToOpenAINonStreamResponse(body: unknown): unknown }>(
+  const { translateRequest } = await load<Requests>(
     dir,
     '@khanglvm/llm-router',
-    'src/translator/response/claude-to-openai.js',
+    'src/translator/index.js',
   )
-  const responses = await load<ModelResponses>(dir, '@khanglvm/llm-router', 'src/runtime/handler/provider-translation.js')
+  const { claudeToOpenAINonStreamResponse } = await load<{
+    claudeToOpenAINonStreamResponse(body: unknown): unknown
+  }>(dir, '@khanglvm/llm-router', 'src/translator/response/claude-to-openai.js')
+  const responses = await load<ModelResponses>(
+    dir,
+    '@khanglvm/llm-router',
+    'src/runtime/handler/provider-translation.js',
+  )
   return (from, to) => {
     const source = formats[from]
     const target = formats[to]
-    const request = source && target ? { request: (body: unknown) => translateRequest(source, target, 'bench-model', body, true) } : {}
+    const request =
+      source && target
+        ? {
+            request: (body: unknown) => translateRequest(source, target, 'bench-model', body, true),
+          }
+        : {}
     if (isPair(from, to, up))
       return {
         ...request,
@@ -95,7 +127,8 @@ const llmRouter: Load = async dir => {
     if (isPair(from, to, ['messages', 'responses']))
       return {
         response: body => responses.convertClaudeNonStreamToOpenAIResponses(body, {}),
-        stream: chunks => textOf(responses.handleClaudeStreamToOpenAIResponses(events(chunks), {}).body),
+        stream: chunks =>
+          textOf(responses.handleClaudeStreamToOpenAIResponses(events(chunks), {}).body),
       }
     return request
   }
@@ -107,15 +140,23 @@ const musistudio: Load = async dir => {
     transformRequestOut(body: unknown): Promise<unknown>
     transformResponseIn(response: Response, context: unknown): Promise<Response>
   }
-  type Services = { transformerService: { initialize(): Promise<void>; getTransformer(name: string): Transformer | (new () => Transformer) } }
+  type Services = {
+    transformerService: {
+      initialize(): Promise<void>
+      getTransformer(name: string): Transformer | (new () => Transformer)
+    }
+  }
   // Its other build asks for `require`, which modules have not.
-  const { default: loaded } = await load<{ default: (new (options: object) => Services) | { default: new (options: object) => Services } }>(
-    dir,
-    '@musistudio/llms',
-    'dist/cjs/server.cjs',
-  )
+  const { default: loaded } = await load<{
+    default: (new (options: object) => Services) | { default: new (options: object) => Services }
+  }>(dir, '@musistudio/llms', 'dist/cjs/server.cjs')
   const Server = 'default' in loaded ? loaded.default : loaded
-  const { transformerService } = new Server({ logger: false, useJsonFile: false, useEnvFile: false, initialConfig: {} })
+  const { transformerService } = new Server({
+    logger: false,
+    useJsonFile: false,
+    useEnvFile: false,
+    initialConfig: {},
+  })
   await transformerService.initialize()
   const found = transformerService.getTransformer('Anthropic')
   const transformer = typeof found === 'function' ? new found() : found
@@ -127,8 +168,14 @@ const musistudio: Load = async dir => {
     if (!isPair(from, to, up)) return {}
     return {
       response: async body =>
-        (await transformer.transformResponseIn(new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } }), context)).json(),
-      stream: async chunks => textOf((await transformer.transformResponseIn(events(chunks), context)).body),
+        (
+          await transformer.transformResponseIn(
+            new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } }),
+            context,
+          )
+        ).json(),
+      stream: async chunks =>
+        textOf((await transformer.transformResponseIn(events(chunks), context)).body),
     }
   }
 }
@@ -138,11 +185,18 @@ const lingua: Load = async dir => {
   type Wasm = {
     transform_request(text: string, format: string, model?: string): Transformed
     transform_response(text: string, format: string): Transformed
-    TransformStreamSession: new (format: string) => { pushSse(text: string): string[]; finishSse(): string[]; free(): void }
+    TransformStreamSession: new (
+      format: string,
+    ) => { pushSse(text: string): string[]; finishSse(): string[]; free(): void }
   }
   const { getWasm } = await load<{ getWasm(): Wasm }>(dir, '@braintrust/lingua')
   const wasm = getWasm()
-  const formats: Record<Covered, string> = { 'chat-completions': 'openai', responses: 'responses', messages: 'anthropic', 'generate-content': 'google' }
+  const formats: Record<Covered, string> = {
+    'chat-completions': 'openai',
+    responses: 'responses',
+    messages: 'anthropic',
+    'generate-content': 'google',
+  }
   return (_from, to) => ({
     request: body => wasm.transform_request(JSON.stringify(body), formats[to], 'bench-model').data,
     response: body => wasm.transform_response(JSON.stringify(body), formats[to]).data,
@@ -185,12 +239,18 @@ export async function contender(name: string, dir: string): Promise<Contender> {
 async function load<Module>(dir: string, name: string, file?: string): Promise<Module> {
   const root = join(dir, 'node_modules', name)
   if (file) return (await import(pathToFileURL(join(root, file)).href)) as Module
-  const { exports } = settingsOf<{ exports: { '.': { import: string | { default: string } } } }>(dir, name)
+  const { exports } = settingsOf<{ exports: { '.': { import: string | { default: string } } } }>(
+    dir,
+    name,
+  )
   const entry = exports['.'].import
-  return (await import(pathToFileURL(join(root, typeof entry === 'string' ? entry : entry.default)).href)) as Module
+  return (await import(
+    pathToFileURL(join(root, typeof entry === 'string' ? entry : entry.default)).href
+  )) as Module
 }
 
 const settingsFile = (dir: string, name: string) => join(dir, 'node_modules', name, 'package.json')
-const settingsOf = <Settings>(dir: string, name: string) => JSON.parse(readFileSync(settingsFile(dir, name), 'utf8')) as Settings
+const settingsOf = <Settings>(dir: string, name: string) =>
+  JSON.parse(readFileSync(settingsFile(dir, name), 'utf8')) as Settings
 
 export const isInstalled = (dir: string, name: string) => existsSync(settingsFile(dir, name))

@@ -7,7 +7,13 @@ import { wrongInRequest, wrongInResponse, wrongInStream } from '../right.ts'
 import { contender, type Ways } from './contenders.ts'
 
 /** `wrong`: what was timed, and came out otherwise than it should; `cannot`: what was not timed, and why. */
-export type PeerResult = { name: string; version: string; measures: Measured[]; wrong: Record<string, string>; cannot: Record<string, string> }
+export type PeerResult = {
+  name: string
+  version: string
+  measures: Measured[]
+  wrong: Record<string, string>
+  cannot: Record<string, string>
+}
 
 /** What each thing timed is called; ours has the same name behind this. */
 export const ours = 'wireglot: '
@@ -40,11 +46,16 @@ async function enter({ what, units, floor, theirs, ours: own, wrong }: Turn): Pr
     if (fault?.includes('text')) throw new Error(fault)
     if (fault) result.wrong[what] = fault
   } catch (error) {
-    result.cannot[what] = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 120) ?? ''
+    result.cannot[what] =
+      (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 120) ?? ''
     return
   }
   const base = `${what}: parse + stringify`
-  tasks.push({ name: base, units, work: floor }, { name: what, units, floor: base, work: theirs }, { name: ours + what, units, floor: base, work: own })
+  tasks.push(
+    { name: base, units, work: floor },
+    { name: what, units, floor: base, work: theirs },
+    { name: ours + what, units, floor: base, work: own },
+  )
 }
 
 const now = 1_750_000_000
@@ -76,7 +87,13 @@ for (const kind of ['text', 'agent'] as const) {
   }
 }
 
-const enterWhole = async (what: string, wire: unknown, convert: Ways['request'], own: (body: unknown) => unknown, wrong: Turn['wrong']) => {
+const enterWhole = async (
+  what: string,
+  wire: unknown,
+  convert: Ways['request'],
+  own: (body: unknown) => unknown,
+  wrong: Turn['wrong'],
+) => {
   if (!convert) {
     result.cannot[what] = missing
     return

@@ -13,7 +13,9 @@ function panel({ title, lines }: Panel, top: number, minutes: number): string {
   const x = (i: number, count: number) => left + (i / Math.max(1, count - 1)) * (width - left - 20)
   const y = (value: number) => top + panelHeight - 25 - (value / highest) * (panelHeight - 55)
   const drawn = lines.map(({ values }, i) => {
-    const points = values.map((value, at) => `${x(at, values.length).toFixed(1)},${y(value).toFixed(1)}`).join(' ')
+    const points = values
+      .map((value, at) => `${x(at, values.length).toFixed(1)},${y(value).toFixed(1)}`)
+      .join(' ')
     return `<polyline points="${points}" fill="none" stroke="${colours[i % colours.length]}" stroke-width="1.5"/>`
   })
   const names = lines.map(
@@ -25,7 +27,13 @@ function panel({ title, lines }: Panel, top: number, minutes: number): string {
       `<line x1="${left}" x2="${width - 20}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}" stroke="#ddd"/><text x="${left - 6}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${round(value)}</text>`,
   )
   const ends = `<text x="${left}" y="${top + panelHeight - 8}">0 min</text><text x="${width - 20}" y="${top + panelHeight - 8}" text-anchor="end">${minutes} min</text>`
-  return [`<text x="${left}" y="${top + 18}" font-weight="bold">${title}</text>`, ...names, ...grid, ...drawn, ends].join('\n')
+  return [
+    `<text x="${left}" y="${top + 18}" font-weight="bold">${title}</text>`,
+    ...names,
+    ...grid,
+    ...drawn,
+    ends,
+  ].join('\n')
 }
 
 /** Panels over the same time, one below the other. */

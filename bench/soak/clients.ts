@@ -2,7 +2,18 @@ import { Agent, request } from 'undici'
 import { protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import type { Covered } from '../../test/support/covered.ts'
-import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, rampMs, textOf } from './plan.ts'
+import {
+  type Counts,
+  isQuietLeaver,
+  leaving,
+  type Order,
+  type Phase,
+  type Plan,
+  phases,
+  planOf,
+  rampMs,
+  textOf,
+} from './plan.ts'
 
 /** Clients of all protocols in a process of their own: each sends requests one after another, and compares what it receives byte by byte. */
 const { SOAK_GATEWAY, SOAK_WORDS, SOAK_PAUSE } = process.env
@@ -26,13 +37,20 @@ const bodies: Record<Covered, (text: string) => object> = {
 
 function ask({ client, served, stream, word }: Plan, signal: AbortSignal | null) {
   const model = `m-${served}`
-  return request(SOAK_GATEWAY + (protocols[client].address.target({ operation: 'generate', model, stream }) ?? ''), {
-    method: 'POST',
-    dispatcher: agent,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...bodies[client](word), ...(client !== 'generate-content' && { model, stream }) }),
-    signal,
-  })
+  return request(
+    SOAK_GATEWAY +
+      (protocols[client].address.target({ operation: 'generate', model, stream }) ?? ''),
+    {
+      method: 'POST',
+      dispatcher: agent,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...bodies[client](word),
+        ...(client !== 'generate-content' && { model, stream }),
+      }),
+      signal,
+    },
+  )
 }
 
 async function one(number: number): Promise<void> {
@@ -65,11 +83,21 @@ type WireResponse = { [key: string]: unknown } & {
 
 /** Written by hand, so that the library does not validate itself. */
 const textIn: Record<Covered, (wire: WireResponse) => string | undefined> = {
-  'chat-completions': ({ choices: [choice] = [] }) => choice?.delta?.content ?? choice?.message?.content,
-  responses: ({ type, delta, output }) =>
-    output ? output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('') : type === 'response.output_text.delta' ? String(delta) : '',
-  messages: ({ delta, content }) => (content ? content.map(({ text }) => text).join('') : typeof delta === 'object' ? delta.text : ''),
-  'generate-content': ({ candidates: [candidate] = [] }) => candidate?.content?.parts?.map(({ text }) => text ?? '').join(''),
+  'chat-completions': ({ choices: [choice] = [] }) =>
+    choice?.delta?.content ?? choice?.message?.content,
+  responses: ({ type, delta, output }) => {
+    if (output)
+      return output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('')
+    if (type === 'response.output_text.delta') return String(delta)
+    return ''
+  },
+  messages: ({ delta, content }) => {
+    if (content) return content.map(({ text }) => text).join('')
+    if (typeof delta === 'object') return delta.text
+    return ''
+  },
+  'generate-content': ({ candidates: [candidate] = [] }) =>
+    candidate?.content?.parts?.map(({ text }) => text ?? '').join(''),
 }
 
 function wiresOf(text: string): unknown[] {
@@ -84,7 +112,8 @@ function judge({ word, client, served, stream, fault }: Plan, status: number, te
   let isWhole = false
   try {
     const wires = stream && status === 200 ? wiresOf(text) : [JSON.parse(text)]
-    for (const wire of wires) if (wire !== '[DONE]') received += textIn[client](wire as WireResponse) ?? ''
+    for (const wire of wires)
+      if (wire !== '[DONE]') received += textIn[client](wire as WireResponse) ?? ''
     isWhole = status === 200 && (!stream || strictOf(client).outcome(wires) === 'success')
   } catch {
     // Cut in the middle of a frame.
@@ -92,7 +121,10 @@ function judge({ word, client, served, stream, fault }: Plan, status: number, te
   const isRight = isWhole && received === textOf(word, words)
   const wrong = (kind: 'sold' | 'mixed' | 'lost') => {
     counts[kind]++
-    if (counts.wrong.length < 10) counts.wrong.push(`${kind}: ${word}, ${client} from ${served}, ${fault ?? 'no fault'}: ${status} ${text.slice(-300)}`)
+    if (counts.wrong.length < 10)
+      counts.wrong.push(
+        `${kind}: ${word}, ${client} from ${served}, ${fault ?? 'no fault'}: ${status} ${text.slice(-300)}`,
+      )
   }
   if ((received.match(/n\d+(?=\.)/g) ?? []).some(other => other !== word)) wrong('mixed')
   else if (fault) {
@@ -111,7 +143,9 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
   }
   const isQuiet = isQuietLeaver(plan.word)
   const byLength = phase === 'in the middle of a stream' && !isQuiet
-  const timer = byLength ? undefined : setTimeout(go, isQuiet ? 2_000 : 300 + (Number(SOAK_PAUSE) * words) / 4)
+  const timer = byLength
+    ? undefined
+    : setTimeout(go, isQuiet ? 2_000 : 300 + (Number(SOAK_PAUSE) * words) / 4)
   try {
     const { body } = await ask(plan, controller.signal)
     let length = 0
@@ -132,11 +166,14 @@ async function run(delayMs: number): Promise<void> {
   while (!isOver) await one(next++)
 }
 
-const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+const at = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 const windows = setInterval(() => {
   const sorted = firstBytes.toSorted((a, b) => a - b)
   firstBytes = []
-  process.send?.({ window: { streams: sorted.length, p50: at(sorted, 0.5), p99: at(sorted, 0.99) } })
+  process.send?.({
+    window: { streams: sorted.length, p50: at(sorted, 0.5), p99: at(sorted, 0.99) },
+  })
 }, windowMs)
 process.on('disconnect', () => process.exit())
 
@@ -144,7 +181,8 @@ const running: Promise<void>[] = []
 await new Promise<void>(resolve =>
   process.on('message', (order: Order) => {
     if ('over' in order) return resolve()
-    for (let i = running.length, delay = 0; i < order.atOnce; i++, delay += rampMs) running.push(run(delay))
+    for (let i = running.length, delay = 0; i < order.atOnce; i++, delay += rampMs)
+      running.push(run(delay))
   }),
 )
 isOver = true

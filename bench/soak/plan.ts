@@ -2,10 +2,21 @@ import { type Covered, covered } from '../../test/support/covered.ts'
 
 /** The number of a stream decides what becomes of it; all processes of the soak compute it. */
 
-export const phases = ['before the first byte', 'in the middle of a stream', 'during a complete response'] as const
+export const phases = [
+  'before the first byte',
+  'in the middle of a stream',
+  'during a complete response',
+] as const
 export type Phase = (typeof phases)[number]
 
-export const faults = ['error status', 'broken connection', 'early end', 'error event', 'HTML page', 'silence'] as const
+export const faults = [
+  'error status',
+  'broken connection',
+  'early end',
+  'error event',
+  'HTML page',
+  'silence',
+] as const
 export type FaultKind = (typeof faults)[number]
 
 export type Plan = {
@@ -20,11 +31,16 @@ export type Plan = {
 /** From here on they do nothing but leave; see `leaving`. */
 const leavers = 3 * 2 ** 40
 
+function phaseToLeaveIn(number: number, round: number): Phase | undefined {
+  if (number >= leavers) return phases[number % phases.length]
+  return number % 20 === 13 ? phases[round % phases.length] : undefined
+}
+
 /** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a complete response; pairs come in turn. */
 export function planOf(number: number): Plan {
   const round = Math.floor(number / 20)
   const pair = (number * 7 + round) % 16
-  const leaves = number >= leavers ? phases[number % phases.length] : number % 20 === 13 ? phases[round % phases.length] : undefined
+  const leaves = phaseToLeaveIn(number, round)
   return {
     word: `n${number}`,
     client: covered[pair % 4] as Covered,
@@ -36,12 +52,14 @@ export function planOf(number: number): Plan {
 }
 
 /** The number of one of those that leave in this phase when all else is over. */
-export const leaving = (phase: Phase, index: number) => leavers + index * phases.length + phases.indexOf(phase)
+export const leaving = (phase: Phase, index: number) =>
+  leavers + index * phases.length + phases.indexOf(phase)
 
 export const isQuietLeaver = (word: string) => Number(word.slice(1)) >= leavers
 
 /** Every chunk differs from every other, of all streams. */
-export const textOf = (word: string, words: number) => Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
+export const textOf = (word: string, words: number) =>
+  Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
 
 /** From one new client to the next. */
 export const rampMs = 5

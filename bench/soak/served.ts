@@ -18,13 +18,20 @@ const handler = gateway({
 })
 const server = createServer(handler)
 server.keepAliveTimeout = 600_000
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_000 }, () =>
+  process.send?.({ port: (server.address() as AddressInfo).port }),
+)
 
 function report(): void {
   globalThis.gc?.()
   const { heapUsed: heap, rss } = process.memoryUsage()
   const { user, system } = process.cpuUsage()
-  process.send?.({ heap, rss, handles: process.getActiveResourcesInfo().length, cpuMs: (user + system) / 1000 })
+  process.send?.({
+    heap,
+    rss,
+    handles: process.getActiveResourcesInfo().length,
+    cpuMs: (user + system) / 1000,
+  })
 }
 setInterval(report, 10_000)
 process.on('message', report)

@@ -19,35 +19,50 @@ const server = createServer((received, response) => {
     const plan = planOf(Number(number))
     response.on('close', () => {
       open--
-      if (!response.writableFinished && plan.leaves) process.send?.({ ended: plan.word, at: Date.now() })
+      if (!response.writableFinished && plan.leaves)
+        process.send?.({ ended: plan.word, at: Date.now() })
     })
     say(response, plan).catch(() => response.destroy())
   })
 })
 server.keepAliveTimeout = 600_000
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_000 }, () =>
+  process.send?.({ port: (server.address() as AddressInfo).port }),
+)
 setInterval(() => process.send?.({ open }), 1_000)
 process.on('disconnect', () => process.exit())
 process.on('message', () => server.closeIdleConnections())
 
-async function say(response: ServerResponse, { word, served, stream, fault, leaves }: Plan): Promise<void> {
+async function say(
+  response: ServerResponse,
+  { word, served, stream, fault, leaves }: Plan,
+): Promise<void> {
   const wire = wireOf(served)
-  const script: Script = { text: textOf(word, words), ending: 'stop', ...(fault === 'error event' && { breaks: 'error' }) }
+  const script: Script = {
+    text: textOf(word, words),
+    ending: 'stop',
+    ...(fault === 'error event' && { breaks: 'error' }),
+  }
   const head = (type: string, status = 200) => response.writeHead(status, { 'content-type': type })
   if (fault === 'HTML page') return void head('text/html').end('<!doctype html><p>Welcome</p>')
   if (fault === 'error status' || (fault === 'error event' && !stream))
-    return void head('application/json', 503).end(JSON.stringify(wire.failure({ status: 503, type: 'server_error', message: 'Down for now' })))
+    return void head('application/json', 503).end(
+      JSON.stringify(wire.failure({ status: 503, type: 'server_error', message: 'Down for now' })),
+    )
   if (leaves === 'before the first byte') await wait(60_000)
   if (response.destroyed) return
   head(stream ? 'text/event-stream' : 'application/json')
-  const all = stream ? wire.stream(script) : [JSON.stringify(wire.response(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
+  const all = stream
+    ? wire.stream(script)
+    : [JSON.stringify(wire.response(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
   const isCut = fault && fault !== 'error event'
   // Those that leave together in the end are all in their middle then, and no load of their own.
   const pace = isQuietLeaver(word) ? Math.max(pauseMs, 200) : pauseMs
+  const halfwayMs = leaves ? 60_000 : pauseMs * words
   for (const chunk of isCut ? all.slice(0, all.length / 2) : all) {
     if (response.destroyed) return
     response.write(chunk)
-    await wait(stream ? pace : leaves ? 60_000 : pauseMs * words)
+    await wait(stream ? pace : halfwayMs)
   }
   if (fault === 'silence') await wait(60_000)
   if (fault === 'broken connection') response.destroy()

@@ -22,7 +22,12 @@ export default defineConfig({
     sidebar: [
       {
         text: 'Start',
-        items: [page('Overview', '/'), guide('Quick start', 'quick-start'), guide('Claude Code', 'claude-code'), guide('Codex', 'codex')],
+        items: [
+          page('Overview', '/'),
+          guide('Quick start', 'quick-start'),
+          guide('Claude Code', 'claude-code'),
+          guide('Codex', 'codex'),
+        ],
       },
       {
         text: 'Gateway',

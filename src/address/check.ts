@@ -1,6 +1,16 @@
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, tidied, versionOf, withoutSlashes, withoutVersion } from './paths.ts'
+import {
+  faultOf,
+  isEndpoint,
+  mountOf,
+  type PathRule,
+  ruleOf,
+  tidied,
+  versionOf,
+  withoutSlashes,
+  withoutVersion,
+} from './paths.ts'
 
 /** What a client appends to its configured address. */
 export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
@@ -26,7 +36,11 @@ export type AddressRule =
 export type AddressFault = { rule: AddressRule; severe: boolean; message: string }
 
 /** `address`: what to configure, or to request if the client appends nothing. `fits`: the given address is right for this usage. */
-export type AddressRow = AddressUsage & { address: string; fits: boolean /** What the client would ask for with the given address. */; request: string }
+export type AddressRow = AddressUsage & {
+  address: string
+  fits: boolean /** What the client would ask for with the given address. */
+  request: string
+}
 
 /** The result of `checkAddress`. */
 export type AddressCheck = {
@@ -43,7 +57,10 @@ export type AddressCheck = {
 }
 
 const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
-  (['nothing', 'endpoint', 'version-and-endpoint'] as const).map(appends => ({ protocol, appends })),
+  (['nothing', 'endpoint', 'version-and-endpoint'] as const).map(appends => ({
+    protocol,
+    appends,
+  })),
 )
 
 /**
@@ -57,7 +74,8 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
  */
 export function addressFor(base: string, usage: AddressUsage & { model?: string }): string {
   const url = urlIn(base)
-  if (!url) throw new RangeError(`"${base}" is not a URL: an address begins with https:// or http://`)
+  if (!url)
+    throw new RangeError(`"${base}" is not a URL: an address begins with https:// or http://`)
   return composed(rootOf(url), usage)
 }
 
@@ -89,12 +107,23 @@ export function checkAddress(given: string, usage?: AddressUsage): AddressCheck 
   const address = usage ? composed(root, usage) : root
   const structural = structureFaults(url, root, usage)
   // If a part is already wrong, the whole address needs no further fault.
-  const composing = usage && !structural.some(({ severe }) => severe) ? compositionFault(url, root, usage) : []
+  const composing =
+    usage && !structural.some(({ severe }) => severe) ? compositionFault(url, root, usage) : []
   const service = hasForeignVersion(url) ? url.origin + tidied(url.pathname) : root
-  return { given, root, service, address, faults: [...textFaults(given, url), ...structural, ...composing], usages }
+  return {
+    given,
+    root,
+    service,
+    address,
+    faults: [...textFaults(given, url), ...structural, ...composing],
+    usages,
+  }
 }
 
-function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressUsage & { model?: string }): string {
+function composed(
+  root: string,
+  { protocol, appends, model = 'MODEL' }: AddressUsage & { model?: string },
+): string {
   const path = pathOf(protocols[protocol], model)
   if (appends === 'nothing') return root + path
   return appends === 'endpoint' ? root + versionOf(path) : root
@@ -103,8 +132,16 @@ function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressU
 function rowOf(url: URL, root: string, usage: AddressUsage): AddressRow {
   const path = pathOf(protocols[usage.protocol], 'MODEL')
   const given = url.origin + withoutSlashes(url.pathname)
-  const request = usage.appends === 'nothing' ? given : given + (usage.appends === 'endpoint' ? withoutVersion(path) : path)
-  return { ...usage, address: composed(root, usage), fits: given === composed(root, usage) && !url.search && !url.hash, request }
+  const request =
+    usage.appends === 'nothing'
+      ? given
+      : given + (usage.appends === 'endpoint' ? withoutVersion(path) : path)
+  return {
+    ...usage,
+    address: composed(root, usage),
+    fits: given === composed(root, usage) && !url.search && !url.hash,
+    request,
+  }
 }
 
 function pathOf({ address }: Protocol, model: string): string {
@@ -115,18 +152,40 @@ function pathOf({ address }: Protocol, model: string): string {
 function compositionFault(url: URL, root: string, usage: AddressUsage): AddressFault[] {
   const { request, address, fits } = rowOf(url, root, usage)
   const path = request.slice(root.length)
-  if (fits || (usage.appends !== 'nothing' && isEndpoint(path)) || (usage.appends === 'endpoint' && hasForeignVersion(url))) return []
+  if (
+    fits ||
+    (usage.appends !== 'nothing' && isEndpoint(path)) ||
+    (usage.appends === 'endpoint' && hasForeignVersion(url))
+  )
+    return []
   const { rule } = faultOf(path) ?? { rule: 'missing-version' as const }
   const version = versionOf(pathOf(protocols[usage.protocol], 'MODEL'))
-  if (usage.appends === 'nothing') return [{ rule, severe: true, message: `This client appends nothing, so its address must be complete: use ${address}` }]
-  return [{ rule, severe: true, message: `${ruleOf(rule, version)} It would request ${request}: use ${address}` }]
+  if (usage.appends === 'nothing')
+    return [
+      {
+        rule,
+        severe: true,
+        message: `This client appends nothing, so its address must be complete: use ${address}`,
+      },
+    ]
+  return [
+    {
+      rule,
+      severe: true,
+      message: `${ruleOf(rule, version)} It would request ${request}: use ${address}`,
+    },
+  ]
 }
 
 /** Some services have their own version segment in place of the protocol's. */
 function hasForeignVersion({ pathname }: URL): boolean {
   const { versions, endpoint } = mountOf(pathname)
   const last = withoutSlashes(pathname).replace(/^.*(?=\/)/, '')
-  return versions === 1 && !endpoint && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
+  return (
+    versions === 1 &&
+    !endpoint &&
+    !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
+  )
 }
 
 function structureFaults(url: URL, root: string, usage: AddressUsage | undefined): AddressFault[] {
@@ -140,12 +199,17 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
       message: `The URL must contain exactly one version (/v1), and this one has ${versions}: use ${instead}`,
     })
   if (endpoint && usage?.appends !== 'nothing')
-    faults.push({ rule: 'endpoint-as-base', severe: true, message: `${ruleOf('endpoint-as-base', '/v1')} Use ${instead}` })
+    faults.push({
+      rule: 'endpoint-as-base',
+      severe: true,
+      message: `${ruleOf('endpoint-as-base', '/v1')} Use ${instead}`,
+    })
   if (isPage(url))
     faults.push({
       rule: 'page',
       severe: true,
-      message: 'This looks like a web page (a console, a login, documentation), which returns HTML. The API has another address, which the console shows.',
+      message:
+        'This looks like a web page (a console, a login, documentation), which returns HTML. The API has another address, which the console shows.',
     })
   if (url.search)
     faults.push({
@@ -153,20 +217,36 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
       severe: true,
       message: `Clients append their path to the address, here to its query. Leave out "?" and everything after it, and use ${instead}`,
     })
-  if (url.hash) faults.push({ rule: 'fragment', severe: true, message: `The part after "#" is for browsers. Leave it out and use ${instead}` })
+  if (url.hash)
+    faults.push({
+      rule: 'fragment',
+      severe: true,
+      message: `The part after "#" is for browsers. Leave it out and use ${instead}`,
+    })
   if (url.username || url.password)
-    faults.push({ rule: 'credentials', severe: true, message: 'Do not put a key into an address, where it would be logged. Set it as the key of the client.' })
+    faults.push({
+      rule: 'credentials',
+      severe: true,
+      message:
+        'Do not put a key into an address, where it would be logged. Set it as the key of the client.',
+    })
   return faults
 }
 
 function textFaults(given: string, url: URL): AddressFault[] {
   const faults: AddressFault[] = []
-  if (/^[\s'"«`<]|[\s'"»`>]$/.test(given)) faults.push({ rule: 'spaces', severe: true, message: 'The address has spaces or quotes around it. Remove them.' })
+  if (/^[\s'"«`<]|[\s'"»`>]$/.test(given))
+    faults.push({
+      rule: 'spaces',
+      severe: true,
+      message: 'The address has spaces or quotes around it. Remove them.',
+    })
   if (/[^:]\/\/|\/$/.test(given.trim().replace(/[?#].*$/s, '')))
     faults.push({
       rule: 'slashes',
       severe: false,
-      message: 'The address ends in a slash or has two in a row. Some clients then request a path with "//", which many services refuse. Remove it.',
+      message:
+        'The address ends in a slash or has two in a row. Some clients then request a path with "//", which many services refuse. Remove it.',
     })
   if (url.protocol === 'http:' && !isNear(url.hostname))
     faults.push({
@@ -178,7 +258,8 @@ function textFaults(given: string, url: URL): AddressFault[] {
     faults.push({
       rule: 'tls-on-this-machine',
       severe: false,
-      message: 'A gateway on this machine normally uses http. With https the connection fails, unless a proxy with a certificate listens there.',
+      message:
+        'A gateway on this machine normally uses http. With https the connection fails, unless a proxy with a certificate listens there.',
     })
   return faults
 }
@@ -193,7 +274,12 @@ function faultOfText(given: string): AddressFault {
       message: `An address begins with https:// or http://, not with ${scheme}://${websocket ? ': plain HTTP with server-sent events is what clients use unless their settings say otherwise' : ''}.`,
     }
   }
-  return { rule: 'not-a-url', severe: true, message: 'This is not a URL: an address begins with https:// or http:// and a host, like https://gateway.example.' }
+  return {
+    rule: 'not-a-url',
+    severe: true,
+    message:
+      'This is not a URL: an address begins with https:// or http:// and a host, like https://gateway.example.',
+  }
 }
 
 /** Removes spaces and quotes, which come from copying. */
@@ -218,7 +304,11 @@ const pageHosts = /^(?:console|dashboard|docs|platform|login|auth)\./i
 
 function isPage({ pathname, hostname, hash }: URL): boolean {
   const { mount, versions } = mountOf(pathname)
-  return mount.split('/').some(segment => pages.test(segment)) || hash.startsWith('#/') || (versions === 0 && pageHosts.test(hostname))
+  return (
+    mount.split('/').some(segment => pages.test(segment)) ||
+    hash.startsWith('#/') ||
+    (versions === 0 && pageHosts.test(hostname))
+  )
 }
 
 const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localhost)$/i.test(host)
@@ -226,6 +316,9 @@ const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localh
 /** True for this machine and for private networks, where plain http is common: private addresses and names that are not public. */
 function isNear(host: string): boolean {
   return (
-    isOwn(host) || /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])/i.test(host) || !host.includes('.') || /\.(?:local|internal|lan|test)$/i.test(host)
+    isOwn(host) ||
+    /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])/i.test(host) ||
+    !host.includes('.') ||
+    /\.(?:local|internal|lan|test)$/i.test(host)
   )
 }

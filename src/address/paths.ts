@@ -20,7 +20,8 @@ export function ruleOf(rule: PathRule, versionPath: string): string {
     case 'doubled-version':
       return `The URL must contain exactly one ${versionPath}: this client adds it by itself, so its base address ends before it.`
     case 'missing-version':
-      if (versionPath === '') return 'The paths of this client have no version, so its base address ends before one.'
+      if (versionPath === '')
+        return 'The paths of this client have no version, so its base address ends before one.'
       return `The URL must contain exactly one ${versionPath}: this client adds only the endpoint, so its base address ends in ${versionPath}.`
     case 'endpoint-as-base':
       return 'A full endpoint is never a base address: the client adds the endpoint by itself.'
@@ -32,7 +33,8 @@ export function ruleOf(rule: PathRule, versionPath: string): string {
 const endpoints = [...all.map(({ address }) => address.path), '/v1/models'].join(', ')
 
 /** The message for a path that is not served and not similar to any that is. */
-export const noSuch = (path: string): string => `No such path: ${path}. Requests go to ${endpoints}.`
+export const noSuch = (path: string): string =>
+  `No such path: ${path}. Requests go to ${endpoints}.`
 
 /** The operation, protocol and model of a POST to this path. */
 export function matchOf(path: string): { protocol: Protocol; found: RequestMatch } | undefined {
@@ -44,7 +46,9 @@ export function matchOf(path: string): { protocol: Protocol; found: RequestMatch
 }
 
 /** The stored response that this path refers to. */
-export function matchStored(path: string): { protocol: Protocol; stored: StoredResponses; requested: StoredMatch } | undefined {
+export function matchStored(
+  path: string,
+): { protocol: Protocol; stored: StoredResponses; requested: StoredMatch } | undefined {
   for (const protocol of all) {
     const { stored } = protocol.address
     const requested = stored?.match(path)
@@ -83,7 +87,8 @@ export function faultOfListing(path: string): PathFault | undefined {
   return /^\/models(\/|$)/.test(path) ? { rule: 'missing-version', path: `/v1${path}` } : undefined
 }
 
-export const isEndpoint = (path: string) => (matchOf(path) ?? matchStored(path) ?? matchListing(path)) !== undefined
+export const isEndpoint = (path: string) =>
+  (matchOf(path) ?? matchStored(path) ?? matchListing(path)) !== undefined
 
 function fault(rule: PathRule, path: string): PathFault {
   const protocol = (matchOf(path) ?? matchStored(path))?.protocol
@@ -112,7 +117,9 @@ export function withoutVersion(path: string): string {
 /** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */
 export function urlOf(base: string, target: string, addVersion = true): string {
   const root = withoutSlashes(base)
-  return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + target : root + withoutVersion(target)
+  return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1))
+    ? root + target
+    : root + withoutVersion(target)
 }
 
 /** The part before version and endpoint, and how many versions it contains. */
@@ -135,5 +142,7 @@ export function mountOf(path: string): { mount: string; versions: number; endpoi
 
 function isEndpointOrTail(segments: readonly string[]): boolean {
   const tail = `/${segments.join('/')}`
-  return [tail, `/v1${tail}`].some(path => matchOf(path) ?? matchStored(path) ?? (matchListing(path) && path.endsWith('/models')))
+  return [tail, `/v1${tail}`].some(
+    path => matchOf(path) ?? matchStored(path) ?? (matchListing(path) && path.endsWith('/models')),
+  )
 }

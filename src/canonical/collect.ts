@@ -4,13 +4,18 @@ import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
 /** The response so far, as plain data. `parts`: those of the response, by `candidate/part`. */
-export type Collected = { response: CanonicalResponse; parts: Record<string, Part>; clean: boolean; ended: boolean }
+export type Collected = {
+  response: CanonicalResponse
+  parts: Record<string, Part>
+  clean: boolean
+  ended: boolean
+}
 
 export function startCollecting(): Collected {
   return { response: { candidates: [] }, parts: {}, clean: false, ended: false }
 }
 
-/** Adds one event. Changes `into`; the event stays as it was. Long because each kind of event has its case. */
+/** Adds one event. Changes `into`; the event stays as it was. */
 export function collectEvent(into: Collected, event: CanonicalEvent): void {
   const { response } = into
   switch (event.type) {
@@ -89,13 +94,16 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
  * const events = explode(normalizeResponse(response, { protocol: 'messages' }))
  * console.log(textOf(collect(events).response)) // Hi!
  */
-export function collect(events: Iterable<CanonicalEvent>): { response: CanonicalResponse; clean: boolean } {
+export function collect(events: Iterable<CanonicalEvent>): {
+  response: CanonicalResponse
+  clean: boolean
+} {
   const into = startCollecting()
   for (const event of events) collectEvent(into, event)
   return { response: into.response, clean: into.clean }
 }
 
-/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. Long because each kind of delta has its case. */
+/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. */
 export function addDelta(part: Part, delta: Delta): void {
   if (delta.ext) part.ext = mergeExt(part.ext, delta.ext)
   switch (delta.kind) {
@@ -126,7 +134,8 @@ export function addDelta(part: Part, delta: Delta): void {
       if (part.type === 'text') part.citations = [...(part.citations ?? []), delta.citation]
       return
     case 'logprobs':
-      if (part.type === 'text' || part.type === 'refusal') part.logprobs = [...(part.logprobs ?? []), ...delta.logprobs]
+      if (part.type === 'text' || part.type === 'refusal')
+        part.logprobs = [...(part.logprobs ?? []), ...delta.logprobs]
       return
     case 'media':
       if (part.type === 'media' && part.source.type === 'base64') part.source.data += delta.base64

@@ -32,19 +32,33 @@ import type { CanonicalResponse, Finish, Usage } from './response.ts'
  */
 export type CanonicalEvent =
   /** `source`: the protocol of the stream; absent: made here. */
-  | ({ type: 'start' } & Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>)
+  | ({ type: 'start' } & Pick<
+      CanonicalResponse,
+      'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'
+    >)
   | MessageStart
   | PartStart
   | PartDelta
   | PartEnd
   | MessageEnd
   /** `logprobs`: of tokens that belong to no part. */
-  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; grounding?: unknown; at?: Place; ext?: ExtMap }
+  | {
+      type: 'finish'
+      candidate: number
+      finish: Finish
+      logprobs?: TokenLogprob[]
+      grounding?: unknown
+      at?: Place
+      ext?: ExtMap
+    }
   /** Counts so far, not increments; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
   /** Top-level fields of the response, at any time; merged into those so far. */
-  | ({ type: 'update' } & Pick<CanonicalResponse, 'serviceTier' | 'completedAt' | 'promptBlocked' | 'transformations' | 'echo' | 'ext'>)
+  | ({ type: 'update' } & Pick<
+      CanonicalResponse,
+      'serviceTier' | 'completedAt' | 'promptBlocked' | 'transformations' | 'echo' | 'ext'
+    >)
   /** The upstream failed. `unrecognized`: clients of its protocol do not recognize the form of the error. */
   | { type: 'error'; error: CanonicalError; unrecognized?: true }
   /** A wire event that only reports the progress of a provider's tool. */
@@ -69,10 +83,23 @@ export type MessageStart = {
 }
 
 /** `ext`: what its end says beyond its start. */
-export type MessageEnd = { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: Place; ext?: ExtMap }
+export type MessageEnd = {
+  type: 'message.end'
+  candidate: number
+  message: number
+  status?: Message['status']
+  at?: Place
+  ext?: ExtMap
+}
 
 /** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
-export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }
+export type PartStart = {
+  type: 'part.start'
+  candidate: number
+  message: number
+  part: number
+  head: Part
+}
 
 /** More content of an open part. */
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
@@ -113,14 +140,25 @@ export type Delta = Node &
     | { kind: 'whole'; whole: Part }
   )
 
-type Late<Of extends Part> = { [Key in Exclude<keyof Of, 'type' | 'text' | 'input' | 'signature' | keyof Node>]?: Of[Key] | undefined }
+type Late<Of extends Part> = {
+  [Key in Exclude<keyof Of, 'type' | 'text' | 'input' | 'signature' | keyof Node>]?:
+    | Of[Key]
+    | undefined
+}
 
 /**
  * The fields of a `fields` delta. Absent: the field keeps its value. Undefined: the field has no value after all, as an id that was made
  * up at the start. `citations`, `logprobs` and `segments` are complete lists;
  * `segments` divides the reasoning that was streamed otherwise, and may have an empty line less between two segments.
  */
-export type LateFields = Late<TextPart> & Late<RefusalPart> & Late<ReasoningPart> & Late<ToolCallPart>
+export type LateFields = Late<TextPart> &
+  Late<RefusalPart> &
+  Late<ReasoningPart> &
+  Late<ToolCallPart>
 
 /** A signature, and what arrives only with it: the id of the reasoning part and the kinds of its segments. */
-export type PlacedSignature = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }
+export type PlacedSignature = {
+  signature: Signature
+  id?: string
+  kinds?: ReasoningSegment['kind'][]
+}

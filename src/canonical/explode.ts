@@ -13,9 +13,27 @@ import type { CanonicalResponse } from './response.ts'
  * console.log(explode(normalizeResponse(response, { protocol: 'messages' })).map(({ type }) => type)) // … 'part.delta' …
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
-  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, echo, ext } = response
+  const {
+    candidates,
+    usage,
+    error,
+    completedAt,
+    promptBlocked,
+    id,
+    model,
+    createdAt,
+    serviceTier,
+    transformations,
+    echo,
+    ext,
+  } = response
   const source = response.source && { protocol: response.source.protocol }
-  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, transformations, echo, ext, source }) }]
+  const events: CanonicalEvent[] = [
+    {
+      type: 'start',
+      ...present({ id, model, createdAt, serviceTier, transformations, echo, ext, source }),
+    },
+  ]
   // Some wires have the input counts at the start of a stream.
   if (usage?.input !== undefined) {
     const { input, cacheRead, cacheWrite } = usage
@@ -27,7 +45,13 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     const candidate = numbers[place] ?? place
     let next = 0
     messages.forEach(({ parts, origin, status, ...head }, message) => {
-      events.push({ type: 'message.start', candidate, message, ...head, ...(origin !== 'message' && { origin }) })
+      events.push({
+        type: 'message.start',
+        candidate,
+        message,
+        ...head,
+        ...(origin !== 'message' && { origin }),
+      })
       for (const whole of parts) {
         const part = next++
         const { head: partHead, deltas } = takeApart(whole)
@@ -35,7 +59,12 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
         for (const delta of deltas) events.push({ type: 'part.delta', candidate, part, delta })
         events.push({ type: 'part.end', candidate, part })
       }
-      events.push({ type: 'message.end', candidate, message, ...(status && { status, ...present({ at: head.at }) }) })
+      events.push({
+        type: 'message.end',
+        candidate,
+        message,
+        ...(status && { status, ...present({ at: head.at }) }),
+      })
     })
   })
   // Not in `start`: there the response is not completed yet.
@@ -43,14 +72,22 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   candidates.forEach(({ finish, logprobs, grounding, at, ext: own }, place) => {
     const candidate = numbers[place] ?? place
     // The error describes the failure. Other candidates may have ended normally.
-    if (finish && !(error && finish.reason === 'error')) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, grounding, at, ext: own }) })
+    if (finish && !(error && finish.reason === 'error'))
+      events.push({
+        type: 'finish',
+        candidate,
+        finish,
+        ...present({ logprobs, grounding, at, ext: own }),
+      })
   })
   if (usage) events.push({ type: 'usage', usage })
   if (error) {
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
+  const finished =
+    candidates.every(({ finish }) => finish) &&
+    (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })
   return events
 }
@@ -94,7 +131,8 @@ export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
 /** The contents of a part as deltas. The signature of a tool call is not among them: it is part of the head. */
 export function deltasOf(part: Part): Delta[] {
   const deltas: Delta[] = []
-  if (part.type === 'text') for (const citation of part.citations ?? []) deltas.push({ kind: 'citation', citation })
+  if (part.type === 'text')
+    for (const citation of part.citations ?? []) deltas.push({ kind: 'citation', citation })
   if (part.type === 'text' || part.type === 'refusal') {
     if (part.text) deltas.push({ kind: 'text', text: part.text })
     if (part.logprobs) deltas.push({ kind: 'logprobs', logprobs: part.logprobs })
@@ -105,10 +143,12 @@ export function deltasOf(part: Part): Delta[] {
   else if (part.type === 'tool-call') {
     if (part.input) deltas.push({ kind: 'input', text: part.input })
   } else if (part.type === 'media') {
-    if (part.source.type === 'base64' && part.source.data) deltas.push({ kind: 'media', base64: part.source.data })
+    if (part.source.type === 'base64' && part.source.data)
+      deltas.push({ kind: 'media', base64: part.source.data })
     if (part.transcript) deltas.push({ kind: 'text', text: part.transcript })
   }
-  if (part.signature && part.type !== 'tool-call') deltas.push({ kind: 'signature', signature: part.signature })
+  if (part.signature && part.type !== 'tool-call')
+    deltas.push({ kind: 'signature', signature: part.signature })
   return deltas
 }
 

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from './event.ts'
 
 /**
- * Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal. Long because each kind of event has its case.
+ * Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal.
  * @example
  * import { checkGrammar } from 'wireglot/testing'
  *
@@ -9,11 +9,26 @@ import type { CanonicalEvent } from './event.ts'
  */
 export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
   const faults: string[] = []
-  const candidates = new Map<number, { messages: number; parts: number; openMessages: Set<number>; openParts: Map<number, number>; finished: boolean }>()
+  const candidates = new Map<
+    number,
+    {
+      messages: number
+      parts: number
+      openMessages: Set<number>
+      openParts: Map<number, number>
+      finished: boolean
+    }
+  >()
   const of = (index: number) => {
     let known = candidates.get(index)
     if (!known) {
-      known = { messages: 0, parts: 0, openMessages: new Set(), openParts: new Map(), finished: false }
+      known = {
+        messages: 0,
+        parts: 0,
+        openMessages: new Set(),
+        openParts: new Map(),
+        finished: false,
+      }
       candidates.set(index, known)
     }
     return known
@@ -27,7 +42,8 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
     if (phase === 'ended') fault('nothing follows the end')
     if (phase === 'failed' && event.type !== 'end') fault('only the end follows an error')
     if (phase === 'before' && event.type !== 'start') fault('the first event is start')
-    if ('candidate' in event && of(event.candidate).finished) fault('nothing of a candidate follows its finish')
+    if ('candidate' in event && of(event.candidate).finished)
+      fault('nothing of a candidate follows its finish')
     switch (event.type) {
       case 'start':
         if (phase !== 'before') fault('start comes once')
@@ -35,7 +51,8 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
         break
       case 'message.start': {
         const known = of(event.candidate)
-        if (event.message !== known.messages) fault(`messages are counted from 0 without gaps: expected ${known.messages}`)
+        if (event.message !== known.messages)
+          fault(`messages are counted from 0 without gaps: expected ${known.messages}`)
         known.messages++
         known.openMessages.add(event.message)
         break
@@ -43,13 +60,17 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
       case 'part.start': {
         const known = of(event.candidate)
         if (!known.openMessages.has(event.message)) fault('its message is not open')
-        if (event.part !== known.parts) fault(`parts are counted from 0 without gaps: expected ${known.parts}`)
+        if (event.part !== known.parts)
+          fault(`parts are counted from 0 without gaps: expected ${known.parts}`)
         known.parts++
         known.openParts.set(event.part, event.message)
         break
       }
       case 'part.delta':
-        if (!of(event.candidate).openParts.has(event.part) && !(event.delta.kind === 'signature' && event.part < of(event.candidate).parts))
+        if (
+          !of(event.candidate).openParts.has(event.part) &&
+          !(event.delta.kind === 'signature' && event.part < of(event.candidate).parts)
+        )
           fault('its part is not open')
         break
       case 'part.end':
@@ -57,7 +78,8 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
         break
       case 'message.end': {
         const known = of(event.candidate)
-        if ([...known.openParts.values()].includes(event.message)) fault('a part of the message is still open')
+        if ([...known.openParts.values()].includes(event.message))
+          fault('a part of the message is still open')
         if (!known.openMessages.delete(event.message)) fault('its message is not open')
         break
       }
@@ -86,6 +108,8 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
   }
   if (place < 0) return faults
   if (phase !== 'ended') faults.push('the stream has no end')
-  if (cleanly) for (const [index, { finished }] of candidates) if (!finished) faults.push(`candidate ${index} has no finish in a clean stream`)
+  if (cleanly)
+    for (const [index, { finished }] of candidates)
+      if (!finished) faults.push(`candidate ${index} has no finish in a clean stream`)
   return faults
 }

@@ -93,7 +93,12 @@ export type MediaPart = PartBase & {
 }
 
 /** The text with which the model refuses to respond. */
-export type RefusalPart = PartBase & { type: 'refusal'; text: string; logprobs?: TokenLogprob[]; phase?: NonNullable<TextPart['phase']> }
+export type RefusalPart = PartBase & {
+  type: 'refusal'
+  text: string
+  logprobs?: TokenLogprob[]
+  phase?: NonNullable<TextPart['phase']>
+}
 
 /** A segment of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote it. */
 export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
@@ -180,7 +185,15 @@ export type SearchResultPart = PartBase & {
 /** Controls the conversation; has no content. */
 export type ControlPart = PartBase & {
   type: 'control'
-  control: 'compaction' | 'compaction-trigger' | 'tool-addition' | 'tool-removal' | 'configuration' | 'fallback' | 'container-upload' | 'item-reference'
+  control:
+    | 'compaction'
+    | 'compaction-trigger'
+    | 'tool-addition'
+    | 'tool-removal'
+    | 'configuration'
+    | 'fallback'
+    | 'container-upload'
+    | 'item-reference'
   protocol: string
   raw: unknown
   /** Of a `tool-addition`: the tools. Wires without such parts write them among those of the request. */

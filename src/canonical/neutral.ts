@@ -22,9 +22,22 @@ const neutral = new Map<string, readonly unknown[]>([
  * What only the protocol of the source needs: its body, what that repeats of the request or was changed in it, the form of a tool there,
  * its object of all sources, and a wish for signatures that others always send.
  */
-const implied = new Set(['source', 'echo', 'transformations', 'builtIn', 'grounding', 'state.encryptedReasoning'])
+const implied = new Set([
+  'source',
+  'echo',
+  'transformations',
+  'builtIn',
+  'grounding',
+  'state.encryptedReasoning',
+])
 /** Fields whose empty list or object means the same as no value. */
-const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
+const neutralWhenEmpty = new Set([
+  'sampling.logitBias',
+  'metadata',
+  'stop',
+  'state.contextManagement',
+  'output.modalities',
+])
 
 /**
  * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of fields whose

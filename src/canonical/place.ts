@@ -12,5 +12,7 @@ export function pointerOf(place: Place): string {
 
 /** One step of a JSON pointer, escaped. */
 export function step(key: string | number): string {
-  return typeof key === 'number' || !/[~/]/.test(key) ? `/${key}` : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return typeof key === 'number' || !/[~/]/.test(key)
+    ? `/${key}`
+    : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -46,7 +46,15 @@ export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText
  */
 export function toolCallsOf(response: CanonicalResponse): ToolCall[] {
   return partsOf(response, 'toolCallsOf').flatMap(part =>
-    part.type === 'tool-call' ? [{ ...part, input: part.kind === 'freeform' ? part.input : parsed(part.input), inputText: part.input }] : [],
+    part.type === 'tool-call'
+      ? [
+          {
+            ...part,
+            input: part.kind === 'freeform' ? part.input : parsed(part.input),
+            inputText: part.input,
+          },
+        ]
+      : [],
   )
 }
 
@@ -74,7 +82,11 @@ export function usageOf(response: CanonicalResponse): Usage | undefined {
 /** @throws TypeError for what is no canonical response, in the name of the called function */
 function checked(response: CanonicalResponse, name: string): CanonicalResponse {
   const { candidates }: { candidates?: unknown } = response ?? {}
-  if (Array.isArray(candidates) && candidates.every((one: { messages?: unknown } | null) => Array.isArray(one?.messages))) return response
+  if (
+    Array.isArray(candidates) &&
+    candidates.every((one: { messages?: unknown } | null) => Array.isArray(one?.messages))
+  )
+    return response
   throw new TypeError(`${name}: expected a canonical response, such as normalizeResponse returns`)
 }
 

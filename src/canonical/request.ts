@@ -56,7 +56,12 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 export type ReasoningMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
 
 /** All values of `ReasoningMode`. */
-export const reasoningModes: ReadonlySet<unknown> = new Set<ReasoningMode>(['adaptive', 'enabled', 'disabled', 'between_tools'])
+export const reasoningModes: ReadonlySet<unknown> = new Set<ReasoningMode>([
+  'adaptive',
+  'enabled',
+  'disabled',
+  'between_tools',
+])
 
 /** How much the model should think, and how much of it is shown. */
 export type ReasoningSpec = {
@@ -79,7 +84,13 @@ export type ReasoningSpec = {
 export type OutputFormat =
   | { type: 'text' }
   | { type: 'json' }
-  | { type: 'schema'; schema: JsonSchema; name?: string; description?: string; strict?: boolean | null }
+  | {
+      type: 'schema'
+      schema: JsonSchema
+      name?: string
+      description?: string
+      strict?: boolean | null
+    }
   /** Plain text: one of the enum values of the schema. */
   | { type: 'enum'; schema: JsonSchema }
   | { type: 'opaque'; protocol: string; raw: unknown }

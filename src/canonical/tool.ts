@@ -97,10 +97,23 @@ export type ToolChoice =
   | { mode: 'auto' }
   | { mode: 'none' }
   | { mode: 'required' }
-  | { mode: 'tool'; kind: 'function' | 'freeform' | 'server'; name: string; namespace?: string; protocol?: string; raw?: unknown }
+  | {
+      mode: 'tool'
+      kind: 'function' | 'freeform' | 'server'
+      name: string
+      namespace?: string
+      protocol?: string
+      raw?: unknown
+    }
   /** Only these may be called. `require`: at least one of them must be. */
   | { mode: 'allowed'; require: boolean; tools: AllowedTool[] }
   | { mode: 'opaque'; protocol: string; raw: unknown }
 
 /** `at`: see `Node`. */
-export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; at?: Place; protocol?: string; raw?: unknown }
+export type AllowedTool = {
+  kind: 'function' | 'freeform' | 'server'
+  name: string
+  at?: Place
+  protocol?: string
+  raw?: unknown
+}

@@ -6,7 +6,13 @@ import { undiciTransport } from '../transports/undici.ts'
 import { verify } from '../verify/index.ts'
 
 /** What the admin API shows of a running gateway. */
-export function adminSources({ state, config }: { state(): GatewayState; config(): GatewayConfig }): AdminSources {
+export function adminSources({
+  state,
+  config,
+}: {
+  state(): GatewayState
+  config(): GatewayConfig
+}): AdminSources {
   return {
     state,
     models: () =>
@@ -24,11 +30,21 @@ async function verifyChannel({ channels }: GatewayConfig, name: string, model: s
   const channel = channels.find(one => (one.name ?? one.vendor) === name)
   if (!channel) return undefined
   const gateway = fetchGateway(
-    { auth: 'none', channels: [channel], models: [{ id: model, channels: [{ name }] }], defaults: { retries: 0 } },
+    {
+      auth: 'none',
+      channels: [channel],
+      models: [{ id: model, channels: [{ name }] }],
+      defaults: { retries: 0 },
+    },
     { logger: false, transport: undiciTransport() },
   )
   const [protocol] = channel.protocols ?? protocolNames
-  const { ok, checks } = await verify({ base: 'http://gateway', model, ...(protocol && { protocol }), fetch: gateway })
+  const { ok, checks } = await verify({
+    base: 'http://gateway',
+    model,
+    ...(protocol && { protocol }),
+    fetch: gateway,
+  })
   await gateway.close(0)
   return { ok, checks }
 }

@@ -1,7 +1,19 @@
 import { Argument, type Command } from 'commander'
-import { type ClientName, clientConfig, clientConfigText, clientNames, defaultKeyEnv } from '../clients/index.ts'
+import {
+  type ClientName,
+  clientConfig,
+  clientConfigText,
+  clientNames,
+  defaultKeyEnv,
+} from '../clients/index.ts'
 
-type CommandOptions = { base: string; model?: string; keyEnv: string; webSocket?: true; json?: true }
+type CommandOptions = {
+  base: string
+  model?: string
+  keyEnv: string
+  webSocket?: true
+  json?: true
+}
 
 export function addClientConfig(program: Command): void {
   program
@@ -13,7 +25,10 @@ export function addClientConfig(program: Command): void {
     .option('--key-env <name>', 'environment variable that holds the key', defaultKeyEnv)
     .option('--web-socket', 'the gateway accepts WebSocket connections')
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet')
+    .addHelpText(
+      'after',
+      '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet',
+    )
     .action((client: ClientName, { json, ...options }: CommandOptions) => {
       const config = clientConfig(client, options)
       process.stdout.write(json ? `${JSON.stringify(config, null, 2)}\n` : clientConfigText(config))

@@ -6,7 +6,9 @@ import { parseDocument } from 'yaml'
 import { lineOf } from './json-file.ts'
 
 /** Looked for in this order. */
-export const configNames = ['ts', 'js', 'json', 'jsonc', 'yaml'].map(ending => `wireglot.config.${ending}`)
+export const configNames = ['ts', 'js', 'json', 'jsonc', 'yaml'].map(
+  ending => `wireglot.config.${ending}`,
+)
 
 /** The first file of these names in a folder. Undefined: there is none. */
 export async function findConfig(folder: string): Promise<string | undefined> {
@@ -31,18 +33,22 @@ export async function readConfig(file: string): Promise<unknown> {
   const ending = extname(file)
   if (/^\.[cm]?[jt]s$/.test(ending)) return loadModule(file)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      `${file} cannot be read: ${error.code === 'ENOENT' ? 'no such file' : error.code === 'EISDIR' ? 'it is a folder' : (error.code ?? 'unknown')}`,
-    )
+    throw new Error(`${file} cannot be read: ${reasonOf(error)}`)
   })
   return /^\.ya?ml$/.test(ending) ? fromYaml(file, text) : fromJson(file, text, ending === '.jsonc')
+}
+
+function reasonOf({ code = 'unknown' }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'no such file'
+  return code === 'EISDIR' ? 'it is a folder' : code
 }
 
 function fromJson(file: string, text: string, allowTrailingComma: boolean): unknown {
   const errors: ParseError[] = []
   const value: unknown = parseJsonc(text, errors, { allowTrailingComma })
   const [first] = errors
-  if (first || text.trim() === '') throw new Error(`${file} is not JSON: ${lineOf(text, first?.offset ?? 0)}`)
+  if (first || text.trim() === '')
+    throw new Error(`${file} is not JSON: ${lineOf(text, first?.offset ?? 0)}`)
   return value
 }
 
@@ -59,11 +65,16 @@ let loads = 0
 async function loadModule(file: string): Promise<unknown> {
   const url = `${pathToFileURL(resolve(file)).href}?${++loads}`
   try {
-    const module = /\.[cm]?ts$/.test(file) ? await importTypeScript(resolve(file)) : ((await import(url)) as { default?: unknown })
+    const module = /\.[cm]?ts$/.test(file)
+      ? await importTypeScript(resolve(file))
+      : ((await import(url)) as { default?: unknown })
     if (module.default === undefined) throw new Error('it has no default export')
     return module.default
   } catch (error) {
-    throw new Error(`${file} cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`, { cause: error })
+    throw new Error(
+      `${file} cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
+      { cause: error },
+    )
   }
 }
 
@@ -71,5 +82,9 @@ async function importTypeScript(file: string): Promise<{ default?: unknown }> {
   const jiti = await import('jiti').catch(() => {
     throw new Error('a TypeScript configuration needs the package jiti: npm install jiti')
   })
-  return { default: await jiti.createJiti(import.meta.url, { moduleCache: false, fsCache: false }).import(file, { default: true }) }
+  return {
+    default: await jiti
+      .createJiti(import.meta.url, { moduleCache: false, fsCache: false })
+      .import(file, { default: true }),
+  }
 }

@@ -31,7 +31,11 @@ async function ask(found: Choices): Promise<Choices> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const known = found.vendors.map(({ name }) => name).join(', ')
-    const names = (await prompt.question(`Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `)).trim()
+    const names = (
+      await prompt.question(
+        `Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `,
+      )
+    ).trim()
     const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(vendorOf)
     const response = await prompt.question('Do clients need a key? [Y/n]: ')
     return { vendors: wanted, needsKeys: !/^n/i.test(response.trim()) }
@@ -76,9 +80,14 @@ ${models}
 function modelsText(names: readonly string[]): string {
   const [first = 'demo'] = names
   const own = `{ "id": "my-model", "channels": [{ "name": "${first}", "model": "MODEL" }] }`
-  if (names.length === 1) return `  // Without "models", the channel serves every model. An entry gives a model a name of its own:\n  // "models": [${own}],`
-  const entries = names.map(name => `    { "id": "${name}/*", "channels": [{ "name": "${name}", "model": "*" }] },`)
-  const lines = names.length > 0 ? entries : ['    { "id": "demo", "channels": [{ "name": "demo" }] },']
-  const about = names.length > 0 ? `Clients choose the vendor: ${first}/MODEL.` : 'What clients can request.'
+  if (names.length === 1)
+    return `  // Without "models", the channel serves every model. An entry gives a model a name of its own:\n  // "models": [${own}],`
+  const entries = names.map(
+    name => `    { "id": "${name}/*", "channels": [{ "name": "${name}", "model": "*" }] },`,
+  )
+  const lines =
+    names.length > 0 ? entries : ['    { "id": "demo", "channels": [{ "name": "demo" }] },']
+  const about =
+    names.length > 0 ? `Clients choose the vendor: ${first}/MODEL.` : 'What clients can request.'
   return `  // ${about} An entry gives a model a name of its own:\n  // ${own},\n  "models": [\n${lines.join('\n')}\n  ],`
 }

@@ -4,7 +4,9 @@ import { placeOfFault } from '../kit/json/fault.ts'
 /** @throws Error with the file and the position, but without any of the text, which may contain keys */
 export async function readJsonFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read: ${error.code === 'ENOENT' ? 'no such file' : reasonIn(error)}`)
+    throw new Error(
+      `${file} cannot be read: ${error.code === 'ENOENT' ? 'no such file' : reasonIn(error)}`,
+    )
   })
   try {
     return JSON.parse(text)
@@ -16,7 +18,9 @@ export async function readJsonFile(file: string): Promise<unknown> {
 /** @throws Error with the file and the reason */
 export async function writeJsonFile(file: string, value: unknown): Promise<void> {
   await writeFile(file, JSON.stringify(value)).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be written: ${error.code === 'ENOENT' ? 'no such folder' : reasonIn(error)}`)
+    throw new Error(
+      `${file} cannot be written: ${error.code === 'ENOENT' ? 'no such folder' : reasonIn(error)}`,
+    )
   })
 }
 

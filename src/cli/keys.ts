@@ -4,23 +4,35 @@ import type { KeyInfo, KeyLimits, Keys, Location } from '../records/index.ts'
 import { remoteKeys } from './remote-keys.ts'
 
 /** Where records are kept, unless the configuration says otherwise: PostgreSQL by `DATABASE_URL`, else a file of this folder. */
-export function locationOf(environment: Readonly<Record<string, string | undefined>>, given?: string): Location {
+export function locationOf(
+  environment: Readonly<Record<string, string | undefined>>,
+  given?: string,
+): Location {
   const place = given ?? environment['DATABASE_URL'] ?? 'wireglot.db'
   return /^postgres(ql)?:\/\//.test(place) ? { url: place } : { file: place }
 }
 
 /** Where the keys are: in a database, or behind the admin API of a gateway. */
 type Place = { database?: string; url?: string; adminKeyEnv: string }
-type Given = Place & Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string }
+type Given = Place &
+  Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string }
 
 /** Adds `wireglot keys`. */
 export function addKeys(program: Command): void {
-  const keys = program.command('keys').description('keys of clients in the database of records; a running gateway accepts them within seconds')
+  const keys = program
+    .command('keys')
+    .description(
+      'keys of clients in the database of records; a running gateway accepts them within seconds',
+    )
   const placed = (command: Command) =>
     command
       .option('--database <file or URL>', 'default: DATABASE_URL, else wireglot.db')
       .option('--url <url>', 'the address of a running gateway, in place of its database')
-      .option('--admin-key-env <name>', 'with --url: the environment variable with the admin key', 'WIREGLOT_ADMIN_KEY')
+      .option(
+        '--admin-key-env <name>',
+        'with --url: the environment variable with the admin key',
+        'WIREGLOT_ADMIN_KEY',
+      )
   placed(keys.command('create'))
     .description('create a key; its secret is shown only now')
     .argument('<name>')
@@ -35,13 +47,16 @@ export function addKeys(program: Command): void {
     .option('--expires <time>', 'ISO 8601, such as 2030-01-01', toTime)
     .action(async (name: string, { expires, database, url, adminKeyEnv, ...limits }: Given) => {
       const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
-      const { secret, ...info } = await using({ adminKeyEnv, ...defined({ database, url }) }, all => all.create(name, wanted))
+      const { secret, ...info } = await using({ adminKeyEnv, ...defined({ database, url }) }, all =>
+        all.create(name, wanted),
+      )
       process.stdout.write(`${lineOf(info)}\n${secret}\n`)
     })
   placed(keys.command('list'))
     .description('list the keys, without their secrets')
     .action(async (place: Place) => {
-      for (const info of await using(place, all => all.list())) process.stdout.write(`${lineOf(info)}\n`)
+      for (const info of await using(place, all => all.list()))
+        process.stdout.write(`${lineOf(info)}\n`)
     })
   placed(keys.command('rotate'))
     .description('give a key a new secret, which is shown only now')
@@ -58,7 +73,9 @@ export function addKeys(program: Command): void {
       .description(description)
       .argument('<name>')
       .action(async (name: string, place: Place) => {
-        process.stdout.write(`${lineOf(await using(place, all => all.change(name, { disabled })))}\n`)
+        process.stdout.write(
+          `${lineOf(await using(place, all => all.change(name, { disabled })))}\n`,
+        )
       })
   placed(keys.command('delete'))
     .description('delete a key; its records stay')
@@ -69,11 +86,17 @@ export function addKeys(program: Command): void {
     })
 }
 
-async function using<T>({ database, url, adminKeyEnv }: Place, act: (keys: Omit<Keys, 'find'>) => Promise<T>): Promise<T> {
+async function using<T>(
+  { database, url, adminKeyEnv }: Place,
+  act: (keys: Omit<Keys, 'find'>) => Promise<T>,
+): Promise<T> {
   if (url !== undefined) {
     if (database !== undefined) throw new Error('give either --database or --url')
     const adminKey = process.env[adminKeyEnv]
-    if (!adminKey) throw new Error(`the environment has no ${adminKeyEnv}: export the admin key, or name another variable with --admin-key-env`)
+    if (!adminKey)
+      throw new Error(
+        `the environment has no ${adminKeyEnv}: export the admin key, or name another variable with --admin-key-env`,
+      )
     return act(remoteKeys(url, adminKey))
   }
   const { openRecords } = await import('../records/index.ts')
@@ -87,7 +110,13 @@ async function using<T>({ database, url, adminKeyEnv }: Place, act: (keys: Omit<
 
 /** One line per key: the limits as JSON, without what a reader cannot use. */
 function lineOf({ name, hint, disabled, createdAt, ...limits }: KeyInfo): string {
-  return [name, `${hint}…`, disabled ? 'disabled' : 'enabled', createdAt.slice(0, 10), JSON.stringify(limits)].join('  ')
+  return [
+    name,
+    `${hint}…`,
+    disabled ? 'disabled' : 'enabled',
+    createdAt.slice(0, 10),
+    JSON.stringify(limits),
+  ].join('  ')
 }
 
 const toList = (text: string) =>

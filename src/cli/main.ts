@@ -1,7 +1,14 @@
 #!/usr/bin/env node
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../../package.json'
-import { collectStream, createStreamTranslator, type TranslateOptions, translateError, translateRequest, translateResponse } from '../api.ts'
+import {
+  collectStream,
+  createStreamTranslator,
+  type TranslateOptions,
+  translateError,
+  translateRequest,
+  translateResponse,
+} from '../api.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { placeOfFault } from '../kit/json/fault.ts'
@@ -43,16 +50,33 @@ const program = new Command('wireglot')
 
 program
   .command('serve')
-  .description('run a gateway from a configuration, from provider keys in the environment, or with the built-in demo model')
-  .option('--config <file>', 'configuration: .json, .jsonc, .yaml, .js or .ts (default: wireglot.config.* in this folder)')
+  .description(
+    'run a gateway from a configuration, from provider keys in the environment, or with the built-in demo model',
+  )
+  .option(
+    '--config <file>',
+    'configuration: .json, .jsonc, .yaml, .js or .ts (default: wireglot.config.* in this folder)',
+  )
   .option('--host <host>', 'address to listen on', '127.0.0.1')
   .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
-  .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
+  .addOption(
+    new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames),
+  )
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
-  .option('--grace <seconds>', 'how long requests in progress may take after a stop signal; then they are ended with an error', toSeconds, 10)
+  .option(
+    '--grace <seconds>',
+    'how long requests in progress may take after a stop signal; then they are ended with an error',
+    toSeconds,
+    10,
+  )
   .option('--no-records', 'keep no usage records')
-  .addOption(new Option('--log <format>', 'access log on standard output (default: pretty on a terminal, else json)').choices(logFormats))
+  .addOption(
+    new Option(
+      '--log <format>',
+      'access log on standard output (default: pretty on a terminal, else json)',
+    ).choices(logFormats),
+  )
   .addHelpText(
     'after',
     '\nExample: OPENAI_API_KEY=… wireglot serve\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY',
@@ -64,14 +88,35 @@ program
 
 program
   .command('translate')
-  .description('translate standard input into another protocol; notes go to standard error, one JSON object per line')
-  .addOption(new Option('--kind <kind>', 'what the input is').choices(['request', 'response', 'stream', 'error']).makeOptionMandatory())
-  .requiredOption('--from <protocol>', `protocol of the input: ${protocolNames.join(', ')}`, toProtocol)
-  .requiredOption('--to <protocol>', `protocol of the output: ${protocolNames.join(', ')}`, toProtocol)
+  .description(
+    'translate standard input into another protocol; notes go to standard error, one JSON object per line',
+  )
+  .addOption(
+    new Option('--kind <kind>', 'what the input is')
+      .choices(['request', 'response', 'stream', 'error'])
+      .makeOptionMandatory(),
+  )
+  .requiredOption(
+    '--from <protocol>',
+    `protocol of the input: ${protocolNames.join(', ')}`,
+    toProtocol,
+  )
+  .requiredOption(
+    '--to <protocol>',
+    `protocol of the output: ${protocolNames.join(', ')}`,
+    toProtocol,
+  )
   .option('--context <file>', 'what --context-out wrote when the request was translated')
   .option('--context-out <file>', 'where to write what the translation of the response needs')
   .option('--strict', 'refuse instead of dropping or approximating')
-  .addOption(new Option('--option <k=v>', 'an option of the translation, listed in docs/options.md; may be repeated').argParser(readOption).default({}, 'none'))
+  .addOption(
+    new Option(
+      '--option <k=v>',
+      'an option of the translation, listed in docs/options.md; may be repeated',
+    )
+      .argParser(readOption)
+      .default({}, 'none'),
+  )
   .addHelpText(
     'after',
     '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json\n' +
@@ -82,10 +127,19 @@ program
 program
   .command('collect')
   .description('turn a stream on standard input into the complete response')
-  .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
-  .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
+  .requiredOption(
+    '--protocol <protocol>',
+    `protocol of both: ${protocolNames.join(', ')}`,
+    toProtocol,
+  )
+  .addHelpText(
+    'after',
+    '\nExample: wireglot collect --protocol responses < stream.sse > response.json',
+  )
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
-    const { body, notes } = await collectStream(process.stdin as AsyncIterable<Uint8Array>, { protocol })
+    const { body, notes } = await collectStream(process.stdin as AsyncIterable<Uint8Array>, {
+      protocol,
+    })
     printNotes(notes)
     await print(`${JSON.stringify(body)}\n`)
   })
@@ -93,10 +147,21 @@ program
 program
   .command('explode')
   .description('turn a complete response on standard input into a stream')
-  .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
-  .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
+  .requiredOption(
+    '--protocol <protocol>',
+    `protocol of both: ${protocolNames.join(', ')}`,
+    toProtocol,
+  )
+  .addHelpText(
+    'after',
+    '\nExample: wireglot explode --protocol messages < response.json > stream.sse',
+  )
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
-    const { text, notes } = explodeResponse(parse(await readInput(), protocol), protocols[protocol], {})
+    const { text, notes } = explodeResponse(
+      parse(await readInput(), protocol),
+      protocols[protocol],
+      {},
+    )
     printNotes(notes)
     await print(text)
   })
@@ -109,9 +174,24 @@ addVendors(program)
 addInit(program)
 addKeys(program)
 
-async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
+async function translate({
+  kind,
+  from,
+  to,
+  context: contextFile,
+  contextOut,
+  strict,
+  option,
+}: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : await readContext(contextFile)
-  const options = { now: Math.floor(Date.now() / 1000), ...option, from, to, ...(strict && { strict }), ...(context && { context }) }
+  const options = {
+    now: Math.floor(Date.now() / 1000),
+    ...option,
+    from,
+    to,
+    ...(strict && { strict }),
+    ...(context && { context }),
+  }
   if (kind === 'stream') return translateStream(options)
   const input = await readInput()
   if (from === to && !strict && kind !== 'error') {
@@ -132,9 +212,19 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
     return print(`${JSON.stringify(translated)}\n`)
   }
   if (!isObject(body) || typeof body['status'] !== 'number')
-    throw new TranslationError({ code: 'malformed', protocol: from, path: '/status' }, 'an error is {status, headers, body}')
-  const headers = isObject(body['headers']) ? Object.fromEntries(Object.entries(body['headers']).map(([name, value]) => [name, String(value)])) : {}
-  const { notes, ...error } = translateError({ status: body['status'], headers, body: body['body'] }, options)
+    throw new TranslationError(
+      { code: 'malformed', protocol: from, path: '/status' },
+      'an error is {status, headers, body}',
+    )
+  const headers = isObject(body['headers'])
+    ? Object.fromEntries(
+        Object.entries(body['headers']).map(([name, value]) => [name, String(value)]),
+      )
+    : {}
+  const { notes, ...error } = translateError(
+    { status: body['status'], headers, body: body['body'] },
+    options,
+  )
   printNotes(notes)
   return print(`${JSON.stringify(error)}\n`)
 }
@@ -142,40 +232,51 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
 /** @throws TranslationError when the stream cannot be read or is cut off; not when the source itself reports an error */
 async function translateStream(options: TranslateOptions): Promise<void> {
   const translator = createStreamTranslator(options)
-  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))
+  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>)
+    await print(translator.push(chunk))
   await print(translator.end())
   const { finished, error, notes } = translator
   const isReported = finished || error?.protocol !== undefined
   if (!isReported) refuseIfStrict(notes, options.strict, options.to)
   printNotes(notes)
   if (!isReported)
-    throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the response was complete')
+    throw new TranslationError(
+      { code: 'truncated', protocol: options.from, path: '' },
+      error?.message ?? 'the stream ended before the response was complete',
+    )
 }
 
 async function readContext(file: string): Promise<TranslationContext> {
   const context = await readJsonFile(file)
-  if (!isContext(context)) throw new Error(`${file} holds no context: give the file that --context-out wrote`)
+  if (!isContext(context))
+    throw new Error(`${file} holds no context: give the file that --context-out wrote`)
   return context
 }
 
 function isContext(value: unknown): value is TranslationContext {
-  return isObject(value) && [value['from'], value['to']].every(name => typeof name === 'string' && isProtocolName(name))
+  return (
+    isObject(value) &&
+    [value['from'], value['to']].every(name => typeof name === 'string' && isProtocolName(name))
+  )
 }
 
 function toProtocol(name: string): ProtocolName {
-  if (!isProtocolName(name)) throw new InvalidArgumentError(`There are ${protocolNames.join(', ')}.`)
+  if (!isProtocolName(name))
+    throw new InvalidArgumentError(`There are ${protocolNames.join(', ')}.`)
   return name
 }
 
 function toPort(text: string): number {
   const port = Number(text)
-  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
 }
 
 function toSeconds(text: string): number {
   const seconds = Number(text)
-  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0) throw new InvalidArgumentError('A number of seconds.')
+  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
+    throw new InvalidArgumentError('A number of seconds.')
   return seconds
 }
 
@@ -189,7 +290,10 @@ function parse(text: string, protocol: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const fault = text.trim() === '' ? 'the input is empty' : `the input is not JSON: ${placeOfFault(text).place}`
+    const fault =
+      text.trim() === ''
+        ? 'the input is empty'
+        : `the input is not JSON: ${placeOfFault(text).place}`
     throw new TranslationError({ code: 'malformed', protocol, path: '', cause }, fault)
   }
 }
@@ -199,7 +303,11 @@ function printNotes(notes: Note[]): void {
 }
 
 function print(text: string): Promise<void> {
-  return text === '' ? Promise.resolve() : new Promise((resolve, reject) => process.stdout.write(text, error => (error ? reject(error) : resolve())))
+  return text === ''
+    ? Promise.resolve()
+    : new Promise((resolve, reject) =>
+        process.stdout.write(text, error => (error ? reject(error) : resolve())),
+      )
 }
 
 function fail(error: unknown): void {

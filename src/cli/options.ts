@@ -6,7 +6,13 @@ import type { Settings } from '../translate/settings.ts'
 /** All common options but functions, JSON values, and those that have flags of their own. */
 type Common = Exclude<
   keyof (Settings & CodecOptions),
-  'newId' | 'context' | 'fieldNames' | 'tools' | 'keepsResponse' | 'hideUsage' | keyof typeof ungroupedOptions
+  | 'newId'
+  | 'context'
+  | 'fieldNames'
+  | 'tools'
+  | 'keepsResponse'
+  | 'hideUsage'
+  | keyof typeof ungroupedOptions
 >
 
 /** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */
@@ -29,7 +35,8 @@ const known: Readonly<Record<string, OptionWords | 'list'>> = { ...common, ...un
  */
 export function readOption(text: string, before: Record<string, unknown>): Record<string, unknown> {
   const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('An option is written name=value, or group.name=value.')
+  if (at < 1)
+    throw new InvalidArgumentError('An option is written name=value, or group.name=value.')
   const [path, value] = [text.slice(0, at), text.slice(at + 1)]
   const [group = '', option, ...deeper] = path.split('.')
   if (option === undefined || deeper.length > 0) {
@@ -37,13 +44,22 @@ export function readOption(text: string, before: Record<string, unknown>): Recor
     if (!words) throw new InvalidArgumentError(faultOf({ [path]: value }))
     return { ...before, [path]: read(path, words, value) }
   }
-  const words = Object.hasOwn(optionGroups, group) && Object.hasOwn(optionGroups[group] ?? {}, option) ? optionGroups[group]?.[option] : undefined
+  const words =
+    Object.hasOwn(optionGroups, group) && Object.hasOwn(optionGroups[group] ?? {}, option)
+      ? optionGroups[group]?.[option]
+      : undefined
   if (!words) throw new InvalidArgumentError(faultOf({ [group]: { [option]: value } }))
-  return { ...before, [group]: Object.assign({}, before[group], { [option]: read(path, words, value) }) }
+  return {
+    ...before,
+    [group]: Object.assign({}, before[group], { [option]: read(path, words, value) }),
+  }
 }
 
 function faultOf(options: object): string {
-  const [{ path, message } = { path: '', message: 'invalid' }] = optionFaults(options, known as Record<string, OptionWords>)
+  const [{ path, message } = { path: '', message: 'invalid' }] = optionFaults(
+    options,
+    known as Record<string, OptionWords>,
+  )
   return `${path}: ${message}`
 }
 
@@ -68,7 +84,9 @@ function read(name: string, words: OptionWords | 'list', text: string): unknown 
       if (text === 'true' || text === 'false') return text === 'true'
       const kinds = text.replaceAll(/[[\]"\s]/g, '').split(',')
       if (kinds.every(one => ['dropped', 'approximated', 'synthesized'].includes(one))) return kinds
-      throw refuse('true, false, or some of dropped, approximated, synthesized, with commas between')
+      throw refuse(
+        'true, false, or some of dropped, approximated, synthesized, with commas between',
+      )
     }
     default:
       return words satisfies never

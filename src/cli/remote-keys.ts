@@ -7,13 +7,21 @@ export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
   async function call<T>(method: string, path: string, json?: object): Promise<T> {
     const url = `${withoutSlashes(base)}/admin/${path}`
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
-    const response = await fetch(url, { method, headers, redirect: 'manual', ...(json && { body: JSON.stringify(json) }) }).catch((error: unknown) => {
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(json && { body: JSON.stringify(json) }),
+    }).catch((error: unknown) => {
       throw new Error(`${url} cannot be reached`, { cause: error })
     })
     const body = parseJson(await response.text())
     if (response.ok && isObject(body)) return body as T
     const { error } = isObject(body) ? body : {}
-    const message = isObject(error) && typeof error['message'] === 'string' ? error['message'] : 'there is no admin API, which needs an admin key'
+    const message =
+      isObject(error) && typeof error['message'] === 'string'
+        ? error['message']
+        : 'there is no admin API, which needs an admin key'
     throw new Error(`${url}: status ${response.status}, ${message}`)
   }
   const at = (name: string) => `keys/${encodeURIComponent(name)}`

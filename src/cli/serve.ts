@@ -42,15 +42,28 @@ export type Served = { host: string; port: number; url: string; close(): Promise
 type PrintLine = (line: string) => void
 
 /** `folder` and `environment`: where configurations and keys are looked for. Default: those of the process. */
-type Surroundings = { out: PrintLine; err: PrintLine; folder: string; environment: Readonly<Record<string, string | undefined>> }
+type Surroundings = {
+  out: PrintLine
+  err: PrintLine
+  folder: string
+  environment: Readonly<Record<string, string | undefined>>
+}
 
 /**
  * Runs a gateway until the process gets a stop signal and the requests in progress are finished. `out` gets lines for people and the access
  * log; `err` gets warnings and errors, one JSON object per line.
  * @throws ConfigError; Error when the options do not fit together, the port is taken or a package is missing
  */
-export async function serve(options: ServeOptions, surroundings: Partial<Surroundings> = {}): Promise<Served> {
-  const { out = toStdout, err = line => void process.stderr.write(`${line}\n`), folder = process.cwd(), environment = process.env } = surroundings
+export async function serve(
+  options: ServeOptions,
+  surroundings: Partial<Surroundings> = {},
+): Promise<Served> {
+  const {
+    out = toStdout,
+    err = line => void process.stderr.write(`${line}\n`),
+    folder = process.cwd(),
+    environment = process.env,
+  } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
   const operations = createOperations({
     state: () => live.state(),
@@ -60,20 +73,45 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     err,
   })
   const { logger } = operations
-  const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
+  const source = await sourceOf(options, {
+    folder,
+    environment,
+    warn: message => logger.warn({}, message),
+  })
   const config = await source.read()
   // Before a database is created for it.
   const { webSocket, channels } = parseConfig(config, process.env)
   if (webSocket || channels.some(({ transport }) => transport === 'websocket')) await loadWs()
-  const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
-  const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live, defined({ adminKey, records }))
+  const { records, adminKey, title } = await recordsOf(config, {
+    options,
+    source,
+    environment,
+    logger,
+    prices: () => live.config().prices ?? {},
+  })
+  const page =
+    isObject(config) && config.console === false
+      ? undefined
+      : consoleOf(source, () => live, defined({ adminKey, records }))
   const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
-  const hooks = { ...others, ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }) }
-  const live: Live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
-  const admin = records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
+  const hooks = {
+    ...others,
+    ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }),
+  }
+  const live: Live = await createLive(source, config, {
+    create: settings => gatewayOf(settings, { host, logger, hooks }),
+    logger,
+  })
+  const admin =
+    records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
   const server = createServer((request, response) => {
     if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
-    else if (!operations.handle(request, response) && !admin?.(request, response) && !page?.handle(request, response)) live.current()(request, response)
+    else if (
+      !operations.handle(request, response) &&
+      !admin?.(request, response) &&
+      !page?.handle(request, response)
+    )
+      live.current()(request, response)
   })
   if (webSocket) acceptSockets(server, () => live.current())
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
@@ -96,8 +134,11 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     server.close()
     server.closeAllConnections()
   })
-  const keysFrom = config.keys?.length ? 'one of the configured keys' : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
-  for (const line of helpOf(url, source, { config: live.config(), environment, keysFrom })) out(line)
+  const keysFrom = config.keys?.length
+    ? 'one of the configured keys'
+    : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
+  for (const line of helpOf(url, source, { config: live.config(), environment, keysFrom }))
+    out(line)
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
@@ -109,7 +150,8 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
 /** Only for a configuration with `webSocket`: with a listener, Node passes every request for an upgrade to it. */
 function acceptSockets(server: Server, current: () => ConnectGateway): void {
   server.on('upgrade', (request, socket, head) => {
-    if (!current().upgrade(request, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
+    if (!current().upgrade(request, socket, head))
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
   })
 }
 
@@ -117,7 +159,13 @@ function acceptSockets(server: Server, current: () => ConnectGateway): void {
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is in use (EADDRINUSE): choose another --port, or 0 for any free one`) : error),
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(
+              `${host}:${port} is in use (EADDRINUSE): choose another --port, or 0 for any free one`,
+            )
+          : error,
+      ),
     )
     server.listen(port, host, resolve)
   })
@@ -125,16 +173,30 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 }
 
 /** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option named it, so it may surprise. */
-type Source = { title: string; file?: string; isFound?: true; isDemo?: true; read(): Promise<GatewayConfig> }
+type Source = {
+  title: string
+  file?: string
+  isFound?: true
+  isDemo?: true
+  read(): Promise<GatewayConfig>
+}
 
 type Finding = Pick<Surroundings, 'folder' | 'environment'> & { warn(message: string): void }
 
-async function sourceOf(options: ServeOptions, { folder, environment, warn }: Finding): Promise<Source> {
+async function sourceOf(
+  options: ServeOptions,
+  { folder, environment, warn }: Finding,
+): Promise<Source> {
   const { config, upstream, upstreamProtocol, upstreamKeyEnv } = options
-  if (config !== undefined && upstream !== undefined) throw new Error('give either --config or --upstream')
+  if (config !== undefined && upstream !== undefined)
+    throw new Error('give either --config or --upstream')
   if (upstream === undefined && (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined))
     throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
-  if (upstream !== undefined) return { title: `upstream ${upstream}`, read: async () => upstreamConfig(upstream, upstreamProtocol, upstreamKeyEnv) }
+  if (upstream !== undefined)
+    return {
+      title: `upstream ${upstream}`,
+      read: async () => upstreamConfig(upstream, upstreamProtocol, upstreamKeyEnv),
+    }
   const file = config ?? (await findConfig(folder))
   if (file !== undefined)
     return {
@@ -145,7 +207,11 @@ async function sourceOf(options: ServeOptions, { folder, environment, warn }: Fi
     }
   const vendors = vendorsIn(environment)
   if (vendors.length === 0)
-    return { title: 'the built-in demo model, no network: set the key of a vendor, or give --config', isDemo: true, read: async () => demo }
+    return {
+      title: 'the built-in demo model, no network: set the key of a vendor, or give --config',
+      isDemo: true,
+      read: async () => demo,
+    }
   const names = vendors.map(({ title, keyVariable }) => `${title} (${keyVariable})`)
   return {
     title: `vendors with a key in the environment: ${names.join(', ')}`,
@@ -153,33 +219,78 @@ async function sourceOf(options: ServeOptions, { folder, environment, warn }: Fi
   }
 }
 
-function upstreamConfig(upstream: string, protocol: string | undefined, keyEnv: string | undefined): GatewayConfig {
-  if (protocol === undefined || !isProtocolName(protocol)) throw new Error(`--upstream needs --upstream-protocol: ${protocolNames.join(', ')}`)
-  return { channels: [{ name: 'upstream', protocols: [protocol], baseUrl: upstream, ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }) }] }
+function upstreamConfig(
+  upstream: string,
+  protocol: string | undefined,
+  keyEnv: string | undefined,
+): GatewayConfig {
+  if (protocol === undefined || !isProtocolName(protocol))
+    throw new Error(`--upstream needs --upstream-protocol: ${protocolNames.join(', ')}`)
+  return {
+    channels: [
+      {
+        name: 'upstream',
+        protocols: [protocol],
+        baseUrl: upstream,
+        ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }),
+      },
+    ],
+  }
 }
 
 /** `title`: for people. */
 type Recording = { records?: Records; adminKey?: string; title: string }
 
-type RecordsWanted = { options: ServeOptions; source: Source; environment: Surroundings['environment']; logger: Logger; prices(): Prices }
+type RecordsWanted = {
+  options: ServeOptions
+  source: Source
+  environment: Surroundings['environment']
+  logger: Logger
+  prices(): Prices
+}
 
 /** @throws Error if records are configured and cannot be kept */
-async function recordsOf(config: GatewayConfig, { options, source, environment, logger, prices }: RecordsWanted): Promise<Recording> {
+async function recordsOf(
+  config: GatewayConfig,
+  { options, source, environment, logger, prices }: RecordsWanted,
+): Promise<Recording> {
   const { records: place } = isObject(config) ? config : {}
-  const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? (environment['WIREGLOT_ADMIN_KEY'] || undefined)
+  const adminKey =
+    (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ??
+    (environment['WIREGLOT_ADMIN_KEY'] || undefined)
   if (adminKey !== undefined && adminKey.length < shortestAdminKey)
-    throw new Error(`the admin key has ${adminKey.length} characters: at least ${shortestAdminKey} are needed`)
-  const isWanted = (place !== undefined && place !== false) || adminKey !== undefined || environment['DATABASE_URL'] !== undefined
+    throw new Error(
+      `the admin key has ${adminKey.length} characters: at least ${shortestAdminKey} are needed`,
+    )
+  const isWanted =
+    (place !== undefined && place !== false) ||
+    adminKey !== undefined ||
+    environment['DATABASE_URL'] !== undefined
   const location = place || locationOf(environment)
   // The demo model begins no records, but clients need the keys that were created before.
   const isKept = !source.isDemo || ('file' in location && existsSync(location.file))
   if (place === false || !(isWanted || (options.records && isKept)))
-    return { title: source.isDemo ? 'records: off for the demo model, until wireglot keys create' : 'records: off', ...defined({ adminKey }) }
-  const named = 'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
+    return {
+      title: source.isDemo
+        ? 'records: off for the demo model, until wireglot keys create'
+        : 'records: off',
+      ...defined({ adminKey }),
+    }
+  const named =
+    'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {
     const { openRecords } = await import('../records/index.ts')
-    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays, keepBodies: place?.keepBodies }), ...defined({ adminKey }), title }
+    return {
+      records: await openRecords(named, {
+        prices,
+        logger,
+        keepDays: place?.keepDays,
+        keepBodies: place?.keepBodies,
+      }),
+      ...defined({ adminKey }),
+      title,
+    }
   } catch (error) {
     if (isWanted) throw error
     return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
@@ -187,7 +298,11 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
 }
 
 /** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. A database that is away may have some. */
-async function acceptsKeys({ keys = [] }: GatewayConfig, records: Records | undefined, adminKey: string | undefined): Promise<boolean> {
+async function acceptsKeys(
+  { keys = [] }: GatewayConfig,
+  records: Records | undefined,
+  adminKey: string | undefined,
+): Promise<boolean> {
   if (!records) return adminKey !== undefined && keys.length > 0
   if (adminKey !== undefined) return true
   return records.keys.list().then(
@@ -196,15 +311,32 @@ async function acceptsKeys({ keys = [] }: GatewayConfig, records: Records | unde
   )
 }
 
-function consoleOf({ isDemo }: Source, live: () => Live, more: Pick<ConsoleOptions, 'adminKey' | 'records'>) {
-  const { models, verify } = adminSources({ state: () => live().state(), config: () => live().config() })
-  return createConsole({ gateway: () => live().current(), isDemo: isDemo === true, models, verify, ...more })
+function consoleOf(
+  { isDemo }: Source,
+  live: () => Live,
+  more: Pick<ConsoleOptions, 'adminKey' | 'records'>,
+) {
+  const { models, verify } = adminSources({
+    state: () => live().state(),
+    config: () => live().config(),
+  })
+  return createConsole({
+    gateway: () => live().current(),
+    isDemo: isDemo === true,
+    models,
+    verify,
+    ...more,
+  })
 }
 
 /** Does a browser open the address, and not a client that looks whether the gateway is up? */
-const isHome = ({ method, url, headers }: IncomingMessage) => method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')
+const isHome = ({ method, url, headers }: IncomingMessage) =>
+  method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')
 
-function fromEnvironment(value: string | undefined, environment: Surroundings['environment']): string | undefined {
+function fromEnvironment(
+  value: string | undefined,
+  environment: Surroundings['environment'],
+): string | undefined {
   if (!value?.startsWith('env:')) return value
   const found = environment[value.slice(4)]
   if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
@@ -272,19 +404,35 @@ async function createLive(
   }
 }
 
-function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined }): ConnectGateway {
+function gatewayOf(
+  config: GatewayConfig,
+  { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined },
+): ConnectGateway {
   // A file may not contain an object: the gateway has the better message for that.
-  const handler = gateway(isObject(config) ? { proxy: 'env', ...config } : config, { ...hooks, logger })
+  const handler = gateway(isObject(config) ? { proxy: 'env', ...config } : config, {
+    ...hooks,
+    logger,
+  })
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
-  throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", set "auth": "none" in the configuration, or listen on 127.0.0.1`)
+  throw new Error(
+    `listening on ${host} without keys would serve everybody: configure "keys", set "auth": "none" in the configuration, or listen on 127.0.0.1`,
+  )
 }
 
 /** `keysFrom`: where clients get their key, for people. Absent: they need none. */
-type HelpFacts = { config: GatewayConfig; environment: Surroundings['environment']; keysFrom: string | undefined }
+type HelpFacts = {
+  config: GatewayConfig
+  environment: Surroundings['environment']
+  keysFrom: string | undefined
+}
 
 /** Example commands for all protocols, which work as printed. */
-function helpOf(url: string, { title, isFound, isDemo }: Source, { config, environment, keysFrom }: HelpFacts): string[] {
+function helpOf(
+  url: string,
+  { title, isFound, isDemo }: Source,
+  { config, environment, keysFrom }: HelpFacts,
+): string[] {
   const model = modelOf(config)
   const unused = isFound ? unusedKeys(config, environment) : []
   const lines = [title]
@@ -294,7 +442,8 @@ function helpOf(url: string, { title, isFound, isDemo }: Source, { config, envir
   lines.push('')
   const keyed = keysFrom ? { keyEnv: defaultKeyEnv } : {}
   if (keysFrom) lines.push(`export ${defaultKeyEnv}=...   # ${keysFrom}`, '')
-  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
+  for (const name of protocolNames)
+    lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
   lines.push(
     'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',
     `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
@@ -306,14 +455,20 @@ function helpOf(url: string, { title, isFound, isDemo }: Source, { config, envir
 /** Variables with keys of vendors that a configuration contains neither by name nor, as modules do, by value. */
 function unusedKeys(config: GatewayConfig, environment: Surroundings['environment']): string[] {
   const text = JSON.stringify(config)
-  const isUsed = (variable: string) => text.includes(variable) || text.includes(environment[variable] ?? variable)
-  return vendorsIn(environment).flatMap(({ keyVariable }) => (keyVariable === undefined || isUsed(keyVariable) ? [] : keyVariable))
+  const isUsed = (variable: string) =>
+    text.includes(variable) || text.includes(environment[variable] ?? variable)
+  return vendorsIn(environment).flatMap(({ keyVariable }) =>
+    keyVariable === undefined || isUsed(keyVariable) ? [] : keyVariable,
+  )
 }
 
 /** A terminal cannot show a stream of binary frames. */
 const isText = (name: ProtocolName) => protocols[name].framing === undefined
 
-const served = (model: string) => (model === anyModel ? `models: those of the upstream; write one in place of ${anyModel}` : `model: ${model}`)
+const served = (model: string) =>
+  model === anyModel
+    ? `models: those of the upstream; write one in place of ${anyModel}`
+    : `model: ${model}`
 
 /** A placeholder in examples if the configuration names no model. */
 const anyModel = 'MODEL'

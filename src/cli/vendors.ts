@@ -18,34 +18,72 @@ export function addVendors(program: Command): void {
 
 function toVendor(name: string): Vendor {
   const vendor = all.find(one => one.name === name)
-  if (!vendor) throw new InvalidArgumentError(`There is no vendor ${name}. There are ${all.map(one => one.name).join(', ')}.`)
+  if (!vendor)
+    throw new InvalidArgumentError(
+      `There is no vendor ${name}. There are ${all.map(one => one.name).join(', ')}.`,
+    )
   return vendor
 }
 
 function listed(): string[] {
   const width = Math.max(...all.map(({ name }) => name.length))
-  return all.map(({ name, endpoints }) => `${name.padEnd(width)}  ${endpoints.map(({ protocol }) => protocol).join(', ')}`)
+  return all.map(
+    ({ name, endpoints }) =>
+      `${name.padEnd(width)}  ${endpoints.map(({ protocol }) => protocol).join(', ')}`,
+  )
 }
 
 function described({ name, title, keyVariable, endpoints, facts }: Vendor): string[] {
-  const channel = { vendor: name, ...(keyVariable !== undefined && { apiKey: `env:${keyVariable}` }) }
-  return [title, '', `A channel: ${JSON.stringify(channel)}`, '', 'Endpoints:', ...endpoints.flatMap(endpointLines), '', 'Facts:', ...facts.flatMap(factLines)]
+  const channel = {
+    vendor: name,
+    ...(keyVariable !== undefined && { apiKey: `env:${keyVariable}` }),
+  }
+  return [
+    title,
+    '',
+    `A channel: ${JSON.stringify(channel)}`,
+    '',
+    'Endpoints:',
+    ...endpoints.flatMap(endpointLines),
+    '',
+    'Facts:',
+    ...facts.flatMap(factLines),
+  ]
 }
 
-function endpointLines({ protocol, baseUrl, regions = {}, auth, support, sources }: Endpoint): string[] {
+function endpointLines({
+  protocol,
+  baseUrl,
+  regions = {},
+  auth,
+  support,
+  sources,
+}: Endpoint): string[] {
   const more = Object.entries(regions).map(([region, url]) => `    region ${region}: ${url}`)
   const only = support === 'partial' ? ', only if the channel names this protocol' : ''
   return [`  ${protocol}: ${baseUrl} (key: ${auth}${only})`, ...more, ...sourceLines(sources)]
 }
 
-function factLines({ fact, protocols, models, options, responseOptions, refuses, speak, sources }: Fact): string[] {
+function factLines({
+  fact,
+  protocols,
+  models,
+  options,
+  responseOptions,
+  refuses,
+  speak,
+  sources,
+}: Fact): string[] {
   const lines = [`  - ${fact}`]
   if (protocols) lines.push(`    protocols: ${protocols.join(', ')}`)
   if (models) lines.push(`    models: ${models.join(', ')}`)
   if (options) lines.push(`    options: ${JSON.stringify(options)}`)
   if (responseOptions) lines.push(`    options for responses: ${JSON.stringify(responseOptions)}`)
   if (refuses) lines.push(`    dropped fields: ${refuses.join(', ')}`)
-  if (speak) lines.push(`    protocol: ${speak.protocol}${speak.when === 'tools' ? ' for requests with tools' : ''}`)
+  if (speak)
+    lines.push(
+      `    protocol: ${speak.protocol}${speak.when === 'tools' ? ' for requests with tools' : ''}`,
+    )
   return [...lines, ...sourceLines(sources)]
 }
 

@@ -10,18 +10,47 @@ export function addVerify(program: Command): void {
     .description('send a gateway or a provider what clients send, and report what to change')
     .requiredOption('--base <url>', 'its address')
     .requiredOption('--model <id>', 'the model to test with')
-    .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
-    .addOption(new Option('--protocol <protocol>', 'test only this protocol').choices(protocolNames))
+    .option(
+      '--key-env <name>',
+      `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`,
+    )
+    .addOption(
+      new Option('--protocol <protocol>', 'test only this protocol').choices(protocolNames),
+    )
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a check failed.')
-    .action(async ({ base, model, keyEnv, protocol, json }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
-      const key = keyOf(keyEnv)
-      const { checkText, verify } = await import('../verify/index.ts')
-      const onCheck = json ? {} : { onCheck: (check: Parameters<typeof checkText>[0]) => void process.stdout.write(`${checkText(check)}\n`) }
-      const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onCheck })
-      process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.checks)}\n`)
-      if (!result.ok) process.exitCode = 1
-    })
+    .addHelpText(
+      'after',
+      '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a check failed.',
+    )
+    .action(
+      async ({
+        base,
+        model,
+        keyEnv,
+        protocol,
+        json,
+      }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
+        const key = keyOf(keyEnv)
+        const { checkText, verify } = await import('../verify/index.ts')
+        const onCheck = json
+          ? {}
+          : {
+              onCheck: (check: Parameters<typeof checkText>[0]) =>
+                void process.stdout.write(`${checkText(check)}\n`),
+            }
+        const result = await verify({
+          base,
+          model,
+          ...(key !== undefined && { key }),
+          ...(protocol && { protocol }),
+          ...onCheck,
+        })
+        process.stdout.write(
+          json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.checks)}\n`,
+        )
+        if (!result.ok) process.exitCode = 1
+      },
+    )
 }
 
 /** How many checks passed, failed and warned. */
@@ -36,18 +65,26 @@ export function addModels(program: Command): void {
     .command('models')
     .description('list the models of a gateway or a provider')
     .requiredOption('--base <url>', 'its address')
-    .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
-    .addHelpText('after', '\nExample: wireglot models --base https://gateway.example --key-env GATEWAY_KEY')
+    .option(
+      '--key-env <name>',
+      `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`,
+    )
+    .addHelpText(
+      'after',
+      '\nExample: wireglot models --base https://gateway.example --key-env GATEWAY_KEY',
+    )
     .action(async ({ base, keyEnv }: CommandOptions) => {
       const key = keyOf(keyEnv)
       const { listModels } = await import('../verify/index.ts')
-      for (const id of await listModels({ base, ...(key !== undefined && { key }) })) process.stdout.write(`${id}\n`)
+      for (const id of await listModels({ base, ...(key !== undefined && { key }) }))
+        process.stdout.write(`${id}\n`)
     })
 }
 
 /** @throws Error if the environment variable is not set */
 function keyOf(keyEnv: string | undefined): string | undefined {
   const key = process.env[keyEnv ?? defaultKeyEnv]
-  if (keyEnv !== undefined && !key) throw new Error(`the environment has no ${keyEnv}: export it, or name another variable`)
+  if (keyEnv !== undefined && !key)
+    throw new Error(`the environment has no ${keyEnv}: export it, or name another variable`)
   return key || undefined
 }

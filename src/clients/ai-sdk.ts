@@ -12,7 +12,12 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
   ],
   [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai', 'createOpenAI', ''],
   [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic', 'createAnthropic', ''],
-  [{ protocol: 'generate-content', appends: 'endpoint' }, '@ai-sdk/google', 'createGoogleGenerativeAI', ''],
+  [
+    { protocol: 'generate-content', appends: 'endpoint' },
+    '@ai-sdk/google',
+    'createGoogleGenerativeAI',
+    '',
+  ],
 ]
 
 /**

@@ -14,7 +14,11 @@ export const claudeCode: Client = {
   needs: [{ agents: ['claude-cli/'], options: { messages: { lastSignature: 'drop' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
-    const env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model }
+    const env = {
+      ANTHROPIC_BASE_URL: address,
+      ANTHROPIC_MODEL: model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+    }
     return [
       {
         ...usage,
@@ -28,7 +32,14 @@ export const claudeCode: Client = {
           'claude',
         ),
       },
-      { ...usage, title: 'settings', address, language: 'json', file: '~/.claude/settings.json', text: json({ env, apiKeyHelper: `printenv ${keyEnv}` }) },
+      {
+        ...usage,
+        title: 'settings',
+        address,
+        language: 'json',
+        file: '~/.claude/settings.json',
+        text: json({ env, apiKeyHelper: `printenv ${keyEnv}` }),
+      },
     ]
   },
 }

@@ -20,7 +20,13 @@ export type Snippet = {
  * The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. `webSocket`: the gateway
  * accepts WebSocket connections.
  */
-export type ClientSetup = { model: string; models: readonly string[]; keyEnv: string; webSocket: boolean; addressFor(usage: AddressUsage): string }
+export type ClientSetup = {
+  model: string
+  models: readonly string[]
+  keyEnv: string
+  webSocket: boolean
+  addressFor(usage: AddressUsage): string
+}
 
 /** A client program. To add one, write a file next to this one and a line in `index.ts`. */
 export type Client = {

@@ -24,7 +24,11 @@ export const curl: Client = {
 }
 
 /** A complete command. Without `keyEnv` it sends no key. */
-export function curlOf(root: string, name: ProtocolName, { model, keyEnv, stream }: { model: string; keyEnv?: string; stream: boolean }): string {
+export function curlOf(
+  root: string,
+  name: ProtocolName,
+  { model, keyEnv, stream }: { model: string; keyEnv?: string; stream: boolean },
+): string {
   const { address } = protocols[name]
   const request: CanonicalRequest = {
     model,
@@ -36,7 +40,10 @@ export function curlOf(root: string, name: ProtocolName, { model, keyEnv, stream
   const path = address.target({ operation: 'generate', model, stream }) ?? address.path
   const key = keyEnv === undefined ? undefined : `$${keyEnv}`
   const headers = { 'content-type': 'application/json', ...address.upstreamHeaders(key, undefined) }
-  const shown = Object.entries(headers).map(([header, value]) => `-H ${value.includes('$') ? `"${header}: ${value}"` : shellWord(`${header}: ${value}`)}`)
+  const shown = Object.entries(headers).map(
+    ([header, value]) =>
+      `-H ${value.includes('$') ? `"${header}: ${value}"` : shellWord(`${header}: ${value}`)}`,
+  )
   const url = /^[\w:/.[\]-]+$/.test(root + path) ? root + path : shellWord(root + path)
   return `curl${stream ? ' -N' : ''} ${url} ${shown.join(' ')} -d ${shellWord(JSON.stringify(wire))}`
 }

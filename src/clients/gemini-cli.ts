@@ -21,14 +21,21 @@ export const geminiCli: Client = {
         address,
         language: 'json',
         file: '~/.gemini/settings.json',
-        text: json({ security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+        text: json({
+          security: { auth: { selectedType: 'gemini-api-key' } },
+          model: { name: model },
+        }),
       },
       {
         ...usage,
         title: 'environment, beside the settings',
         address,
         language: 'sh',
-        text: lines(`export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`, `export GEMINI_API_KEY="$${keyEnv}"`, `gemini -m ${shellWord(model)}`),
+        text: lines(
+          `export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`,
+          `export GEMINI_API_KEY="$${keyEnv}"`,
+          `gemini -m ${shellWord(model)}`,
+        ),
       },
     ]
   },

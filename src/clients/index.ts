@@ -93,13 +93,35 @@ export type ClientConfig = {
  */
 export function clientConfig(
   client: ClientName,
-  { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv, webSocket = false }: ClientConfigOptions,
+  {
+    base,
+    models = [],
+    model = models[0] ?? 'MODEL',
+    keyEnv = defaultKeyEnv,
+    webSocket = false,
+  }: ClientConfigOptions,
 ): ClientConfig {
-  if (!isClientName(client)) throw new RangeError(`no client "${String(client)}"; there are ${clientNames.join(', ')}`)
-  if (!isEnvName(keyEnv)) throw new RangeError('`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _')
+  if (!isClientName(client))
+    throw new RangeError(`no client "${String(client)}"; there are ${clientNames.join(', ')}`)
+  if (!isEnvName(keyEnv))
+    throw new RangeError(
+      '`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _',
+    )
   const { title, remarks = [], snippets }: Client = clients[client]
-  const setup = { model, models: models.includes(model) ? models : [model, ...models], keyEnv, webSocket }
-  return { client, title, model, keyEnv, snippets: snippets({ ...setup, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
+  const setup = {
+    model,
+    models: models.includes(model) ? models : [model, ...models],
+    keyEnv,
+    webSocket,
+  }
+  return {
+    client,
+    title,
+    model,
+    keyEnv,
+    snippets: snippets({ ...setup, addressFor: usage => addressFor(base, { ...usage, model }) }),
+    remarks: [...remarks],
+  }
 }
 
 /**
@@ -110,7 +132,10 @@ export function clientConfig(
  * console.log(clientConfigText(clientConfig('curl', { base: 'http://127.0.0.1:4000', model: 'demo' }))) // … curl …
  */
 export function clientConfigText({ title, keyEnv, snippets, remarks }: ClientConfig): string {
-  const parts = snippets.map(({ title: way, file, address, text }) => `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`)
+  const parts = snippets.map(
+    ({ title: way, file, address, text }) =>
+      `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`,
+  )
   const head = `# ${title}. The key is read from ${keyEnv}; where the gateway asks for none, any text will do.\n`
   return `${[head, ...parts, ...remarks.map(remark => `# ${remark}\n`)].join('\n')}`
 }

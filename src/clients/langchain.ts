@@ -12,7 +12,15 @@ export const langchain: Client = {
     'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option chatCompletions.missingReasoning: blank at its channel.',
   ],
   // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its summary.
-  needs: [{ agents: ['langchainjs-openai/'], options: { chatCompletions: { unsignedReasoning: 'seal' }, responses: { rawReasoning: 'summary' } } }],
+  needs: [
+    {
+      agents: ['langchainjs-openai/'],
+      options: {
+        chatCompletions: { unsignedReasoning: 'seal' },
+        responses: { rawReasoning: 'summary' },
+      },
+    },
+  ],
   snippets({ model, keyEnv, addressFor }) {
     const ask = ["const response = await model.invoke('Hello there')", 'console.log(response.text)']
     const openai = (more: string, address: string) =>
@@ -37,7 +45,13 @@ export const langchain: Client = {
         'print(model.invoke("Hello there").content)',
       )
     return [
-      { ...chat, title: 'JavaScript, chat completions', address: addressFor(chat), language: 'js', text: openai('', addressFor(chat)) },
+      {
+        ...chat,
+        title: 'JavaScript, chat completions',
+        address: addressFor(chat),
+        language: 'js',
+        text: openai('', addressFor(chat)),
+      },
       {
         ...responses,
         title: 'JavaScript, responses',
@@ -45,7 +59,13 @@ export const langchain: Client = {
         language: 'js',
         text: openai('useResponsesApi: true, ', addressFor(responses)),
       },
-      { ...messages, title: 'JavaScript, messages', address: addressFor(messages), language: 'js', text: anthropic },
+      {
+        ...messages,
+        title: 'JavaScript, messages',
+        address: addressFor(messages),
+        language: 'js',
+        text: anthropic,
+      },
       {
         ...chat,
         title: 'Python, chat completions',

@@ -7,7 +7,9 @@ const messages: AddressUsage = { protocol: 'messages', appends: 'version-and-end
 export const litellm: Client = {
   title: 'LiteLLM',
   usages: [chat, messages],
-  remarks: ['The word before the model’s name says what LiteLLM speaks; it is no part of the name.'],
+  remarks: [
+    'The word before the model’s name says what LiteLLM speaks; it is no part of the name.',
+  ],
   snippets({ model, models, keyEnv, addressFor }) {
     const python = (provider: string, address: string) =>
       lines(
@@ -30,9 +32,28 @@ export const litellm: Client = {
       `      api_key: os.environ/${keyEnv}`,
     ])
     return [
-      { ...chat, title: 'Python, chat completions', address: addressFor(chat), language: 'python', text: python('openai', addressFor(chat)) },
-      { ...messages, title: 'Python, messages', address: addressFor(messages), language: 'python', text: python('anthropic', addressFor(messages)) },
-      { ...chat, title: 'its proxy', address: addressFor(chat), language: 'yaml', file: 'config.yaml', text: lines('model_list:', ...proxied) },
+      {
+        ...chat,
+        title: 'Python, chat completions',
+        address: addressFor(chat),
+        language: 'python',
+        text: python('openai', addressFor(chat)),
+      },
+      {
+        ...messages,
+        title: 'Python, messages',
+        address: addressFor(messages),
+        language: 'python',
+        text: python('anthropic', addressFor(messages)),
+      },
+      {
+        ...chat,
+        title: 'its proxy',
+        address: addressFor(chat),
+        language: 'yaml',
+        file: 'config.yaml',
+        text: lines('model_list:', ...proxied),
+      },
     ]
   },
 }

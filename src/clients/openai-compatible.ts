@@ -6,7 +6,9 @@ const usage: AddressUsage = { protocol: 'chat-completions', appends: 'endpoint' 
 export const openaiCompatible: Client = {
   title: 'fields for an "OpenAI compatible" provider (Cursor, Continue, Open WebUI …)',
   usages: [usage],
-  remarks: ['A client that calls from its own servers, as Cursor does, cannot reach an address of your machine.'],
+  remarks: [
+    'A client that calls from its own servers, as Cursor does, cannot reach an address of your machine.',
+  ],
   snippets({ model, models, keyEnv, addressFor }) {
     const address = addressFor(usage)
     const continued = models.flatMap(id => [

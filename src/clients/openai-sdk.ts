@@ -9,8 +9,17 @@ export const openaiSdk: Client = {
   usages: [chat, responses],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(chat)
-    const js = lines("import OpenAI from 'openai'", '', `const client = new OpenAI({ baseURL: ${quoted(address)}, apiKey: process.env.${keyEnv} })`)
-    const python = lines('import os', 'from openai import OpenAI', '', `client = OpenAI(base_url=${quoted(address)}, api_key=os.environ[${quoted(keyEnv)}])`)
+    const js = lines(
+      "import OpenAI from 'openai'",
+      '',
+      `const client = new OpenAI({ baseURL: ${quoted(address)}, apiKey: process.env.${keyEnv} })`,
+    )
+    const python = lines(
+      'import os',
+      'from openai import OpenAI',
+      '',
+      `client = OpenAI(base_url=${quoted(address)}, api_key=os.environ[${quoted(keyEnv)}])`,
+    )
     return [
       {
         ...chat,
@@ -50,7 +59,11 @@ export const openaiSdk: Client = {
         title: 'Python, responses',
         address,
         language: 'python',
-        text: lines(python, `response = client.responses.create(model=${quoted(model)}, input="Hello there")`, 'print(response.output_text)'),
+        text: lines(
+          python,
+          `response = client.responses.create(model=${quoted(model)}, input="Hello there")`,
+          'print(response.output_text)',
+        ),
       },
     ]
   },

@@ -23,6 +23,13 @@ export const opencode: Client = {
         small_model: `wireglot/${model}`,
         provider: { wireglot: provider },
       }
-      return { ...usage, title: `settings, over ${usage.protocol}`, address, language: 'json', file: 'opencode.json', text: json(settings) }
+      return {
+        ...usage,
+        title: `settings, over ${usage.protocol}`,
+        address,
+        language: 'json',
+        file: 'opencode.json',
+        text: json(settings),
+      }
     }),
 }

@@ -3,7 +3,10 @@ import type { Signal } from '../transports/stopper.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
 /** The call with some of its parts replaced. `signal` is a getter in calls of the gateway, which creates an AbortSignal. */
-export function changed(call: TransportCall, more: Partial<Pick<TransportCall, 'url' | 'method' | 'headers' | 'body'>>): TransportCall {
+export function changed(
+  call: TransportCall,
+  more: Partial<Pick<TransportCall, 'url' | 'method' | 'headers' | 'body'>>,
+): TransportCall {
   const { url, method, headers, body, stop, connectMs, proxy, socket } = call
   return {
     url,
@@ -36,7 +39,9 @@ export function unlessAborted<Value>(value: Promise<Value>, call: TransportCall)
 const longest = 64 * 1024
 
 /** The beginning of the body of an error, and the response with its complete body. */
-export async function peeked(response: TransportResponse): Promise<{ text: string; response: TransportResponse }> {
+export async function peeked(
+  response: TransportResponse,
+): Promise<{ text: string; response: TransportResponse }> {
   const decoder = new TextDecoder()
   const chunks = response.body[Symbol.asyncIterator]()
   const read: (Uint8Array | string)[] = []

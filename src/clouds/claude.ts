@@ -25,13 +25,25 @@ const typeOfStatus: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-export const errorBody = (type: string, message: string): object => ({ type: 'error', error: { type, message } })
+export const errorBody = (type: string, message: string): object => ({
+  type: 'error',
+  error: { type, message },
+})
 
 /** The response of a refusal, with its error as the messages protocol writes it. One that is written so stays. */
-export async function withError(response: TransportResponse, type?: string): Promise<TransportResponse> {
+export async function withError(
+  response: TransportResponse,
+  type?: string,
+): Promise<TransportResponse> {
   const body = await readObject(response)
   if (body['type'] === 'error' && isObject(body['error'])) return withJson(response, body)
-  return withJson(response, errorBody(type ?? typeOfStatus[response.status] ?? 'api_error', messageIn(body, response.status)))
+  return withJson(
+    response,
+    errorBody(
+      type ?? typeOfStatus[response.status] ?? 'api_error',
+      messageIn(body, response.status),
+    ),
+  )
 }
 
 function messageIn(body: JsonObject, status: number): string {

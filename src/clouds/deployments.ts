@@ -5,7 +5,8 @@ import { takeMembers, type Wrapping } from './wrapping.ts'
 const newest = '2024-10-21'
 
 /** An endpoint directly after `/deployments`, so that the base URL names no deployment. */
-const unnamed = /\/deployments(?=\/(?:chat\/completions|completions|embeddings|audio\/\w+|images\/\w+)$)/
+const unnamed =
+  /\/deployments(?=\/(?:chat\/completions|completions|embeddings|audio\/\w+|images\/\w+)$)/
 
 /** The dated API of Azure: the deployment in the path, which is the model of the request, and the version of the API in the query. */
 export const deployments: Wrapping = (call, { apiVersion = newest }) => {

@@ -7,7 +7,9 @@ import { bearing } from './tokens.ts'
 /** For `*.openai.azure.com`. */
 const scope = 'https://cognitiveservices.azure.com/.default'
 
-type Credential = { getToken(scope: string): Promise<{ token: string; expiresOnTimestamp: number } | null> }
+type Credential = {
+  getToken(scope: string): Promise<{ token: string; expiresOnTimestamp: number } | null>
+}
 
 /** Sends calls with an access token of Microsoft Entra ID: of an application with a secret, or of the default credentials. */
 export function entraTokens(settings: EntraSettings, transport: Transport): Transport {
@@ -20,16 +22,25 @@ export function entraTokens(settings: EntraSettings, transport: Transport): Tran
         if (!found) throw new Error('there is no token for this scope')
         return { value: found.token, expiresAt: found.expiresOnTimestamp }
       } catch (error) {
-        throw new CloudAuthError(`no access token of Entra: ${reasonOf(error, [settings.clientSecret])}`)
+        throw new CloudAuthError(
+          `no access token of Entra: ${reasonOf(error, [settings.clientSecret])}`,
+        )
       }
     }),
     transport,
   )
 }
 
-async function credentialOf({ tenantId, clientId, clientSecret, authorityHost }: EntraSettings): Promise<Credential> {
+async function credentialOf({
+  tenantId,
+  clientId,
+  clientSecret,
+  authorityHost,
+}: EntraSettings): Promise<Credential> {
   const needed = missing('@azure/identity')
-  const loaded: Partial<typeof import('@azure/identity')> = await import('@azure/identity').catch(needed)
+  const loaded: Partial<typeof import('@azure/identity')> = await import('@azure/identity').catch(
+    needed,
+  )
   const { ClientSecretCredential = needed(), DefaultAzureCredential = needed() } = loaded
   const options = authorityHost === undefined ? {} : { authorityHost }
   if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)

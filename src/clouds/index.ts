@@ -10,7 +10,11 @@ import { rawPredict } from './raw-predict.ts'
 import type { CloudSettings } from './settings.ts'
 import type { Wrapping } from './wrapping.ts'
 
-const wrappings: Record<CloudApi, Wrapping> = { 'invoke-model': invokeModel, 'raw-predict': rawPredict, deployments }
+const wrappings: Record<CloudApi, Wrapping> = {
+  'invoke-model': invokeModel,
+  'raw-predict': rawPredict,
+  deployments,
+}
 
 function authorizing(auth: CloudSettings['auth'], transport: Transport): Transport {
   if (auth?.aws) return signing(auth.aws, transport)
@@ -19,7 +23,9 @@ function authorizing(auth: CloudSettings['auth'], transport: Transport): Transpo
 }
 
 /** Sends the calls of one channel as its cloud requires. `onNotes`: gets the notes of a call before it is sent, and may throw instead. */
-export type Cloud = { send(call: TransportCall, onNotes?: (notes: readonly Note[]) => void): Promise<TransportResponse> }
+export type Cloud = {
+  send(call: TransportCall, onNotes?: (notes: readonly Note[]) => void): Promise<TransportResponse>
+}
 
 export function createCloud(settings: CloudSettings, transport: Transport): Cloud {
   const { auth, apis } = settings

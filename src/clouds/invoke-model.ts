@@ -7,7 +7,14 @@ import { encoded, textOf } from '../sse/bytes.ts'
 import type { TransportResponse } from '../transports/transport.ts'
 import { changed } from './call.ts'
 import { errorBody, messagesPath, ownMembers, withError } from './claude.ts'
-import { baseBefore, objectOfMembers, readObject, takeMembers, type Wrapping, withJson } from './wrapping.ts'
+import {
+  baseBefore,
+  objectOfMembers,
+  readObject,
+  takeMembers,
+  type Wrapping,
+  withJson,
+} from './wrapping.ts'
 
 /** The version of the body. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html */
 const version = 'bedrock-2023-05-31'
@@ -36,26 +43,48 @@ export const invokeModel: Wrapping = call => {
   if (base === undefined || !parts) return undefined
   const { taken, others } = parts
   const { betas, notes } = betasIn(taken['anthropic_beta'], call.headers['anthropic-beta'])
-  const added = { anthropic_version: taken['anthropic_version'] ?? version, ...(betas.length > 0 && { anthropic_beta: betas }) }
+  const added = {
+    anthropic_version: taken['anthropic_version'] ?? version,
+    ...(betas.length > 0 && { anthropic_beta: betas }),
+  }
   const model = String(taken['model'])
   const sent = without(call.headers, ['anthropic-version', 'anthropic-beta'])
-  if (new URL(call.url).pathname.endsWith('/count_tokens')) return { ...counting(call, base, { model, sent, added, others }), notes }
+  if (new URL(call.url).pathname.endsWith('/count_tokens'))
+    return { ...counting(call, base, { model, sent, added, others }), notes }
   const action = taken['stream'] === true ? 'invoke-with-response-stream' : 'invoke'
   const url = `${base}/model/${encodeURIComponent(model)}/${action}`
-  const headers = { ...sent, accept: taken['stream'] === true ? 'application/vnd.amazon.eventstream' : 'application/json' }
-  return { call: changed(call, { url, headers, body: objectOfMembers(added, others) }), notes, unwrap }
+  const headers = {
+    ...sent,
+    accept: taken['stream'] === true ? 'application/vnd.amazon.eventstream' : 'application/json',
+  }
+  return {
+    call: changed(call, { url, headers, body: objectOfMembers(added, others) }),
+    notes,
+    unwrap,
+  }
 }
 
 type Parts = { model: string; sent: Record<string, string>; added: object; others: Uint8Array[] }
 
 /** CountTokens takes the whole body of an invocation, which needs a limit, and the model without the prefix of its inference profile. */
-function counting(call: Parameters<Wrapping>[0], base: string, { model, sent, added, others }: Parts): NonNullable<ReturnType<Wrapping>> {
+function counting(
+  call: Parameters<Wrapping>[0],
+  base: string,
+  { model, sent, added, others }: Parts,
+): NonNullable<ReturnType<Wrapping>> {
   const thinking = parseObject(textOf(objectOfMembers({}, others)))?.['thinking']
-  const budget = isObject(thinking) && typeof thinking['budget_tokens'] === 'number' ? thinking['budget_tokens'] : 0
+  const budget =
+    isObject(thinking) && typeof thinking['budget_tokens'] === 'number'
+      ? thinking['budget_tokens']
+      : 0
   const body = objectOfMembers({ ...added, max_tokens: budget + 1 }, others)
   const url = `${base}/model/${encodeURIComponent(model.replace(/^(?:us|us-gov|eu|apac|au|ca|jp|global)\./, ''))}/count-tokens`
   return {
-    call: changed(call, { url, headers: { ...sent, accept: 'application/json' }, body: JSON.stringify({ input: { invokeModel: { body: base64Of(body) } } }) }),
+    call: changed(call, {
+      url,
+      headers: { ...sent, accept: 'application/json' },
+      body: JSON.stringify({ input: { invokeModel: { body: base64Of(body) } } }),
+    }),
     async unwrap(response) {
       if (response.status >= 400) return unwrap(response)
       return withJson(response, { input_tokens: (await readObject(response))['inputTokens'] })
@@ -68,7 +97,10 @@ function betasIn(written: unknown, header: string | undefined): { betas: string[
   const own = Array.isArray(written) ? written.map(String) : []
   const sent = header?.split(',').map(beta => beta.trim()) ?? []
   const isUnknown = (beta: string) => beta !== '' && !knownBetas.has(beta)
-  const paths = [...own.flatMap((beta, index) => (isUnknown(beta) ? [`/anthropic_beta/${index}`] : [])), ...(sent.some(isUnknown) ? [''] : [])]
+  const paths = [
+    ...own.flatMap((beta, index) => (isUnknown(beta) ? [`/anthropic_beta/${index}`] : [])),
+    ...(sent.some(isUnknown) ? [''] : []),
+  ]
   return {
     betas: [...new Set([...own, ...sent])].filter(beta => knownBetas.has(beta)),
     notes: paths.map(path => gatewayNote('gateway.beta-dropped', path)),
@@ -79,9 +111,15 @@ async function unwrap(response: TransportResponse): Promise<TransportResponse> {
   const { headers, status, body } = response
   const id = headers['x-amzn-requestid']
   const named = id === undefined ? headers : { ...headers, 'request-id': id }
-  if (status >= 400) return withError({ ...response, headers: named }, typeOf(headers['x-amzn-errortype']))
-  if (!headers['content-type']?.startsWith('application/vnd.amazon.eventstream')) return { ...response, headers: named }
-  return { ...response, headers: { ...named, 'content-type': 'text/event-stream; charset=utf-8' }, body: eventsIn(body) }
+  if (status >= 400)
+    return withError({ ...response, headers: named }, typeOf(headers['x-amzn-errortype']))
+  if (!headers['content-type']?.startsWith('application/vnd.amazon.eventstream'))
+    return { ...response, headers: named }
+  return {
+    ...response,
+    headers: { ...named, 'content-type': 'text/event-stream; charset=utf-8' },
+    body: eventsIn(body),
+  }
 }
 
 /** Exceptions of the service as error types of the messages protocol, without the ending `Exception`. */
@@ -128,24 +166,35 @@ async function* eventsIn(body: TransportResponse['body']): AsyncGenerator<string
 }
 
 function eventOf({ headers, payload }: EventFrame): string {
-  if (headers[':message-type'] === 'error') return errorEvent('api_error', headers[':error-message'] ?? headers[':error-code'] ?? 'the upstream failed')
+  if (headers[':message-type'] === 'error')
+    return errorEvent(
+      'api_error',
+      headers[':error-message'] ?? headers[':error-code'] ?? 'the upstream failed',
+    )
   const value = parseObject(textOf(payload)) ?? {}
   const exception = headers[':exception-type']
   if (exception !== undefined) {
     const message = value['message'] ?? value['originalMessage']
-    return errorEvent(typeOf(exception) ?? 'api_error', typeof message === 'string' ? message : exception)
+    return errorEvent(
+      typeOf(exception) ?? 'api_error',
+      typeof message === 'string' ? message : exception,
+    )
   }
   const data = typeof value['bytes'] === 'string' ? textIn(value['bytes']) : ''
   const type = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(data)?.[1] ?? parseObject(data)?.['type']
   // Some gateways in front of the service send events without a type to keep the connection open.
-  return typeof type === 'string' ? `event: ${type}\ndata: ${data.replaceAll(/[\r\n]+/g, ' ')}\n\n` : ''
+  return typeof type === 'string'
+    ? `event: ${type}\ndata: ${data.replaceAll(/[\r\n]+/g, ' ')}\n\n`
+    : ''
 }
 
-const errorEvent = (type: string, message: string) => `event: error\ndata: ${JSON.stringify(errorBody(type, message))}\n\n`
+const errorEvent = (type: string, message: string) =>
+  `event: error\ndata: ${JSON.stringify(errorBody(type, message))}\n\n`
 
 /** The text in base64. */
 function textIn(base64: string): string {
   const latin = atob(base64)
-  for (let at = 0; at < latin.length; at++) if (latin.charCodeAt(at) > 0x7f) return textOf(bytesIn(base64))
+  for (let at = 0; at < latin.length; at++)
+    if (latin.charCodeAt(at) > 0x7f) return textOf(bytesIn(base64))
   return latin
 }

@@ -24,7 +24,11 @@ export const rawPredict: Wrapping = call => {
   const named = isCounting ? 'count-tokens' : encodeURIComponent(model).replaceAll('%40', '@')
   const url = `${base}/models/${named}:${action}`
   return {
-    call: changed(call, { url, headers: without(call.headers, ['anthropic-version']), body: objectOfMembers(added, others) }),
+    call: changed(call, {
+      url,
+      headers: without(call.headers, ['anthropic-version']),
+      body: objectOfMembers(added, others),
+    }),
     unwrap: async response => (response.status >= 400 ? withError(response) : response),
   }
 }

@@ -19,7 +19,10 @@ const failureMs = 1_000
 const replaceMs = 10_000
 
 /** `obtain`: fetches a credential; `isForced`: not one from a cache. */
-export function createRenewing<Value>(obtain: (isForced: boolean) => Promise<Lease<Value>>, now: () => number = Date.now): Renewing<Value> {
+export function createRenewing<Value>(
+  obtain: (isForced: boolean) => Promise<Lease<Value>>,
+  now: () => number = Date.now,
+): Renewing<Value> {
   let current: (Lease<Value> & { renewAt: number; usableUntil: number }) | undefined
   let pending: Promise<Value> | undefined
   let failed: { error: unknown; until: number } | undefined

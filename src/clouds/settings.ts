@@ -1,7 +1,11 @@
 import type { CloudApi } from '../vendors/vendor.ts'
 
 /** Fixed keys of AWS. */
-export type AwsKeys = { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }
+export type AwsKeys = {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+}
 
 export type AwsSettings = {
   /** The region that signatures are for. Absent: that in the host name. */
@@ -27,10 +31,18 @@ export type EntraSettings = {
 }
 
 /** The authentication of a channel: one of these. */
-export type CloudAuth = { aws?: AwsSettings | undefined; google?: GoogleSettings | undefined; entra?: EntraSettings | undefined }
+export type CloudAuth = {
+  aws?: AwsSettings | undefined
+  google?: GoogleSettings | undefined
+  entra?: EntraSettings | undefined
+}
 
 /** What a channel says of its cloud. `apis`: of its endpoints. `apiVersion`: of the API `deployments`. */
-export type CloudSettings = { auth?: CloudAuth | undefined; apis: readonly CloudApi[]; apiVersion?: string | undefined }
+export type CloudSettings = {
+  auth?: CloudAuth | undefined
+  apis: readonly CloudApi[]
+  apiVersion?: string | undefined
+}
 
 /** There are no credentials for a call. The message contains no secrets. */
 export class CloudAuthError extends Error {

@@ -5,7 +5,9 @@ import type { Renewing } from './renewing.ts'
 /** Sends every call with a token as `Authorization: Bearer`. After a 401 the token is replaced, and the call sent once more. */
 export function bearing(tokens: Renewing<string>, transport: Transport): Transport {
   const send = async (call: TransportCall, token: string): Promise<TransportResponse> => {
-    const response = await transport.send(changed(call, { headers: { ...call.headers, authorization: `Bearer ${token}` } }))
+    const response = await transport.send(
+      changed(call, { headers: { ...call.headers, authorization: `Bearer ${token}` } }),
+    )
     return { ...response, secrets: [token] }
   }
   return {

@@ -12,13 +12,22 @@ import type { TransportCall, TransportResponse } from '../transports/transport.t
 export type Wrapping = (
   call: TransportCall,
   settings: { apiVersion?: string | undefined },
-) => { call: TransportCall; notes?: readonly Note[]; unwrap(response: TransportResponse): Promise<TransportResponse> } | undefined
+) =>
+  | {
+      call: TransportCall
+      notes?: readonly Note[]
+      unwrap(response: TransportResponse): Promise<TransportResponse>
+    }
+  | undefined
 
 const nothing = new Uint8Array()
 const braces = [encoded('{'), encoded(','), encoded('}')] as const
 
 /** Takes members out of a JSON object. The others keep their bytes. Undefined: it is no JSON object. */
-export function takeMembers(body: TransportCall['body'], keys: readonly string[]): { taken: JsonObject; others: Uint8Array[] } | undefined {
+export function takeMembers(
+  body: TransportCall['body'],
+  keys: readonly string[],
+): { taken: JsonObject; others: Uint8Array[] } | undefined {
   const bytes = encoded(body ?? nothing)
   const members = membersOf(bytes)
   if (!members) return undefined
@@ -33,11 +42,18 @@ export function takeMembers(body: TransportCall['body'], keys: readonly string[]
 }
 
 /** A JSON object of new members and of those that kept their bytes. */
-export function objectOfMembers(added: JsonObject, others: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function objectOfMembers(
+  added: JsonObject,
+  others: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
   const own = encoded(JSON.stringify(added).slice(1, -1))
   const [open, comma, close] = braces
   const members = [...(own.length > 0 ? [own] : []), ...others]
-  const chunks = [open, ...members.flatMap((member, index) => (index === 0 ? [member] : [comma, member])), close]
+  const chunks = [
+    open,
+    ...members.flatMap((member, index) => (index === 0 ? [member] : [comma, member])),
+    close,
+  ]
   return join(
     chunks,
     chunks.reduce((sum, chunk) => sum + chunk.length, 0),
@@ -67,6 +83,9 @@ export async function readObject({ body }: TransportResponse): Promise<JsonObjec
 
 /** The response with another body. */
 export function withJson(response: TransportResponse, body: object): TransportResponse {
-  const headers = { ...without(response.headers, ['content-length', 'content-encoding']), 'content-type': 'application/json' }
+  const headers = {
+    ...without(response.headers, ['content-length', 'content-encoding']),
+    'content-type': 'application/json',
+  }
   return { ...response, headers, body: only(JSON.stringify(body)) }
 }

@@ -28,7 +28,9 @@ export function createGatekeeper(adminKey: string | undefined, gateway: () => Gu
       const identity = await guarded.identify(request).catch((error: unknown) => {
         throw refusedAs(error)
       })
-      return adminKey === undefined && guarded.localOnly ? { role: 'operator' } : { role: 'client', identity }
+      return adminKey === undefined && guarded.localOnly
+        ? { role: 'operator' }
+        : { role: 'client', identity }
     },
   }
 }

@@ -8,7 +8,15 @@ import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
 import { RecordQuery, UsageQuery } from '../records/filters.ts'
 import type { AdminSources, RecordFilter, RecordRow } from '../records/index.ts'
-import { type ApiResponse, bodyOf, found, ok, Refused, stepsOf, valid } from '../records/json-calls.ts'
+import {
+  type ApiResponse,
+  bodyOf,
+  found,
+  ok,
+  Refused,
+  stepsOf,
+  valid,
+} from '../records/json-calls.ts'
 import type { Access, Gatekeeper } from './access.ts'
 import type { Exchanges } from './exchanges.ts'
 import { sentProtocols } from './protocols.ts'
@@ -33,7 +41,10 @@ const Translated = z.strictObject({
   kind: z.enum(kinds).optional(),
 })
 const Verified = z.strictObject({ model: name })
-const Configured = z.strictObject({ base: z.url({ protocol: /^https?$/ }).max(2000), model: name.optional() })
+const Configured = z.strictObject({
+  base: z.url({ protocol: /^https?$/ }).max(2000),
+  model: name.optional(),
+})
 
 export type ApiParts = {
   gatekeeper: Gatekeeper
@@ -67,12 +78,20 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
       return ok(exchangeFor(access, parts, id ?? ''))
     case 'GET records': {
       const { limit, cursor, ...filter } = valid(RecordQuery, query)
-      const { records, ...more } = await parts.source.find(visible(access, defined(filter)), limit, cursor)
-      return ok({ records: access.role === 'operator' ? records : records.map(withoutConfiguration), ...more })
+      const { records, ...more } = await parts.source.find(
+        visible(access, defined(filter)),
+        limit,
+        cursor,
+      )
+      return ok({
+        records: access.role === 'operator' ? records : records.map(withoutConfiguration),
+        ...more,
+      })
     }
     case 'GET usage': {
       const { by, ...filter } = valid(UsageQuery, query)
-      if (access.role === 'client' && (by === 'channel' || by === 'key')) throw new Refused(403, 'only the operator sees channels and keys')
+      if (access.role === 'client' && (by === 'channel' || by === 'key'))
+        throw new Refused(403, 'only the operator sees channels and keys')
       return ok(await parts.source.sum(visible(access, defined(filter)), by))
     }
     default:
@@ -118,22 +137,37 @@ function visible(access: Access, filter: RecordFilter): RecordFilter {
   if (access.role === 'operator') return filter
   const { name } = access.identity
   if (filter.channel !== undefined) throw new Refused(403, 'only the operator sees channels')
-  if (name === undefined) throw new Refused(403, 'a client without a name has no records of its own')
+  if (name === undefined)
+    throw new Refused(403, 'a client without a name has no records of its own')
   return { ...filter, key: name }
 }
 
-const withoutConfiguration = (record: RecordRow) => ({ ...record, channel: null, provider: null, modelServed: null, upstreamRequestId: null })
+const withoutConfiguration = (record: RecordRow) => ({
+  ...record,
+  channel: null,
+  provider: null,
+  modelServed: null,
+  upstreamRequestId: null,
+})
 
 async function translate(request: IncomingMessage) {
   const { text, protocol, kind } = valid(Translated, await bodyOf(request, longestBody))
-  if (text.length > longestText) throw new Refused(413, `the text is longer than ${longestText} characters`)
-  if (nesting(text, deepest) > deepest) throw new Refused(400, `the text is nested deeper than ${deepest} levels`)
+  if (text.length > longestText)
+    throw new Refused(413, `the text is longer than ${longestText} characters`)
+  if (nesting(text, deepest) > deepest)
+    throw new Refused(400, `the text is nested deeper than ${deepest} levels`)
   const now = Math.floor(Date.now() / 1000)
-  return examine(text, { now, ...(protocol && { protocol: protocols[protocol] }), ...(kind && { kind }) })
+  return examine(text, {
+    now,
+    ...(protocol && { protocol: protocols[protocol] }),
+    ...(kind && { kind }),
+  })
 }
 
 function clientSettings({ base, model }: z.output<typeof Configured>, { webSocket }: GatewayState) {
-  return clientNames.map(client => clientConfig(client, { base, webSocket, ...(model !== undefined && { model }) }))
+  return clientNames.map(client =>
+    clientConfig(client, { base, webSocket, ...(model !== undefined && { model }) }),
+  )
 }
 
 /** Clients do not see how the gateway is configured, so they see no channel and no request to an upstream. */

@@ -2,10 +2,18 @@ import type { Attempt, Exchange, HookRequest, Identity, UsageRecord } from '../g
 import type { Note } from '../notes.ts'
 
 /** What an attempt of the playground sent. `body`: the request as the upstream gets it, cut to `longestBody`. */
-export type SeenAttempt = Omit<Attempt, 'requestId' | 'identity' | 'body' | 'notes'> & { body: string; isCut: boolean }
+export type SeenAttempt = Omit<Attempt, 'requestId' | 'identity' | 'body' | 'notes'> & {
+  body: string
+  isCut: boolean
+}
 
 /** A request of the playground. `record`: once it is over. */
-export type SeenExchange = { attempts: SeenAttempt[]; requestNotes: Note[]; responseNotes: Note[]; record?: UsageRecord }
+export type SeenExchange = {
+  attempts: SeenAttempt[]
+  requestNotes: Note[]
+  responseNotes: Note[]
+  record?: UsageRecord
+}
 
 /** The latest requests of the playground, in memory: what they sent to upstreams, and all of their notes. */
 export type Exchanges = {
@@ -35,8 +43,17 @@ export function createExchanges(): Exchanges {
     onAttempt({ requestId, identity, body, notes, ...attempt }, { headers }) {
       if (headers[playgroundHeader] === undefined) return
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-      const seen = known.get(requestId) ?? { identity, attempts: [], requestNotes: [], responseNotes: [] }
-      seen.attempts.push({ ...attempt, body: text.slice(0, longestBody), isCut: text.length > longestBody })
+      const seen = known.get(requestId) ?? {
+        identity,
+        attempts: [],
+        requestNotes: [],
+        responseNotes: [],
+      }
+      seen.attempts.push({
+        ...attempt,
+        body: text.slice(0, longestBody),
+        isCut: text.length > longestBody,
+      })
       seen.requestNotes = notes.slice(0, mostNotes)
       known.set(requestId, seen)
       const [oldest] = known.keys()
@@ -49,7 +66,11 @@ export function createExchanges(): Exchanges {
     onNotes(notes, { requestId }) {
       const seen = known.get(requestId)
       // Those of the request come first.
-      if (seen) seen.responseNotes = notes.slice(seen.requestNotes.length, seen.requestNotes.length + mostNotes)
+      if (seen)
+        seen.responseNotes = notes.slice(
+          seen.requestNotes.length,
+          seen.requestNotes.length + mostNotes,
+        )
     },
     find(requestId, asking) {
       const found = known.get(requestId)
@@ -61,4 +82,5 @@ export function createExchanges(): Exchanges {
 }
 
 /** Clients without a name share what belongs to their group. */
-export const isSame = (one: Identity, other: Identity): boolean => one.name === other.name && (one.name !== undefined || one.group === other.group)
+export const isSame = (one: Identity, other: Identity): boolean =>
+  one.name === other.name && (one.name !== undefined || one.group === other.group)

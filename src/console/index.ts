@@ -3,7 +3,13 @@
  * @module wireglot/console
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type GatewayState, type HookRequest, type Hooks, type Identity, refuse } from '../gateway/gateway.ts'
+import {
+  type GatewayState,
+  type HookRequest,
+  type Hooks,
+  type Identity,
+  refuse,
+} from '../gateway/gateway.ts'
 import type { AdminSources, Records } from '../records/index.ts'
 import { sendJson } from '../records/json-calls.ts'
 import { createGatekeeper } from './access.ts'
@@ -54,13 +60,32 @@ export type Console = {
  * const server = createServer((request, response) => void (page.handle(request, response) || handler(request, response)))
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createConsole({ gateway, adminKey, records, isDemo = false, models, verify }: ConsoleOptions): Console {
+export function createConsole({
+  gateway,
+  adminKey,
+  records,
+  isDemo = false,
+  models,
+  verify,
+}: ConsoleOptions): Console {
   const exchanges = createExchanges()
   const recent = createRecent()
   const { hooks } = records ?? recent
   const gatekeeper = createGatekeeper(adminKey, gateway)
-  const about = { isDemo, canManageKeys: records !== undefined && adminKey !== undefined, keepsRecords: records !== undefined }
-  const parts = { gatekeeper, exchanges, about, source: records ?? recent, state: () => gateway().state(), models, verify }
+  const about = {
+    isDemo,
+    canManageKeys: records !== undefined && adminKey !== undefined,
+    keepsRecords: records !== undefined,
+  }
+  const parts = {
+    gatekeeper,
+    exchanges,
+    about,
+    source: records ?? recent,
+    state: () => gateway().state(),
+    models,
+    verify,
+  }
 
   /** The admin key is a key of the playground: of the operator, or in the name of a client's key. */
   async function authenticate(credential: string | undefined, request: HookRequest) {
@@ -91,7 +116,10 @@ export function createConsole({ gateway, adminKey, records, isDemo = false, mode
       const path = request.url?.split('?', 1)[0] ?? ''
       if (path.startsWith('/console/api/')) {
         const result = import('./api.ts').then(({ handleCall }) => handleCall(request, parts))
-        sendJson(response, result, () => ({ status: 500, body: { error: { message: 'the console has failed' } } }))
+        sendJson(response, result, () => ({
+          status: 500,
+          body: { error: { message: 'the console has failed' } },
+        }))
         return true
       }
       if (path !== '/console' && path !== '/console/') return false

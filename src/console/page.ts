@@ -20,7 +20,8 @@ const html = /* html */ `<!doctype html>
 </html>
 `
 
-const source = (text: string) => `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`
+const source = (text: string) =>
+  `'sha256-${btoa(String.fromCharCode(...sha256(utf8ToBytes(text))))}'`
 
 /** The page runs its own script only, and speaks to its own gateway only. */
 const headers = {

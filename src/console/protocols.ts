@@ -11,7 +11,14 @@ import { encodeRequest } from '../translate/encode.ts'
  * `path` where the body does not say whether a stream is wanted. `example`: a request as JSON. `deltaAt`, `textAt`: where the text of an
  * event and of a response is.
  */
-export type SentProtocol = { name: string; path: string; streamPath: string; example: string; deltaAt: TextAt; textAt: TextAt }
+export type SentProtocol = {
+  name: string
+  path: string
+  streamPath: string
+  example: string
+  deltaAt: TextAt
+  textAt: TextAt
+}
 
 /** The keys to a text. `type`: of the events that have it; absent: all. */
 export type TextAt = { keys: string[]; type?: string }
@@ -22,7 +29,11 @@ const placeholder = 'PLACEHOLDER'
 const question: CanonicalRequest = {
   model: '',
   messages: [
-    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Respond in one sentence.' }] },
+    {
+      role: 'system',
+      origin: 'instructions',
+      parts: [{ type: 'text', text: 'Respond in one sentence.' }],
+    },
     { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Why is the sky blue?' }] },
   ],
   maxOutputTokens: 1000,
@@ -32,7 +43,15 @@ const sample: CanonicalResponse = {
   id: 'placeholder',
   model: '',
   createdAt: 0,
-  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: placeholder }] }], finish: { reason: 'stop' } }],
+  candidates: [
+    {
+      index: 0,
+      messages: [
+        { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: placeholder }] },
+      ],
+      finish: { reason: 'stop' },
+    },
+  ],
 }
 
 export function sentProtocols(): SentProtocol[] {
@@ -47,7 +66,10 @@ export function sentProtocols(): SentProtocol[] {
 }
 
 const pathOf = ({ address }: Protocol, stream: boolean) =>
-  (address.target({ operation: 'generate', model: placeholder, stream }) ?? address.path).replace(placeholder, '{model}')
+  (address.target({ operation: 'generate', model: placeholder, stream }) ?? address.path).replace(
+    placeholder,
+    '{model}',
+  )
 
 /** Found in what the encoder writes, so that no protocol is described twice. */
 function deltaAt({ streamEncoder }: Protocol): TextAt {
@@ -55,7 +77,11 @@ function deltaAt({ streamEncoder }: Protocol): TextAt {
   let first: TextAt | undefined
   const emit = (event: unknown) => {
     const keys = first ? undefined : keysTo(event)
-    if (keys) first = { keys, ...(isObject(event) && typeof event['type'] === 'string' && { type: event['type'] }) }
+    if (keys)
+      first = {
+        keys,
+        ...(isObject(event) && typeof event['type'] === 'string' && { type: event['type'] }),
+      }
   }
   for (const event of explode(sample)) streamEncoder.step(state, event, emit)
   return first ?? { keys: [] }
@@ -63,7 +89,9 @@ function deltaAt({ streamEncoder }: Protocol): TextAt {
 
 function keysTo(value: unknown): string[] | undefined {
   if (value === placeholder) return []
-  for (const [key, item] of Object.entries(typeof value === 'object' && value !== null ? value : {})) {
+  for (const [key, item] of Object.entries(
+    typeof value === 'object' && value !== null ? value : {},
+  )) {
     const keys = keysTo(item)
     if (keys) return [key, ...keys]
   }

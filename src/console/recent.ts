@@ -12,11 +12,21 @@ export type RecordSource = Pick<Records, 'find' | 'sum' | 'detail'>
 const mostRecent = 2000
 
 /** The latest requests of this process, for a gateway that keeps no records. Costs are unknown. */
-export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> } {
+export function createRecent(): RecordSource & {
+  hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>>
+} {
   const rows: RecordRow[] = []
   const details = new Map<string, RecordDetail>()
   const collected = collectDetails(false, (id, _, detail) => details.set(id, detail))
-  const matching = ({ from = 0, to = Infinity, key, model, channel, status, failed }: Parameters<RecordSource['find']>[0]) =>
+  const matching = ({
+    from = 0,
+    to = Infinity,
+    key,
+    model,
+    channel,
+    status,
+    failed,
+  }: Parameters<RecordSource['find']>[0]) =>
     rows.filter(
       row =>
         row.time >= from &&
@@ -39,11 +49,15 @@ export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'on
     async find(filter, limit, cursor) {
       const after = cursor === undefined ? undefined : placeOf(cursor)
       const found = matching(filter)
-        .filter(({ time, id }) => !after || time < after.time || (time === after.time && id < after.id))
+        .filter(
+          ({ time, id }) => !after || time < after.time || (time === after.time && id < after.id),
+        )
         .sort((one, other) => other.time - one.time || (other.id < one.id ? -1 : 1))
       const records = found.slice(0, limit)
       const last = records.at(-1)
-      return last && found.length > limit ? { records, next: `${last.time}.${last.id}` } : { records }
+      return last && found.length > limit
+        ? { records, next: `${last.time}.${last.id}` }
+        : { records }
     },
     async sum(filter, by) {
       const { from = 0, to = Date.now() } = filter
@@ -52,7 +66,8 @@ export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'on
       for (const row of matching({ ...filter, from: from - (from % bucketMs) })) {
         const time = row.time - (row.time % bucketMs)
         // A model that no channel serves has no sums of its own.
-        const name = by === undefined ? '' : by === 'model' && row.channel === null ? '' : (row[by] ?? '')
+        const isUnserved = by === 'model' && row.channel === null
+        const name = by === undefined || isUnserved ? '' : (row[by] ?? '')
         const id = JSON.stringify([time, name])
         sums.set(id, added(sums.get(id) ?? { time, name, ...nothing }, row))
       }
@@ -62,7 +77,16 @@ export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'on
   }
 }
 
-const nothing = { requests: 0, failures: 0, input: 0, output: 0, unpriced: 0, totalMs: 0, firstByteMs: 0, firstBytes: 0 }
+const nothing = {
+  requests: 0,
+  failures: 0,
+  input: 0,
+  output: 0,
+  unpriced: 0,
+  totalMs: 0,
+  firstByteMs: 0,
+  firstBytes: 0,
+}
 
 const added = (sum: Sum, { failure, input, output, totalMs, firstByteMs }: RecordRow): Sum => ({
   ...sum,

@@ -29,7 +29,8 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function crc32(bytes: Uint8Array): number {
   let value = 0xffffffff
-  for (let at = 0; at < bytes.length; at++) value = (crcTable[(value ^ (bytes[at] as number)) & 0xff] as number) ^ (value >>> 8)
+  for (let at = 0; at < bytes.length; at++)
+    value = (crcTable[(value ^ (bytes[at] as number)) & 0xff] as number) ^ (value >>> 8)
   return (value ^ 0xffffffff) >>> 0
 }
 
@@ -53,11 +54,16 @@ export function writeFrameWith(headers: Uint8Array, payload: Uint8Array): Uint8A
 
 /** The bytes of the headers of a frame. Names have at most 255 bytes, values at most 65535. */
 export function writeHeaders(headers: Record<string, string>): Uint8Array {
-  const texts = Object.entries(headers).map(([name, value]) => [encoder.encode(name), encoder.encode(value)] as const)
-  const bytes = new Uint8Array(texts.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0))
+  const texts = Object.entries(headers).map(
+    ([name, value]) => [encoder.encode(name), encoder.encode(value)] as const,
+  )
+  const bytes = new Uint8Array(
+    texts.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0),
+  )
   let at = 0
   for (const [name, value] of texts) {
-    if (name.length > 0xff || value.length > 0xffff) throw new RangeError('a header of an event frame is too long')
+    if (name.length > 0xff || value.length > 0xffff)
+      throw new RangeError('a header of an event frame is too long')
     bytes[at] = name.length
     bytes.set(name, at + 1)
     at += 1 + name.length
@@ -81,7 +87,10 @@ export class EventFrameReader {
   #length = 0
 
   /** `maxLength`: bytes of the longest frame that is read. */
-  constructor(take: OnEventFrame, { maxLength = 64 * 1024 * 1024 }: { maxLength?: number | undefined } = {}) {
+  constructor(
+    take: OnEventFrame,
+    { maxLength = 64 * 1024 * 1024 }: { maxLength?: number | undefined } = {},
+  ) {
     this.#take = take
     this.#maxLength = maxLength
   }
@@ -112,10 +121,13 @@ export class EventFrameReader {
 
   #lengthAt(bytes: Uint8Array, at: number): number {
     const view = viewOf(bytes)
-    if (crc32(bytes.subarray(at, at + 8)) !== view.getUint32(at + 8)) throw new EventFrameError('the checksum of a prelude is wrong')
+    if (crc32(bytes.subarray(at, at + 8)) !== view.getUint32(at + 8))
+      throw new EventFrameError('the checksum of a prelude is wrong')
     const length = view.getUint32(at)
-    if (length < SHORTEST || view.getUint32(at + 4) > length - SHORTEST) throw new EventFrameError('the lengths of a frame contradict each other')
-    if (length > this.#maxLength) throw new EventFrameError(`a frame has more than ${this.#maxLength} bytes`)
+    if (length < SHORTEST || view.getUint32(at + 4) > length - SHORTEST)
+      throw new EventFrameError('the lengths of a frame contradict each other')
+    if (length > this.#maxLength)
+      throw new EventFrameError(`a frame has more than ${this.#maxLength} bytes`)
     return length
   }
 
@@ -145,7 +157,8 @@ function viewOf(bytes: Uint8Array): DataView {
 
 function frameOf(bytes: Uint8Array): EventFrame {
   const view = viewOf(bytes)
-  if (crc32(bytes.subarray(0, -4)) !== view.getUint32(bytes.length - 4)) throw new EventFrameError('the checksum of a frame is wrong')
+  if (crc32(bytes.subarray(0, -4)) !== view.getUint32(bytes.length - 4))
+    throw new EventFrameError('the checksum of a frame is wrong')
   const headersEnd = PRELUDE + view.getUint32(4)
   return {
     headers: headersOf(bytes.subarray(PRELUDE, headersEnd)),
@@ -171,7 +184,11 @@ function headersOf(bytes: Uint8Array): Record<string, string> {
     if (fixed === undefined) throw new EventFrameError(`a header has the unknown type ${type}`)
     const length = fixed === -1 ? view.getUint16(skip(2)) : fixed
     const start = skip(length)
-    if (type === TEXT) found.push([decoder.decode(bytes.subarray(nameStart, nameStart + nameLength)), decoder.decode(bytes.subarray(start, at))])
+    if (type === TEXT)
+      found.push([
+        decoder.decode(bytes.subarray(nameStart, nameStart + nameLength)),
+        decoder.decode(bytes.subarray(start, at)),
+      ])
   }
   return Object.fromEntries(found)
 }

@@ -2,14 +2,24 @@ import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import type { Framing } from '../protocol.ts'
 import { encoded, joined, quickText } from '../sse/bytes.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
-import { type EventFrame, EventFrameError, EventFrameReader, writeFrameWith, writeHeaders } from './frames.ts'
+import {
+  type EventFrame,
+  EventFrameError,
+  EventFrameReader,
+  writeFrameWith,
+  writeHeaders,
+} from './frames.ts'
 
 /**
  * `application/vnd.amazon.eventstream`, the binary frames of AWS. In text a frame is `data: {"<event type>":<payload>}`; an exception has
  * its exception type as the key, and an error that the service does not model is `{"error":{"code","message"}}`. A frame that cannot be
  * rebuilt from this text, such as one with further headers, has its bytes in the field `id`.
  */
-export const eventStream: Framing = { contentType: 'application/vnd.amazon.eventstream', decode: createDecoder, encode: createEncoder }
+export const eventStream: Framing = {
+  contentType: 'application/vnd.amazon.eventstream',
+  decode: createDecoder,
+  encode: createEncoder,
+}
 
 type Chunk = Uint8Array | string
 
@@ -41,7 +51,14 @@ function createDecoder(): (chunk: Chunk) => Chunk {
     } catch (error) {
       if (!(error instanceof EventFrameError)) throw error
       isDamaged = true
-      write(JSON.stringify({ error: { code: 'InternalServerException', message: `the upstream stream cannot be read: ${error.message}` } }))
+      write(
+        JSON.stringify({
+          error: {
+            code: 'InternalServerException',
+            message: `the upstream stream cannot be read: ${error.message}`,
+          },
+        }),
+      )
     }
     if (!isDamaged && reader.isInside && !isBegun) {
       due += 'data: '
@@ -62,7 +79,12 @@ function textOfFrame({ headers, payload }: EventFrame, bytes: Uint8Array): strin
     headers[':message-type'] === 'error'
       ? errorOf(headers)
       : `{${JSON.stringify(name)}:${text === '' ? '{}' : (text ?? lenient.decode(payload)).replaceAll(/[\r\n]+/g, ' ')}}`
-  const isExact = known !== undefined && text !== undefined && text !== '' && !/[\r\n]/.test(text) && hasHeaders(bytes, known)
+  const isExact =
+    known !== undefined &&
+    text !== undefined &&
+    text !== '' &&
+    !/[\r\n]/.test(text) &&
+    hasHeaders(bytes, known)
   return isExact ? data : `${data}\nid: ${bytesPrefix}${base64Of(bytes)}`
 }
 
@@ -74,7 +96,9 @@ function nameOf(headers: Record<string, string>): { name: string; known?: Uint8A
 }
 
 const errorOf = (headers: Record<string, string>) =>
-  JSON.stringify({ error: { code: headers[':error-code'] ?? 'Unknown', message: headers[':error-message'] ?? '' } })
+  JSON.stringify({
+    error: { code: headers[':error-code'] ?? 'Unknown', message: headers[':error-message'] ?? '' },
+  })
 
 /** The text of valid UTF-8. Undefined: it is invalid. */
 function exactText(bytes: Uint8Array): string | undefined {
@@ -89,7 +113,12 @@ function exactText(bytes: Uint8Array): string | undefined {
 
 function hasHeaders(frame: Uint8Array, headers: Uint8Array): boolean {
   const start = 12
-  if (frame[4] !== 0 || frame[5] !== 0 || ((frame[6] as number) << 8) + (frame[7] as number) !== headers.length) return false
+  if (
+    frame[4] !== 0 ||
+    frame[5] !== 0 ||
+    ((frame[6] as number) << 8) + (frame[7] as number) !== headers.length
+  )
+    return false
   for (let at = 0; at < headers.length; at++) if (frame[start + at] !== headers[at]) return false
   return true
 }
@@ -153,12 +182,17 @@ function eventOf(data: string): [name: string, payload: string] | undefined {
 function errorFrame(payload: string): Uint8Array {
   const { code, message } = (JSON.parse(payload) ?? {}) as { code?: unknown; message?: unknown }
   // The clients of AWS read an error only where both are there.
-  const headers = { ':error-code': String(code ?? 'InternalServerException'), ':error-message': String(message ?? ''), ':message-type': 'error' }
+  const headers = {
+    ':error-code': String(code ?? 'InternalServerException'),
+    ':error-message': String(message ?? ''),
+    ':message-type': 'error',
+  }
   return writeFrameWith(writeHeaders(shortened(headers)), new Uint8Array())
 }
 
 /** A header has at most 65535 bytes; a UTF-16 unit has at most three. */
-const shortened = (headers: Record<string, string>) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, 20_000)]))
+const shortened = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, 20_000)]))
 
 /** The bytes of a frame in base64. Undefined: these are no bytes of one frame. */
 function ownBytes(base64: string): Uint8Array | undefined {

@@ -29,7 +29,11 @@ export type Service = {
   /** Fields that upstreams refused. */
   learned: Learned
   /** Sends a call to a channel. Rejects when there is no response; a response of any status resolves. */
-  send(channel: ChannelEntry, call: TransportCall, onNotes?: (notes: readonly Note[]) => void): Promise<TransportResponse>
+  send(
+    channel: ChannelEntry,
+    call: TransportCall,
+    onNotes?: (notes: readonly Note[]) => void,
+  ): Promise<TransportResponse>
   /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
   /** The store for responses. Absent: nothing is kept. */

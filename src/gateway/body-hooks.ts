@@ -9,7 +9,11 @@ import type { BodyCall, BodyChange } from './hooks.ts'
 type Call = { protocol: Protocol; model: string; body: unknown; options?: CodecOptions }
 
 /** The body that `onRequest` wants instead. Undefined: it stays. @throws Refusal */
-export function changedRequest({ hooks }: Service, trace: Trace, { options, ...call }: Call): Promise<{ body: unknown } | undefined> {
+export function changedRequest(
+  { hooks }: Service,
+  trace: Trace,
+  { options, ...call }: Call,
+): Promise<{ body: unknown } | undefined> {
   const { protocol, body } = call
   const codec = {
     decode: () => protocol.decodeRequest(body, options).value,
@@ -19,7 +23,11 @@ export function changedRequest({ hooks }: Service, trace: Trace, { options, ...c
 }
 
 /** The same for a complete response of the client's protocol. @throws Refusal */
-export function changedResponse({ hooks }: Service, trace: Trace, { options, ...call }: Call): Promise<{ body: unknown } | undefined> {
+export function changedResponse(
+  { hooks }: Service,
+  trace: Trace,
+  { options, ...call }: Call,
+): Promise<{ body: unknown } | undefined> {
   const { protocol, body } = call
   const codec = {
     decode: () => protocol.decodeResponse(body, options).value,
@@ -30,7 +38,9 @@ export function changedResponse({ hooks }: Service, trace: Trace, { options, ...
 
 async function changed<Canonical>(
   name: string,
-  hook: ((call: BodyCall<Canonical>) => BodyChange<Canonical> | Promise<BodyChange<Canonical>>) | undefined,
+  hook:
+    | ((call: BodyCall<Canonical>) => BodyChange<Canonical> | Promise<BodyChange<Canonical>>)
+    | undefined,
   { decode, encode }: { decode(): Canonical; encode(value: Canonical): unknown },
   { protocol, model, body, trace }: Call & { trace: Trace },
 ): Promise<{ body: unknown } | undefined> {

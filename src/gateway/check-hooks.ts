@@ -4,9 +4,11 @@ import { callbackNames, type Hooks } from './hooks.ts'
 import { ConfigError } from './options.ts'
 
 /** The methods that the other hooks must have. */
-const methods = { logger: ['info', 'warn', 'error'], transport: ['send'], store: ['get', 'set', 'delete'] } as const satisfies Partial<
-  Record<keyof Hooks, readonly string[]>
->
+const methods = {
+  logger: ['info', 'warn', 'error'],
+  transport: ['send'],
+  store: ['get', 'set', 'delete'],
+} as const satisfies Partial<Record<keyof Hooks, readonly string[]>>
 
 const names: readonly string[] = [...callbackNames, ...Object.keys(methods)]
 
@@ -15,11 +17,15 @@ const names: readonly string[] = [...callbackNames, ...Object.keys(methods)]
  * @throws ConfigError with every unknown hook, and every value that is none
  */
 export function checkHooks(hooks: unknown): void {
-  if (!isObject(hooks)) throw new ConfigError('hooks', `expected an object with ${names.join(', ')}`)
+  if (!isObject(hooks))
+    throw new ConfigError('hooks', `expected an object with ${names.join(', ')}`)
   const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(hooks) as object | null)
   const unknown = isPlain ? Object.keys(hooks).filter(name => !names.includes(name)) : []
   const faults = [
-    ...unknown.map(name => ({ path: `hooks.${name}`, message: `there is no such hook; there are ${names.join(', ')}${suggestion(name)}` })),
+    ...unknown.map(name => ({
+      path: `hooks.${name}`,
+      message: `there is no such hook; there are ${names.join(', ')}${suggestion(name)}`,
+    })),
     ...names.flatMap(name => {
       const message = faultOf(name, hooks[name])
       return message === undefined ? [] : [{ path: `hooks.${name}`, message }]
@@ -38,7 +44,9 @@ function faultOf(name: string, hook: unknown): string | undefined {
   if (hook === undefined || (name === 'logger' && hook === false)) return undefined
   const needed = Object.entries(methods).find(([key]) => key === name)?.[1]
   if (!needed) return typeof hook === 'function' ? undefined : 'expected a function'
-  const isComplete = needed.every(method => typeof (Object(hook) as Record<string, unknown>)[method] === 'function')
+  const isComplete = needed.every(
+    method => typeof (Object(hook) as Record<string, unknown>)[method] === 'function',
+  )
   return isComplete
     ? undefined
     : `expected an object with the method${needed.length > 1 ? 's' : ''} ${needed.join(', ')}${name === 'logger' ? ', or false' : ''}`

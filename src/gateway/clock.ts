@@ -22,7 +22,12 @@ export function createClock(keepAliveMs: number): Clock {
 }
 
 /** A wait that is not over. */
-type Wait = { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number }
+type Wait = {
+  resolve(value: typeof ping): void
+  reject(error: Refusal): void
+  since: number
+  idleMs: number
+}
 
 class RunningClock implements Clock {
   readonly #keepAliveMs: number
@@ -79,7 +84,10 @@ class RunningClock implements Clock {
   #arm(): void {
     if (!this.#due) return
     const { since, idleMs } = this.#due
-    const soonest = Math.min(this.#keepAliveMs ? this.#lastOut + this.#keepAliveMs : Infinity, idleMs ? since + idleMs : Infinity)
+    const soonest = Math.min(
+      this.#keepAliveMs ? this.#lastOut + this.#keepAliveMs : Infinity,
+      idleMs ? since + idleMs : Infinity,
+    )
     if (soonest === Infinity || (this.#timer && this.#setFor <= soonest)) return
     clearTimeout(this.#timer)
     this.#setFor = soonest
@@ -92,8 +100,10 @@ class RunningClock implements Clock {
     const waiting = this.#due
     // Cleared before the callback, which may start another wait.
     this.#due = undefined
-    if (waiting?.idleMs && now - waiting.since >= waiting.idleMs) waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
-    else if (waiting && this.#keepAliveMs && now - this.#lastOut >= this.#keepAliveMs) waiting.resolve(ping)
+    if (waiting?.idleMs && now - waiting.since >= waiting.idleMs)
+      waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
+    else if (waiting && this.#keepAliveMs && now - this.#lastOut >= this.#keepAliveMs)
+      waiting.resolve(ping)
     else {
       this.#due = waiting
       this.#arm()

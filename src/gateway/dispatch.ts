@@ -20,7 +20,11 @@ import { hasTools } from './upstream/prepare.ts'
 import { conversationKey } from './upstream/sticky.ts'
 
 /** The response to a request whose route is known. @throws Refusal, TranslationError */
-export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayResponse>
+export type Dispatch = (
+  route: Route,
+  request: GatewayRequest,
+  trace: Trace,
+) => Promise<GatewayResponse>
 
 type OpenRoute = Extract<Route, { kind: 'home' | 'wrong-path' | 'wrong-method' }>
 type CallRoute = Extract<Route, { kind: Operation }>
@@ -39,10 +43,12 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
   }
 }
 
-const isOpen = (route: Route): route is OpenRoute => route.kind === 'home' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
+const isOpen = (route: Route): route is OpenRoute =>
+  route.kind === 'home' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
 
 /** Listings do not count as calls, and neither does a connection: its messages do. */
-const isCounted = ({ kind }: Exclude<Route, OpenRoute>) => kind !== 'list' && kind !== 'describe' && kind !== 'client-config' && kind !== 'socket'
+const isCounted = ({ kind }: Exclude<Route, OpenRoute>) =>
+  kind !== 'list' && kind !== 'describe' && kind !== 'client-config' && kind !== 'socket'
 
 /** Routes that need no key. */
 async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<GatewayResponse> {
@@ -65,10 +71,21 @@ async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<Ga
 function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusal {
   if (headers['upgrade'] !== undefined)
     return new Refusal(
-      { status: 426, kind: 'invalid_request', message: 'no WebSocket here: use POST and server-sent events' },
+      {
+        status: 426,
+        kind: 'invalid_request',
+        message: 'no WebSocket here: use POST and server-sent events',
+      },
       { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } },
     )
-  return new Refusal({ status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${allow}` }, { headers: { allow } })
+  return new Refusal(
+    {
+      status: 405,
+      kind: 'invalid_request',
+      message: `${method} is not allowed here: use ${allow}`,
+    },
+    { headers: { allow } },
+  )
 }
 
 /** Routes that need authentication. */
@@ -92,10 +109,18 @@ async function handleKnown(
       return jsonResponse(route.protocol.address.describe(model))
     }
     case 'client-config':
-      return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity), webSocket: service.config.webSocket })
+      return clientSettings(request, {
+        models: (await list(identity)).models,
+        learned: learnedFor(service, identity),
+        webSocket: service.config.webSocket,
+      })
     case 'socket':
       if (!isOriginAllowed(service.config.cors, request.headers))
-        throw refuse(403, 'permission', 'this origin may not open a WebSocket here: list it in "cors"')
+        throw refuse(
+          403,
+          'permission',
+          'this origin may not open a WebSocket here: list it in "cors"',
+        )
       return { status: 101, headers: {}, body: '' }
     case 'pass':
       return passThrough(service, route, { request, identity, trace })
@@ -104,7 +129,11 @@ async function handleKnown(
     case 'generate':
     case 'count-tokens':
     case 'compact':
-      return handlers[route.kind](service, await readAsk(service, route, { request, identity, trace }), trace)
+      return handlers[route.kind](
+        service,
+        await readAsk(service, route, { request, identity, trace }),
+        trace,
+      )
     default:
       return route satisfies never
   }
@@ -122,7 +151,9 @@ async function readAsk(
   const { outline } = body
   const named = namedIn(body, inPath.model)
   trace.requestedModel = named
-  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }))
+  const routed = await attempt('route', () =>
+    hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }),
+  )
   const candidates = catalog.candidates(routed ?? named, protocol, identity, {
     hasTools: hasTools(outline),
     fallbacks: operation === 'generate',
@@ -130,9 +161,19 @@ async function readAsk(
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
   })
   if (!candidates) throw unknownModel(named)
-  trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
+  trace.stream =
+    operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
-  return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
+  return {
+    request,
+    protocol,
+    operation,
+    body,
+    model: named,
+    stream: trace.stream,
+    asList,
+    candidates,
+  }
 }
 
 /** The body of a request, or the one that `onRequest` replaces it by. @throws Refusal */
@@ -144,7 +185,12 @@ async function readBody(
   const body = await readJson(request, service.config.defaults)
   if (!service.hooks.onRequest) return body
   trace.requestedModel = namedIn(body, inPath)
-  const call = { protocol, model: trace.requestedModel, body: body.value, options: { path: request.path } }
+  const call = {
+    protocol,
+    model: trace.requestedModel,
+    body: body.value,
+    options: { path: request.path },
+  }
   const change = await changedRequest(service, trace, call)
   return change ? { value: change.body, outline: change.body } : body
 }
@@ -155,7 +201,8 @@ function learnedFor({ learned, catalog }: Service, identity: Identity): Record<s
   for (const { entry, model, fields } of learned.all()) {
     // An entry with `*` matches many names, so the name in the request is shown.
     const name = entry.endsWith('*') ? model : entry
-    if (catalog.find(name, identity)) found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
+    if (catalog.find(name, identity))
+      found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
   }
   return Object.fromEntries(found)
 }

@@ -20,7 +20,13 @@ export class Refusal extends Error {
 
   constructor(
     error: CanonicalError,
-    { headers = {}, wire, notes = [], failure, cause }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'failure' | 'cause'>> = {},
+    {
+      headers = {},
+      wire,
+      notes = [],
+      failure,
+      cause,
+    }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'failure' | 'cause'>> = {},
   ) {
     super(error.message, { cause })
     this.error = error
@@ -56,28 +62,45 @@ export function failureKind({ failure, error: { protocol, status } }: Refusal): 
  * const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo', messages: [] }) }
  * console.log((await gateway('http://localhost/v1/chat/completions', init)).status) // 403
  */
-export function refuse(status: number, kind: ErrorKind, message: string, more: Partial<CanonicalError> = {}): Refusal {
+export function refuse(
+  status: number,
+  kind: ErrorKind,
+  message: string,
+  more: Partial<CanonicalError> = {},
+): Refusal {
   return new Refusal({ status, kind, message, ...more })
 }
 
 /** A hook on bodies or streams threw something else than `refuse(…)`. */
 export function hookFailed(name: string, cause: unknown): Refusal {
-  return new Refusal({ status: 500, kind: 'internal', message: `the hook ${name} failed` }, { cause, failure: 'gateway' })
+  return new Refusal(
+    { status: 500, kind: 'internal', message: `the hook ${name} failed` },
+    { cause, failure: 'gateway' },
+  )
 }
 
 export function unknownModel(model: string): Refusal {
-  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists the models`, { param: 'model' })
+  return refuse(
+    404,
+    'not_found',
+    `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists the models`,
+    { param: 'model' },
+  )
 }
 
 /** `retryAfterMs`: until the channel takes requests again. */
 export function channelAtLimit(retryAfterMs: number): Refusal {
-  return refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs })
+  return refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', {
+    retryAfterMs,
+  })
 }
 
 /** The queue of a key or a channel is full, or the wait in it was too long. `whose`: the name of the limit. */
 export function tooManyAtOnce(status: 429 | 503, whose: string): Refusal {
   const message = `too many requests at the same time for this ${whose}, and no place in its queue in time`
-  return refuse(status, status === 429 ? 'rate_limit' : 'unavailable', message, { retryAfterMs: 1_000 })
+  return refuse(status, status === 429 ? 'rate_limit' : 'unavailable', message, {
+    retryAfterMs: 1_000,
+  })
 }
 
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
@@ -87,7 +110,10 @@ export function streamEndedEarly(): Refusal {
 
 /** The connection broke in the middle of the upstream's response. */
 export function brokenOff(cause: unknown): Refusal {
-  return new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { failure: 'upstream_network', cause })
+  return new Refusal(
+    { status: 502, kind: 'internal', message: 'the upstream broke the connection' },
+    { failure: 'upstream_network', cause },
+  )
 }
 
 /** The client has disconnected. The error is only recorded. */
@@ -97,7 +123,15 @@ export function clientLeft(): Refusal {
 
 /** The gateway is shutting down; another process may be up soon. */
 export function shuttingDown(): Refusal {
-  return new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down', retryAfterMs: 1000 }, { headers: { connection: 'close' } })
+  return new Refusal(
+    {
+      status: 503,
+      kind: 'unavailable',
+      message: 'the gateway is shutting down',
+      retryAfterMs: 1000,
+    },
+    { headers: { connection: 'close' } },
+  )
 }
 
 /** Why an exchange was aborted: by default, because its client has disconnected. */
@@ -106,18 +140,28 @@ export function reasonOf({ reason }: Signal): Refusal {
 }
 
 /** An error inside a stream or response of an upstream, as an HTTP error. Without its raw event, which is no error body. */
-export function failedStream({ raw: _, ...error }: CanonicalError, notes: readonly Note[] = []): Refusal {
+export function failedStream(
+  { raw: _, ...error }: CanonicalError,
+  notes: readonly Note[] = [],
+): Refusal {
   const failed = { ...error, status: error.status >= 400 ? error.status : 502 }
-  return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(failed, { notes }) : new Refusal(failed)
+  return error.protocol === undefined && error.kind === 'unsupported'
+    ? refusedByStrict(failed, { notes })
+    : new Refusal(failed)
 }
 
 /** Is it worth sending a request again that failed with this status? */
-export const isRetryableStatus = (status: number) => status === 408 || status === 429 || status >= 500
+export const isRetryableStatus = (status: number) =>
+  status === 408 || status === 429 || status >= 500
 
-export const mayRetry = ({ error, headers }: Refusal) => isRetryableStatus(error.status) && headers['x-should-retry'] !== 'false'
+export const mayRetry = ({ error, headers }: Refusal) =>
+  isRetryableStatus(error.status) && headers['x-should-retry'] !== 'false'
 
 /** A retry would be refused by `strict` as well, so `x-should-retry` is false. */
-function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[]; cause?: unknown }): Refusal {
+function refusedByStrict(
+  error: CanonicalError,
+  more: { notes?: readonly Note[]; cause?: unknown },
+): Refusal {
   return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })
 }
 
@@ -127,14 +171,25 @@ function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[];
  */
 export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusal {
   if (thrown instanceof Refusal) return thrown
-  if (!TranslationError.is(thrown)) return new Refusal({ status: 500, kind: 'internal', message: 'internal error of the gateway' }, { cause: thrown })
+  if (!TranslationError.is(thrown))
+    return new Refusal(
+      { status: 500, kind: 'internal', message: 'internal error of the gateway' },
+      { cause: thrown },
+    )
   const { code, message, path, reason, notes } = thrown
-  const more = { cause: thrown, ...(notes && { notes }) }
+  const noted = notes && { notes }
+  const more = { cause: thrown, ...noted }
   if (side === 'upstream') {
-    const error = { status: 502, kind: 'internal', message: `the upstream's response cannot be used: ${message}` } as const
-    return code === 'inexpressible' ? refusedByStrict({ ...error, kind: 'unsupported' }, more) : new Refusal(error, { cause: thrown })
+    const error = {
+      status: 502,
+      kind: 'internal',
+      message: `the upstream's response cannot be used: ${message}`,
+    } as const
+    return code === 'inexpressible'
+      ? refusedByStrict({ ...error, kind: 'unsupported' }, more)
+      : new Refusal(error, { cause: thrown })
   }
-  const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined
+  const details = reason === undefined ? noted : { error_code: reason }
   return new Refusal(
     {
       status: 400,

@@ -29,7 +29,11 @@ import type { Opened } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
 
 /** Handles a generation request. @throws Refusal, TranslationError */
-export async function generate(service: Service, incoming: Ask, trace: Trace): Promise<GatewayResponse> {
+export async function generate(
+  service: Service,
+  incoming: Ask,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const ask = await recall(service, incoming, trace.identity ?? {})
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
 }
@@ -53,12 +57,17 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       const opened = await call.opened
       served = opened.candidate
       headers = headersOf(opened)
-      hooked = await hookedStream(service, { protocol, model }, trace, { opened, read: () => sourceOf(opened, protocol, trace), stop: call.stop })
+      hooked = await hookedStream(service, { protocol, model }, trace, {
+        opened,
+        read: () => sourceOf(opened, protocol, trace),
+        stop: call.stop,
+      })
       return hooked?.source ?? sourceOf(opened, protocol, trace)
     },
     keeping: keeping && {
       sent: keeping.sent,
-      whole: async ({ signatures }) => served && keeping.whole(served, hooked?.kept.signatures ?? signatures),
+      whole: async ({ signatures }) =>
+        served && keeping.whole(served, hooked?.kept.signatures ?? signatures),
     },
     stop: call.stop,
     onEnd(failure, translator) {
@@ -79,25 +88,45 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       headers,
       defaults.notesHeader && notesHeader(trace.notes),
     ),
-    body: framing ? framesOfText(body, framing) : asList ? listOfFrames(body) : body,
+    body: inFraming(body, framing, asList),
   }
+}
+
+function inFraming(
+  body: AsyncIterable<string | Uint8Array>,
+  framing: Protocol['framing'],
+  asList: Ask['asList'],
+): AsyncIterable<string | Uint8Array> {
+  if (framing) return framesOfText(body, framing)
+  return asList ? listOfFrames(body) : body
 }
 
 /** `kept.signatures`: those to store, which `source` does not contain. */
 type Hooked = { source: Source; kept: { signatures?: Signatures | undefined } }
 
 /** The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing was read. @throws Refusal, TranslationError */
-async function hookedStream(service: Service, ask: Pick<Ask, 'protocol' | 'model'>, trace: Trace, stream: Stream): Promise<Hooked | undefined> {
+async function hookedStream(
+  service: Service,
+  ask: Pick<Ask, 'protocol' | 'model'>,
+  trace: Trace,
+  stream: Stream,
+): Promise<Hooked | undefined> {
   const { opened, stop } = stream
   const { protocol } = ask
   const changed = changedStream(service, ask, trace, stream)
   if (changed) return { source: changed, kept: stream }
   if (!service.hooks.onResponse) return undefined
   // This hook needs the complete response.
-  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
+  const read =
+    opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
   const { body, signatures } = await responseForClient(service, ask, trace, { opened, read })
   const { text } = explodeResponse(body, protocol, opened.settings)
-  const source = { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
+  const source = {
+    translator: createByteTranslator(protocol, protocol, opened.settings),
+    raw: true,
+    idleMs: 0,
+    body: only(text),
+  }
   return { source, kept: { signatures } }
 }
 
@@ -114,7 +143,13 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   const from = candidate.protocol
   const raw = from === protocol
   const translated = (source: Protocol) => createByteTranslator(source, protocol, settings)
-  if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: response.body[Symbol.asyncIterator]() }
+  if (kind === 'stream')
+    return {
+      translator: translated(from),
+      raw,
+      idleMs,
+      body: response.body[Symbol.asyncIterator](),
+    }
   const { value } = await readResponse(opened)
   recordUsage(value, opened, trace)
   if (from !== protocol) {
@@ -135,8 +170,14 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayR
   const { candidate } = opened
   const from = candidate.protocol
   const passes = from === protocol && !service.responseStore && !service.hooks.onResponse
-  const read = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readResponse(opened, passes)
-  const { body, signatures, error, passed } = await responseForClient(service, ask, trace, { opened, read })
+  const read =
+    opened.kind === 'stream'
+      ? await gather(opened, call.stop, trace)
+      : await readResponse(opened, passes)
+  const { body, signatures, error, passed } = await responseForClient(service, ask, trace, {
+    opened,
+    read,
+  })
   if (service.responseStore) await keep(service, ask, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
   return {
@@ -150,7 +191,12 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayR
   }
 }
 
-type ResponseForClient = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
+type ResponseForClient = {
+  body: unknown
+  signatures: Signatures | undefined
+  error: CanonicalError | undefined
+  passed: Uint8Array<ArrayBuffer> | undefined
+}
 
 /** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
 async function responseForClient(
@@ -161,7 +207,10 @@ async function responseForClient(
 ): Promise<ResponseForClient> {
   const { candidate, settings } = opened
   const from = candidate.protocol
-  const passed = from === protocol && read.bytes && !service.hooks.onResponse ? passedOn(read.bytes, settings.model) : undefined
+  const passed =
+    from === protocol && read.bytes && !service.hooks.onResponse
+      ? passedOn(read.bytes, settings.model)
+      : undefined
   const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =
     passed === undefined
       ? counted(read.value, opened, protocol, trace)
@@ -170,7 +219,9 @@ async function responseForClient(
   trace.usage ??= usage ?? {}
   // Between equal protocols a failed response is passed on unchanged; clients of other protocols get an HTTP error.
   if (error && from !== protocol) throw failedStream(error)
-  const change = error ? undefined : await changedResponse(service, trace, { protocol, model, body })
+  const change = error
+    ? undefined
+    : await changedResponse(service, trace, { protocol, model, body })
   return { body: change ? change.body : body, signatures, error, passed }
 }
 
@@ -181,7 +232,12 @@ function recordUsage(value: unknown, { candidate, settings }: Opened, trace: Tra
 }
 
 /** Translates a complete response. @throws TranslationError */
-function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
+function counted(
+  value: unknown,
+  opened: Opened,
+  to: Protocol,
+  trace: Trace,
+): ReturnType<typeof translateCounted> {
   const { candidate, settings } = opened
   const from = candidate.protocol
   try {
@@ -193,7 +249,8 @@ function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): Re
   }
 }
 
-const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamed(bytes, model))
+const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) =>
+  model === undefined ? bytes : renamed(bytes, model)
 
 type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
@@ -214,26 +271,48 @@ async function readResponse(opened: Opened, passes = false): Promise<ReadRespons
 const brief = 4096
 
 /** The outline of a response. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
-function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): ReadResponse | undefined {
+function seenOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  from: Protocol,
+  settings: Opened['settings'],
+): ReadResponse | undefined {
   const value = outlineOf(bytes, membersOf(bytes))
-  if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
+  if (
+    !value ||
+    value['error'] ||
+    (settings.model !== undefined && typeof value['model'] !== 'string')
+  )
+    return undefined
   // Some servers report errors deeper inside.
-  if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"'])) return undefined
+  if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"']))
+    return undefined
   const outcome = from.outcome(value, settings)
-  return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00']) ? { value, bytes, outcome } : undefined
+  return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00'])
+    ? { value, bytes, outcome }
+    : undefined
 }
 
 /** Collects a stream, for a client that wants JSON. @throws Refusal if the stream failed or was cut off */
-async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<ReadResponse> {
+async function gather(
+  opened: Opened,
+  stop: (reason: Refusal) => void,
+  trace: Trace,
+): Promise<ReadResponse> {
   const { candidate, settings, response: received, idleMs } = opened
   const from = candidate.protocol
   const into = startCollecting()
   const reader = createStreamReader(from, settings, event => collectEvent(into, event))
   let length = 0
   const afterFinish = new AfterFinish()
-  const chunks = opened.watched(received.body, () => afterFinish.idleMs(reader.finishes, idleMs))[Symbol.asyncIterator]()
+  const chunks = opened
+    .watched(received.body, () => afterFinish.idleMs(reader.finishes, idleMs))
+    [Symbol.asyncIterator]()
   try {
-    for (let next = await chunks.next(); !next.done && !afterFinish.isOver(); next = await chunks.next()) {
+    for (
+      let next = await chunks.next();
+      !next.done && !afterFinish.isOver();
+      next = await chunks.next()
+    ) {
       length = bounded(length + next.value.length)
       reader.push(next.value)
       if (!reader.seen.ended) continue
@@ -242,7 +321,8 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
     }
   } catch (error) {
     // A timeout or broken connection after the end of the response does not matter.
-    if (reader.finishes === 0 || (error instanceof Refusal && error.error.kind === 'cancelled')) throw error
+    if (reader.finishes === 0 || (error instanceof Refusal && error.error.kind === 'cancelled'))
+      throw error
   } finally {
     if (!reader.seen.ended) chunks.return?.()?.catch(() => {})
     reader.end()

@@ -34,9 +34,28 @@ import { createLearned } from './upstream/learned.ts'
 import { createSend } from './upstream/send.ts'
 
 export type { Signal } from '../transports/stopper.ts'
-export type { SocketMessage, SocketMessages, Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
+export type {
+  SocketMessage,
+  SocketMessages,
+  Transport,
+  TransportCall,
+  TransportResponse,
+} from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
-export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, StreamCall, UsageRecord } from './hooks.ts'
+export type {
+  Attempt,
+  BodyCall,
+  BodyChange,
+  Exchange,
+  FailureKind,
+  HookRequest,
+  Hooks,
+  Identity,
+  Logger,
+  Store,
+  StreamCall,
+  UsageRecord,
+} from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
 
@@ -64,25 +83,39 @@ export type Gateway = {
 }
 
 /** `messageLimitBytes`: of a client's message. `eventLimit`: of an event, in UTF-16 units. `pingMs`: between two pings; 0: none. */
-export type SocketSettings = { messageLimitBytes: number; depthLimit: number; eventLimit: number; pingMs: number }
+export type SocketSettings = {
+  messageLimitBytes: number
+  depthLimit: number
+  eventLimit: number
+  pingMs: number
+}
 
 /**
  * `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `webSocket`: the configuration lets clients connect that way.
  * `store`: of responses; absent: there is none.
  */
-export type GatewayState = { isClosing: boolean; inProgress: number; webSocket: boolean; channels: ChannelState[]; store?: 'ok' | 'unreachable' }
+export type GatewayState = {
+  isClosing: boolean
+  inProgress: number
+  webSocket: boolean
+  channels: ChannelState[]
+  store?: 'ok' | 'unreachable'
+}
 
 /**
  * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure, without the words of the upstream; absent:
  * it has not failed.
  */
-export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }
+export type ChannelState = {
+  name: string
+  breaker: 'closed' | 'open' | 'probing'
+  lastError?: string
+}
 
 /**
  * Creates a gateway. Without a configuration it serves the built-in demo model.
  * @throws ConfigError when the configuration is invalid or a hook is unknown. It names the path and what is expected there
  *
- * Long because it is the course of one exchange.
  * @example
  * import { createGateway } from 'wireglot/gateway'
  *
@@ -90,7 +123,11 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  * const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, body: { parsed: undefined }, local: true }
  * console.log((await gateway.handle({ ...request, signal: new AbortController().signal })).status) // 200
  */
-export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
+export function createGateway(
+  config: GatewayConfig = demo,
+  hooks: Hooks = {},
+  transport: () => Transport = fetchTransport,
+): Gateway {
   const parsed = parseConfig(config, environment())
   checkHooks(hooks)
   const service = serviceOf(parsed, hooks, transport)
@@ -101,7 +138,15 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const matched = (path: string) => matchPath(path, passPaths)
   const telemetry = createTelemetry()
   const running = createRunning()
-  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onStream, hooks.onUsage, hooks.onNotes, hooks.onAttempt, hooks.route].some(Boolean)
+  const hasHooks = [
+    hooks.onRequest,
+    hooks.onResponse,
+    hooks.onStream,
+    hooks.onUsage,
+    hooks.onNotes,
+    hooks.onAttempt,
+    hooks.route,
+  ].some(Boolean)
 
   return {
     localOnly: admission.localOnly,
@@ -111,11 +156,17 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       isClosing: running.isClosing(),
       webSocket: parsed.webSocket,
       inProgress: running.count(),
-      ...(service.responseStore && { store: service.responseStore.isAway() ? 'unreachable' : 'ok' }),
+      ...(service.responseStore && {
+        store: service.responseStore.isAway() ? 'unreachable' : 'ok',
+      }),
       channels: parsed.channels.map(channel => {
         const failed = service.breakers.lastFailure(channel)
         const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined
-        return { name: channel.name, breaker: service.breakers.state(channel), ...(lastError !== undefined && { lastError }) }
+        return {
+          name: channel.name,
+          breaker: service.breakers.state(channel),
+          ...(lastError !== undefined && { lastError }),
+        }
       }),
     }),
     identify: request => admission.identify(request, firstProtocol),
@@ -155,15 +206,34 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       running.enter(controller)
       try {
         if (running.isClosing()) throw shuttingDown()
-        if (sizeOf(request.headers) > longestHeaders) throw refuse(431, 'invalid_request', 'the headers are too large')
-        const response = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
-        if (typeof response.body === 'string' || response.body instanceof Uint8Array) trace.ended(response.status)
+        if (sizeOf(request.headers) > longestHeaders)
+          throw refuse(431, 'invalid_request', 'the headers are too large')
+        const response = await unlessGivenUp(
+          dispatch(route, { ...request, signal: controller.signal }, trace),
+          controller.signal,
+        )
+        if (typeof response.body === 'string' || response.body instanceof Uint8Array)
+          trace.ended(response.status)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return { ...response, headers: safeHeaders(Object.assign({}, response.headers, lastOne, trace.rateLimit, shared, requestIdHeaders(requestId))) }
+        return {
+          ...response,
+          headers: safeHeaders(
+            Object.assign(
+              {},
+              response.headers,
+              lastOne,
+              trace.rateLimit,
+              shared,
+              requestIdHeaders(requestId),
+            ),
+          ),
+        }
       } catch (thrown) {
         // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
         const refusal =
-          controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+          controller.aborted && !(thrown instanceof Refusal)
+            ? reasonOf(controller)
+            : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
         const notes = parsed.defaults.notesHeader ? notesHeader(refusal.notes) : {}
         return refusalResponse(refusal, {
@@ -181,7 +251,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   }
 }
 
-const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }: ParsedConfig['defaults']): SocketSettings => ({
+const socketSettings = ({
+  bodyLimitBytes,
+  depthLimit,
+  eventLimit,
+  keepAliveMs,
+}: ParsedConfig['defaults']): SocketSettings => ({
   messageLimitBytes: bodyLimitBytes,
   depthLimit,
   eventLimit,
@@ -189,21 +264,44 @@ const socketSettings = ({ bodyLimitBytes, depthLimit, eventLimit, keepAliveMs }:
 })
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
-function serviceOf(config: ParsedConfig, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
+function serviceOf(
+  config: ParsedConfig,
+  hooks: Hooks,
+  transport: () => Transport,
+): Service & { release(): Promise<unknown> } {
   const responseStore = createResponseStore(config.store, hooks.store, {
-    isAway: error => log('warn', { error: messageOf(error) }, 'the response store cannot be reached'),
-    isBroken: key => log('warn', { key }, 'the response store returned something that is not a response'),
+    isAway: error =>
+      log('warn', { error: messageOf(error) }, 'the response store cannot be reached'),
+    isBroken: key =>
+      log('warn', { key }, 'the response store returned something that is not a response'),
   })
-  const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
+  const limits = createLimits(config.limits, error =>
+    log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'),
+  )
   const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
-  const through = hooks.transport || bytes.usesProxies ? undefined : config.channels.find(({ proxy }) => proxy && proxy !== 'env')
-  if (through) throw new ConfigError('proxy', `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`)
+  const through =
+    hooks.transport || bytes.usesProxies
+      ? undefined
+      : config.channels.find(({ proxy }) => proxy && proxy !== 'env')
+  if (through)
+    throw new ConfigError(
+      'proxy',
+      `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`,
+    )
   for (const { name, transport, proxy } of config.channels) {
     if (transport === 'http') continue
-    if (!bytes.usesWebSocket) throw new ConfigError('transport', `expected http for the channel ${name}: the transport of this host has no WebSocket`)
-    if (proxy && proxy !== 'env') throw new ConfigError('proxy', `expected none for the channel ${name}: WebSocket connections use no proxy`)
+    if (!bytes.usesWebSocket)
+      throw new ConfigError(
+        'transport',
+        `expected http for the channel ${name}: the transport of this host has no WebSocket`,
+      )
+    if (proxy && proxy !== 'env')
+      throw new ConfigError(
+        'proxy',
+        `expected none for the channel ${name}: WebSocket connections use no proxy`,
+      )
   }
 
   async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
@@ -246,12 +344,22 @@ function serviceOf(config: ParsedConfig, hooks: Hooks, transport: () => Transpor
 /** A refusal in the caller's protocol. `asList`: as the only member of a JSON list. */
 function refusalResponse(
   refusal: Refusal,
-  { protocol, requestId, headers: more, asList }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
+  {
+    protocol,
+    requestId,
+    headers: more,
+    asList,
+  }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
 ): GatewayResponse {
   const { status, headers, body } = refusal.wire ?? writtenFor(protocol, refusal, requestId)
   return {
     status,
-    headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...more }),
+    headers: safeHeaders({
+      'content-type': 'application/json',
+      ...headers,
+      ...refusal.headers,
+      ...more,
+    }),
     body: asList && !body.trimStart().startsWith('[') ? `[${body}]` : body,
   }
 }
@@ -268,7 +376,11 @@ function spreadable(hook: Transport): Transport {
 /** Rejects when the exchange is aborted for a reason other than its client's disconnection, so that nothing that hangs can block it. */
 function unlessGivenUp<T>(pending: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
+    signal.addEventListener(
+      'abort',
+      () => signal.reason instanceof Refusal && reject(signal.reason),
+      { once: true },
+    )
     pending.then(resolve, reject)
   })
 }
@@ -276,13 +388,16 @@ function unlessGivenUp<T>(pending: Promise<T>, signal: Signal): Promise<T> {
 const toConsole = loggerTo(line => console.error(line))
 
 /** A Redis URL may contain a password. */
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
+const messageOf = (error: unknown) =>
+  (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
 
 /** The environment variables; only this function reads them. Edge runtimes may have none. */
 function environment(): Record<string, string | undefined> {
-  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
+  return (
+    (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
+  )
 }
 
 /** The limit for all headers together, for hosts that do not have one. */
@@ -296,7 +411,9 @@ function sizeOf(headers: Record<string, string>): number {
 
 /** Clients that ask for a stream as a list get an error as its only member. */
 const asksForList = (route: Route, { query }: GatewayRequest) =>
-  route.kind === 'generate' && route.stream === true && route.protocol.address.asList?.(query) === true
+  route.kind === 'generate' &&
+  route.stream === true &&
+  route.protocol.address.asList?.(query) === true
 
 function writtenFor(protocol: Protocol, refusal: Refusal, requestId: string) {
   const { status, headers, body } = wireOf(refusal, protocol, requestId)

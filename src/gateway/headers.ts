@@ -6,7 +6,11 @@ import { isKeyHeader } from './admission/credential.ts'
 
 /** A call to a channel. `type`: of its body. */
 export type Calling = {
-  channel: { apiKey?: string | undefined; headers: Record<string, string>; forwardHeaders: string[] }
+  channel: {
+    apiKey?: string | undefined
+    headers: Record<string, string>
+    forwardHeaders: string[]
+  }
   protocol: Protocol
   /** How the key is sent. Absent: as the protocol does. */
   auth?: Auth
@@ -18,13 +22,21 @@ export type Calling = {
  * All headers of a call to a channel. `client`: the caller, with headers for the provider if it speaks the same protocol, and with those
  * that continue its trace.
  */
-export function callHeaders({ channel, protocol, auth, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
+export function callHeaders(
+  { channel, protocol, auth, accept, type }: Calling,
+  client?: { headers: Headers; isSame: boolean; traced: Headers },
+): Headers {
   const clientHeaders = client && beyondConnection(client.headers)
   const sent = Object.assign(
-    type ? { 'content-type': type, 'user-agent': 'wireglot', accept } : { 'user-agent': 'wireglot', accept },
+    type
+      ? { 'content-type': type, 'user-agent': 'wireglot', accept }
+      : { 'user-agent': 'wireglot', accept },
     clientHeaders && forwardedHeaders(clientHeaders, channel.forwardHeaders),
     client?.traced,
-    protocol.address.upstreamHeaders(keyIn(auth) ? undefined : channel.apiKey, client?.isSame ? clientHeaders : undefined),
+    protocol.address.upstreamHeaders(
+      keyIn(auth) ? undefined : channel.apiKey,
+      client?.isSame ? clientHeaders : undefined,
+    ),
     keyIn(auth)?.(channel.apiKey),
   )
   return safeHeaders(Object.assign(sent, channel.headers))
@@ -33,7 +45,11 @@ export function callHeaders({ channel, protocol, auth, accept, type }: Calling, 
 /** The header of the key, where the vendor does not take that of the protocol. Undefined: that of the protocol. */
 function keyIn(auth: Auth | undefined): ((key: string | undefined) => Headers) | undefined {
   if (auth === undefined || auth === 'protocol' || auth === 'none') return undefined
-  return key => (key === undefined ? {} : auth === 'bearer' ? { authorization: `Bearer ${key}` } : { [auth]: key })
+  return key => {
+    if (key === undefined) return {}
+    if (auth === 'bearer') return { authorization: `Bearer ${key}` }
+    return { [auth]: key }
+  }
 }
 
 /** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */
@@ -76,7 +92,8 @@ const own =
   /^(authorization|proxy-.+|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
 
 /** Is this header set by the HTTP client itself, which would refuse another value? */
-export const isOfConnection = (name: string): boolean => /^(content-length|transfer-encoding|keep-alive|upgrade|expect)$/i.test(name)
+export const isOfConnection = (name: string): boolean =>
+  /^(content-length|transfer-encoding|keep-alive|upgrade|expect)$/i.test(name)
 
 /** Is the header hop-by-hop, or a credential? Such headers are never forwarded, whatever the configuration says. */
 export function isPrivate(name: string): boolean {
@@ -103,14 +120,19 @@ export function notesHeader(notes: readonly Note[]): Headers {
 
 /** The same JSON with escapes instead of letters outside of ASCII, which headers cannot contain. */
 function ascii(json: string): string {
-  return json.replace(/[\u007f-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return json.replace(
+    /[\u007f-\uffff]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Adds words to headers that are comma-separated lists, each word only once. */
 export function withLists(headers: Headers, more: Headers = {}): Headers {
   const joined = { ...headers }
   for (const [name, value] of Object.entries(more)) {
-    const words = [headers[name], value].flatMap(list => list?.split(',') ?? []).map(word => word.trim())
+    const words = [headers[name], value]
+      .flatMap(list => list?.split(',') ?? [])
+      .map(word => word.trim())
     joined[name] = [...new Set(words)].filter(Boolean).join(',')
   }
   return joined
@@ -118,9 +140,11 @@ export function withLists(headers: Headers, more: Headers = {}): Headers {
 
 /** The headers without those with an invalid name or value. */
 export function safeHeaders(headers: Headers): Headers {
-  for (const name in headers) if (!isSafe(name, headers[name])) return only(headers, one => isSafe(one, headers[one]))
+  for (const name in headers)
+    if (!isSafe(name, headers[name])) return only(headers, one => isSafe(one, headers[one]))
   return headers
 }
 
 /** Are this name and value valid in HTTP? */
-export const isSafe = (name: string, value = ''): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+export const isSafe = (name: string, value = ''): boolean =>
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)

@@ -25,7 +25,13 @@ export type Identity = {
  * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
  * limit of the channel; a response of it that cannot be used; or a fault of the gateway and its hooks.
  */
-export type FailureKind = 'client' | 'upstream_status' | 'upstream_network' | 'upstream_timeout' | 'upstream_invalid' | 'gateway'
+export type FailureKind =
+  | 'client'
+  | 'upstream_status'
+  | 'upstream_network'
+  | 'upstream_timeout'
+  | 'upstream_invalid'
+  | 'gateway'
 
 /** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
 export type UsageRecord = {
@@ -121,9 +127,17 @@ export type Store = {
  * The request of the client, without its body. Header names are lower case. `raw`: the request object of the host, with everything that
  * earlier middleware added to it: `req` in Express and Connect, `Request` in the fetch host.
  */
-export type HookRequest<Raw = unknown> = { method: string; path: string; headers: Record<string, string>; raw: Raw }
+export type HookRequest<Raw = unknown> = {
+  method: string
+  path: string
+  headers: Record<string, string>
+  raw: Raw
+}
 
-export const hookRequest = ({ method, path, headers, raw }: ClientRequest, hasRaw = true): HookRequest => ({
+export const hookRequest = (
+  { method, path, headers, raw }: ClientRequest,
+  hasRaw = true,
+): HookRequest => ({
   method,
   path,
   headers,
@@ -152,7 +166,10 @@ export type BodyCall<Canonical, Raw = unknown> = {
 export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | void
 
 /** The exchange of a stream for `onStream`. */
-export type StreamCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'protocol' | 'model' | 'identity' | 'request'>
+export type StreamCall<Raw = unknown> = Pick<
+  BodyCall<unknown, Raw>,
+  'protocol' | 'model' | 'identity' | 'request'
+>
 
 /** The hooks that are functions. */
 export const callbackNames = [
@@ -172,25 +189,40 @@ export type Hooks<Raw = unknown> = {
    * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that no
    * client gets in by provoking one.
    */
-  authenticate?(credential: string | undefined, request: HookRequest<Raw>): Identity | null | undefined | Promise<Identity | null | undefined>
+  authenticate?(
+    credential: string | undefined,
+    request: HookRequest<Raw>,
+  ): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Returns another model id to use for this request. Undefined: the requested one. */
-  route?(call: { model: string; protocol: string; identity: Identity; request: HookRequest<Raw> }): string | undefined | Promise<string | undefined>
+  route?(call: {
+    model: string
+    protocol: string
+    identity: Identity
+    request: HookRequest<Raw>
+  }): string | undefined | Promise<string | undefined>
   /**
    * Reads or replaces the body of a request before it is routed and translated, for example to redact it. Throw `refuse(…)` to refuse the
    * request. Any other exception refuses it with status 500, so that no fault of a guardrail lets a body pass.
    */
-  onRequest?(call: BodyCall<CanonicalRequest, Raw>): BodyChange<CanonicalRequest> | Promise<BodyChange<CanonicalRequest>>
+  onRequest?(
+    call: BodyCall<CanonicalRequest, Raw>,
+  ): BodyChange<CanonicalRequest> | Promise<BodyChange<CanonicalRequest>>
   /**
    * The same for a complete response, before it is sent or stored. Streams that `onStream` does not take are collected first and sent at
    * once at their end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
    */
-  onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | Promise<BodyChange<CanonicalResponse>>
+  onResponse?(
+    call: BodyCall<CanonicalResponse, Raw>,
+  ): BodyChange<CanonicalResponse> | Promise<BodyChange<CanonicalResponse>>
   /**
    * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async function*` that yields those of `events`:
    * change, hold back or add text, or `throw refuse(…)` to end the stream with an error. Undefined: this stream is not changed, but goes
    * to `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a refusal ends the stream with status 500.
    */
-  onStream?(events: AsyncIterable<CanonicalEvent>, call: StreamCall<Raw>): AsyncIterable<CanonicalEvent> | undefined
+  onStream?(
+    events: AsyncIterable<CanonicalEvent>,
+    call: StreamCall<Raw>,
+  ): AsyncIterable<CanonicalEvent> | undefined
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
   /** Gets each attempt at an upstream, when it began to respond or has failed. */

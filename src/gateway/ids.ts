@@ -29,7 +29,8 @@ export function newId(prefix: string): string {
     crypto.getRandomValues(randomBytes)
     drawn = 0
   }
-  for (const end = drawn + idLength; drawn < end; drawn++) id += alphabet[(randomBytes[drawn] ?? 0) % 62]
+  for (const end = drawn + idLength; drawn < end; drawn++)
+    id += alphabet[(randomBytes[drawn] ?? 0) % 62]
   return id
 }
 

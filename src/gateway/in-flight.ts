@@ -16,7 +16,13 @@ export type InFlight = {
   wait(wanted: Wanted): Promise<Release>
 }
 
-export function createInFlight({ queueLimit, queueWaitMs }: { queueLimit: number; queueWaitMs: number }): InFlight {
+export function createInFlight({
+  queueLimit,
+  queueWaitMs,
+}: {
+  queueLimit: number
+  queueWaitMs: number
+}): InFlight {
   const gates = new Map<string, Gate>()
   const gateOf = (name: string): Gate => {
     const known = gates.get(name)
@@ -33,7 +39,9 @@ export function createInFlight({ queueLimit, queueWaitMs }: { queueLimit: number
       const free = take(name, limit)
       if (free) return Promise.resolve(free)
       const gate = gateOf(name)
-      return gate.queued < queueLimit ? gate.wait({ limit, signal, refusal, queueWaitMs }) : Promise.reject(refusal())
+      return gate.queued < queueLimit
+        ? gate.wait({ limit, signal, refusal, queueWaitMs })
+        : Promise.reject(refusal())
     },
   }
 }
@@ -59,7 +67,12 @@ class Gate {
     return this.#running < limit && this.#waiting.size === 0 ? this.#enter() : undefined
   }
 
-  wait({ limit, signal, refusal, queueWaitMs }: Omit<Wanted, 'name'> & { queueWaitMs: number }): Promise<Release> {
+  wait({
+    limit,
+    signal,
+    refusal,
+    queueWaitMs,
+  }: Omit<Wanted, 'name'> & { queueWaitMs: number }): Promise<Release> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting.delete(waiter)

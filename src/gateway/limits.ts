@@ -17,7 +17,10 @@ export type Taken = { limit: number; remaining: number; resetMs: number; waitMs?
 type LimiterOf = (perMinute: number) => RateLimiterAbstract
 
 /** Counts in memory, or in Redis for several processes. `warn`: called when Redis cannot be reached. */
-export function createLimits(config: ParsedConfig['limits'], warn: (error: unknown) => void): Limits {
+export function createLimits(
+  config: ParsedConfig['limits'],
+  warn: (error: unknown) => void,
+): Limits {
   if (!('redis' in config)) return limitsOf(inMemory, async () => {})
   const { redis } = config
   // Loaded only if configured: the gateway itself runs on any platform.
@@ -30,12 +33,14 @@ export function createLimits(config: ParsedConfig['limits'], warn: (error: unkno
       return limitsOf(inMemory, async () => {})
     })
   return {
-    take: async (name, perMinute) => (perMinute === 0 ? undefined : (await limits).take(name, perMinute)),
+    take: async (name, perMinute) =>
+      perMinute === 0 ? undefined : (await limits).take(name, perMinute),
     close: async () => (await limits).close(),
   }
 }
 
-const inMemory: LimiterOf = perMinute => new RateLimiterMemory({ points: perMinute, duration: 60, keyPrefix: `wireglot:${perMinute}` })
+const inMemory: LimiterOf = perMinute =>
+  new RateLimiterMemory({ points: perMinute, duration: 60, keyPrefix: `wireglot:${perMinute}` })
 
 function limitsOf(limiterOf: LimiterOf, close: () => Promise<void>): Limits {
   const limiters = new Map<number, RateLimiterAbstract>()

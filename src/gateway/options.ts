@@ -72,7 +72,8 @@ function pathsOf(key: string): string[] {
       in?: z.core.$ZodType
     }
     if (element) walk(element, `${path}[]`)
-    for (const inner of [innerType, valueType, source, ...(options ?? [])]) if (inner) walk(inner, path)
+    for (const inner of [innerType, valueType, source, ...(options ?? [])])
+      if (inner) walk(inner, path)
     for (const [name, field] of Object.entries(shape ?? {})) {
       const at = path === '' ? name : `${path}.${name}`
       if (plain(name) === plain(key) && !name.startsWith('$')) found.add(at)
@@ -87,7 +88,10 @@ const Key = entry({
   /** Identifies the key in logs, records and limits. */
   name,
   /** The secret that clients send. */
-  key: z.string().max(longestCredential).regex(/^\S+$/, 'expected a key without spaces and line breaks'),
+  key: z
+    .string()
+    .max(longestCredential)
+    .regex(/^\S+$/, 'expected a key without spaces and line breaks'),
   /** An entry of `groups`. Absent: the key sees all models. */
   group: name.optional(),
   /** Of this key alone; 0 (default): no limit. */
@@ -107,7 +111,8 @@ const Group = entry({
 
 /** Mapping options in their groups, which `docs/options.md` lists. */
 const Mapping = z.record(z.string(), z.unknown()).superRefine((options, context) => {
-  for (const { path, message } of optionFaults(options, ungroupedOptions)) context.addIssue({ code: 'custom', path: path.split('.'), message })
+  for (const { path, message } of optionFaults(options, ungroupedOptions))
+    context.addIssue({ code: 'custom', path: path.split('.'), message })
 })
 
 const Timeouts = entry({
@@ -130,7 +135,9 @@ const Breaker = entry({
 })
 
 function inLowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
 }
 
 /** Refuses headers that would never be sent, or would make every call fail. */
@@ -138,7 +145,8 @@ function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx)
   const known = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
     const refuse = (message: string) => context.addIssue({ code: 'custom', path: [name], message })
-    if (!isSafe(name, value)) refuse('expected a name and a value that a header can hold, without line breaks')
+    if (!isSafe(name, value))
+      refuse('expected a name and a value that a header can hold, without line breaks')
     if (isOfConnection(name)) refuse('expected a header that is not of the connection')
     if (known.has(name.toLowerCase())) refuse('expected each header only once, whatever its case')
     known.add(name.toLowerCase())
@@ -146,27 +154,43 @@ function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx)
 }
 
 const headerPattern = name
-  .refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')
+  .refine(
+    header => !isPrivate(header),
+    'expected a header that is no credential and not of the connection',
+  )
   .refine(isPattern, patternFault)
 
 /** Request fields by the upstream's names, with dots between levels. */
 const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
   for (const field of Object.keys(fields)) {
     const refuse = (message: string) => context.addIssue({ code: 'custom', path: [field], message })
-    if (field.split('.').includes('')) refuse('expected the name of a field, with single dots between levels')
-    if (/^(model|stream)(\.|$)/.test(field)) refuse('expected a field other than model and stream, which the gateway sets')
+    if (field.split('.').includes(''))
+      refuse('expected the name of a field, with single dots between levels')
+    if (/^(model|stream)(\.|$)/.test(field))
+      refuse('expected a field other than model and stream, which the gateway sets')
   }
 })
 
 /** A path with its version, for instance `/v1/embeddings`, that the gateway does not serve itself. */
 const passPath = z
   .string()
-  .regex(/^\/v\d[a-z\d]*(\/[\w.:-]+)*(\/\*?)?$/, 'expected a path such as /v1/embeddings or /v1/images/*')
+  .regex(
+    /^\/v\d[a-z\d]*(\/[\w.:-]+)*(\/\*?)?$/,
+    'expected a path such as /v1/embeddings or /v1/images/*',
+  )
   .refine(path => isPlain(path), 'expected a path without dots as a step')
   .refine(path => !isEndpoint(path), 'expected a path that the gateway does not serve itself')
 
-const proxyFault = 'expected false, "env", or the URL of a proxy such as http://host:8080 or socks5://host:1080'
-const proxyUrl = z.union([z.literal(false), z.literal('env'), z.url({ protocol: /^(https?|socks(4a?|5h?)?)$/, hostname: /./, error: proxyFault })], proxyFault)
+const proxyFault =
+  'expected false, "env", or the URL of a proxy such as http://host:8080 or socks5://host:1080'
+const proxyUrl = z.union(
+  [
+    z.literal(false),
+    z.literal('env'),
+    z.url({ protocol: /^(https?|socks(4a?|5h?)?)$/, hostname: /./, error: proxyFault }),
+  ],
+  proxyFault,
+)
 
 /** A word in a base URL. */
 const urlPart = z.string().regex(/^[\w.:-]+$/, 'expected letters, digits, dots, colons and hyphens')
@@ -185,7 +209,11 @@ const Aws = entry({
   region: urlPart.optional(),
   /** The service of the signature. Default: `bedrock-mantle` where the host name begins with it, else `bedrock`. */
   service: urlPart.optional(),
-}).refine(({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined), 'expected both keys, or none')
+}).refine(
+  ({ accessKeyId, secretAccessKey }) =>
+    (accessKeyId === undefined) === (secretAccessKey === undefined),
+  'expected both keys, or none',
+)
 
 /** Access tokens of Google, from the package `google-auth-library`. `{}`: application-default credentials. */
 const Google = entry({
@@ -193,7 +221,10 @@ const Google = entry({
   keyFile: name.optional(),
   /** The content of such a file: `env:GOOGLE_CREDENTIALS`. */
   credentials: secret.optional(),
-}).refine(({ keyFile, credentials }) => keyFile === undefined || credentials === undefined, 'expected keyFile or credentials, not both')
+}).refine(
+  ({ keyFile, credentials }) => keyFile === undefined || credentials === undefined,
+  'expected keyFile or credentials, not both',
+)
 
 /** Access tokens of Microsoft Entra ID, from the package `@azure/identity`. `{}`: its default credentials, such as a managed identity. */
 const Entra = entry({
@@ -204,8 +235,13 @@ const Entra = entry({
   /** Default `https://cognitiveservices.azure.com/.default`; for Foundry `https://ai.azure.com/.default`. */
   scope: name.optional(),
   /** The authority of a national cloud. Default `https://login.microsoftonline.com`. */
-  authorityHost: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-}).refine(({ tenantId, clientId, clientSecret }) => clientSecret === undefined || (tenantId && clientId), 'expected tenantId and clientId with clientSecret')
+  authorityHost: z
+    .url({ protocol: /^https?$/, error: 'expected a URL like https://host' })
+    .optional(),
+}).refine(
+  ({ tenantId, clientId, clientSecret }) => clientSecret === undefined || (tenantId && clientId),
+  'expected tenantId and clientId with clientSecret',
+)
 
 /** The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call. */
 const CloudAuth = entry({
@@ -215,7 +251,10 @@ const CloudAuth = entry({
   google: Google.optional(),
   /** Every call has an access token of Microsoft Entra ID. `{}`: of the default credentials. */
   entra: Entra.optional(),
-}).refine(auth => Object.values(auth).filter(Boolean).length === 1, 'expected one of aws, google, entra')
+}).refine(
+  auth => Object.values(auth).filter(Boolean).length === 1,
+  'expected one of aws, google, entra',
+)
 
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
@@ -244,14 +283,21 @@ const Channel = entry({
   /** The key of the upstream, sent in the header that its protocol uses. Absent or empty: none is sent. */
   apiKey: z
     .string()
-    .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
+    .refine(
+      key => isSafe('authorization', key),
+      'expected a key that a header can hold, without line breaks',
+    )
     .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
     .transform(key => key || undefined)
     .optional(),
   /** Instead of `apiKey`: keys and tokens of a cloud, which are renewed before they expire. */
   auth: CloudAuth.optional(),
   /** Added to every call. */
-  headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
+  headers: z
+    .record(z.string(), z.string())
+    .default({})
+    .superRefine(refuseUnsafe)
+    .transform(inLowerCase),
   /** Names of further client headers to send to the upstream; a `*` at the end matches any rest. */
   forwardHeaders: z.array(headerPattern).default([]),
   /** Names of further upstream headers to send to the client; a `*` at the end matches any rest. */
@@ -293,15 +339,26 @@ const Channel = entry({
   embedded: z.literal('demo').optional(),
 })
   .superRefine((channel, context) => {
-    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-    if (channel.name === undefined && (channel.vendor === undefined || channel.vendor === 'generic')) need('name', 'expected a string, but it is missing')
+    const need = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message })
+    if (
+      channel.name === undefined &&
+      (channel.vendor === undefined || channel.vendor === 'generic')
+    )
+      need('name', 'expected a string, but it is missing')
     if (channel.embedded) return
-    const vendor = channel.vendor === undefined || channel.vendor === 'generic' ? undefined : vendorOf(channel)
+    const vendor =
+      channel.vendor === undefined || channel.vendor === 'generic' ? undefined : vendorOf(channel)
     const open = vendor ? openPartsOf(vendor, channel) : []
-    if (!channel.baseUrl && !vendor) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
+    if (!channel.baseUrl && !vendor)
+      need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
     if (!channel.baseUrl && vendor && open.length > 0)
-      need('baseUrl', `expected ${vendor.endpoints[0].baseUrl} with your ${open.join(', ')}; or set ${open.map(part => part.slice(1, -1)).join(', ')}`)
-    if (!channel.protocols && !vendor) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
+      need(
+        'baseUrl',
+        `expected ${vendor.endpoints[0].baseUrl} with your ${open.join(', ')}; or set ${open.map(part => part.slice(1, -1)).join(', ')}`,
+      )
+    if (!channel.protocols && !vendor)
+      need('protocols', `expected a list of ${protocolNames.join(', ')}`)
     const spoken = channel.protocols ?? vendor?.endpoints.map(({ protocol }) => protocol) ?? []
     const overSocket = protocolNames.filter(one => socketOf({ name: one }))
     if (channel.transport === 'websocket' && !overSocket.some(one => spoken.includes(one)))
@@ -310,14 +367,25 @@ const Channel = entry({
     if (fault) need('baseUrl', fault)
   })
   .superRefine((channel, context) => {
-    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    const need = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message })
     const vendor = vendorOf(channel)
     const regions = vendor?.endpoints.flatMap(endpoint => Object.keys(endpoint.regions ?? {})) ?? []
     const isOpen = vendor?.endpoints.some(({ baseUrl }) => baseUrl.includes('{region}'))
-    if (channel.region !== undefined && !isOpen && channel.auth?.aws === undefined && !regions.includes(channel.region))
-      need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
-    const apis = vendor?.endpoints.flatMap(endpoint => endpoint.apis?.map(({ api }) => api) ?? []) ?? []
-    if (channel.api !== undefined && !apis.includes(channel.api)) need('api', `expected one of ${apis.join(', ') || 'none: this vendor has one'}`)
+    if (
+      channel.region !== undefined &&
+      !isOpen &&
+      channel.auth?.aws === undefined &&
+      !regions.includes(channel.region)
+    )
+      need(
+        'region',
+        `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`,
+      )
+    const apis =
+      vendor?.endpoints.flatMap(endpoint => endpoint.apis?.map(({ api }) => api) ?? []) ?? []
+    if (channel.api !== undefined && !apis.includes(channel.api))
+      need('api', `expected one of ${apis.join(', ') || 'none: this vendor has one'}`)
     if (channel.auth && channel.apiKey !== undefined) need('auth', 'expected no "apiKey" with it')
   })
   .transform(withVendor)
@@ -400,7 +468,10 @@ const Defaults = entry({
   keepAliveMs: milliseconds.default(15_000),
   /** Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of notes. Default false. */
   strict: z
-    .union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))], 'expected true, false, or a list of dropped, approximated, synthesized')
+    .union(
+      [z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))],
+      'expected true, false, or a list of dropped, approximated, synthesized',
+    )
     .default(false),
   /** Send the notes in the header `wireglot-notes`. Default true. */
   notesHeader: z.boolean().default(true),
@@ -424,7 +495,8 @@ const Store = entry({
   signatures: z.boolean().default(false),
 }).refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
 
-const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
+const isOrigin = (text: string) =>
+  URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
 const originFault = 'expected "*", or an origin such as https://app.example.com, without a path'
 
 /** Web pages of other origins that may use the gateway. Cookies are never allowed; keys are sent in headers. */
@@ -449,7 +521,8 @@ const kept = {
   /** Keep the body of each request, up to 64 KiB. It contains the prompt. Default false. */
   keepBodies: z.boolean().optional(),
 }
-const recordsFault = 'expected false, { "file": a path } or { "url": a URL like postgres://host/database }'
+const recordsFault =
+  'expected false, { "file": a path } or { "url": a URL like postgres://host/database }'
 
 const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
 
@@ -463,11 +536,23 @@ const Config = entry({
   /** By name: which models keys see, and how often they may ask. */
   groups: z.record(z.string(), Group).default({}),
   channels: z.array(Channel, channelsFault).min(1, channelsFault),
-  models: z.array(Model).min(1, 'expected a model: none would be served (without "models" every id goes to all channels)').optional(),
+  models: z
+    .array(Model)
+    .min(
+      1,
+      'expected a model: none would be served (without "models" every id goes to all channels)',
+    )
+    .optional(),
   defaults: Defaults.prefault({}),
   /** Where requests per minute are counted: in this process (default), or in Redis for several processes. */
   limits: z
-    .union([z.strictObject({ redis: redisUrl }, limitsFault), z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault)], limitsFault)
+    .union(
+      [
+        z.strictObject({ redis: redisUrl }, limitsFault),
+        z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault),
+      ],
+      limitsFault,
+    )
     .prefault({}),
   /** Absent, and no hook `store`: responses are not kept. */
   store: Store.optional(),
@@ -475,15 +560,30 @@ const Config = entry({
   cors: Cors.optional(),
   /** Only for `wireglot serve`: where usage records and keys are kept. `false`: nowhere. Default: PostgreSQL by `DATABASE_URL`, else the file `wireglot.db`. */
   records: z
-    .union([z.literal(false), z.strictObject({ file: z.string().min(1), ...kept }), z.strictObject({ url: z.string().min(1), ...kept })], recordsFault)
+    .union(
+      [
+        z.literal(false),
+        z.strictObject({ file: z.string().min(1), ...kept }),
+        z.strictObject({ url: z.string().min(1), ...kept }),
+      ],
+      recordsFault,
+    )
     .optional(),
   /** Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment variable `WIREGLOT_ADMIN_KEY`; without both it is off. */
-  adminKey: z.string().min(shortestAdminKey, `expected at least ${shortestAdminKey} characters`).optional(),
+  adminKey: z
+    .string()
+    .min(shortestAdminKey, `expected at least ${shortestAdminKey} characters`)
+    .optional(),
   /** US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches any rest. For the cost in records and budgets. */
   prices: z
     .record(
       z.string().min(1),
-      entry({ input: z.number().min(0), output: z.number().min(0), cacheRead: z.number().min(0).optional(), cacheWrite: z.number().min(0).optional() }),
+      entry({
+        input: z.number().min(0),
+        output: z.number().min(0),
+        cacheRead: z.number().min(0).optional(),
+        cacheWrite: z.number().min(0).optional(),
+      }),
     )
     .optional(),
   /** The proxy for calls to all channels without one of their own. Default: `env` for `wireglot serve`, else none. */
@@ -498,33 +598,50 @@ const Config = entry({
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {
-  const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+  const need = (path: (string | number)[], message: string) =>
+    context.addIssue({ code: 'custom', path, message })
   if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
   keys.forEach(({ group }, index) => {
     if (group !== undefined && !Object.hasOwn(groups, group))
-      need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
+      need(
+        ['keys', index, 'group'],
+        `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`,
+      )
   })
   keys.forEach(({ key }, index) => {
-    if (keys.findIndex(other => other.key === key) < index) need(['keys', index, 'key'], 'expected a key that no other entry has')
+    if (keys.findIndex(other => other.key === key) < index)
+      need(['keys', index, 'key'], 'expected a key that no other entry has')
   })
   const known = new Set<string>()
   channels.forEach((channel, index) => {
-    if (known.has(channel.name)) need(['channels', index, 'name'], 'expected a name that no other channel has')
+    if (known.has(channel.name))
+      need(['channels', index, 'name'], 'expected a name that no other channel has')
     known.add(channel.name)
   })
   const ids = new Set<string>()
   const served = models?.flatMap(({ id, aliases }) => [id, ...aliases]) ?? []
   models?.forEach((model, index) => {
     model.fallbacks.forEach((id, at) => {
-      const isServed = served.some(known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))))
-      if (!isServed || id === model.id) need(['models', index, 'fallbacks', at], 'expected the id of another model of this configuration')
+      const isServed = served.some(
+        known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))),
+      )
+      if (!isServed || id === model.id)
+        need(
+          ['models', index, 'fallbacks', at],
+          'expected the id of another model of this configuration',
+        )
     })
     for (const id of [model.id, ...model.aliases]) {
-      if (ids.has(id)) need(['models', index, 'id'], 'expected ids and aliases that no other model has')
+      if (ids.has(id))
+        need(['models', index, 'id'], 'expected ids and aliases that no other model has')
       ids.add(id)
     }
     model.channels.forEach((channel, at) => {
-      if (!known.has(channel.name)) need(['models', index, 'channels', at, 'name'], `expected one of the channels: ${[...known].join(', ')}`)
+      if (!known.has(channel.name))
+        need(
+          ['models', index, 'channels', at, 'name'],
+          `expected one of the channels: ${[...known].join(', ')}`,
+        )
     })
   })
 })
@@ -535,7 +652,8 @@ export function configSchema(): object {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema === (Mapping as z.core.$ZodType)) Object.assign(jsonSchema, { properties: optionSchemas(), additionalProperties: false })
+      if (zodSchema === (Mapping as z.core.$ZodType))
+        Object.assign(jsonSchema, { properties: optionSchemas(), additionalProperties: false })
     },
   })
   return { $schema, title: 'Configuration of wireglot', ...schema }
@@ -564,7 +682,15 @@ export const storeDefaults: StoreEntry = Store.parse({})
 /** A configuration with the demo model alone, which needs no network. */
 export const demo: GatewayConfig = {
   channels: [{ name: 'demo', embedded: 'demo' }],
-  models: [{ id: 'demo', channels: [{ name: 'demo' }], displayName: 'Demo', contextTokens: 200_000, maxOutputTokens: 64_000 }],
+  models: [
+    {
+      id: 'demo',
+      channels: [{ name: 'demo' }],
+      displayName: 'Demo',
+      contextTokens: 200_000,
+      maxOutputTokens: 64_000,
+    },
+  ],
 }
 
 /** A fault of a configuration. `path`: e.g. `channels[0].baseUrl`; `''`: the whole configuration. */
@@ -590,7 +716,11 @@ export class ConfigError extends Error {
 
   constructor(path: string, message: string, more: readonly ConfigFault[] = []) {
     const faults = [{ path, message }, ...more]
-    super(faults.map(fault => `configuration${fault.path ? ` at ${fault.path}` : ''}: ${fault.message}`).join('\n'))
+    super(
+      faults
+        .map(fault => `configuration${fault.path ? ` at ${fault.path}` : ''}: ${fault.message}`)
+        .join('\n'),
+    )
     this.path = path
     this.faults = faults
   }
@@ -600,14 +730,20 @@ export class ConfigError extends Error {
  * Checks a configuration, replaces `env:NAME` by environment variables and fills in the defaults.
  * @throws ConfigError with all faults
  */
-export function parseConfig(config: unknown, environment: Record<string, string | undefined>): ParsedConfig {
+export function parseConfig(
+  config: unknown,
+  environment: Record<string, string | undefined>,
+): ParsedConfig {
   const faults: ConfigFault[] = []
-  const result = Config.safeParse(fromEnvironment(config, environment, '', faults), { reportInput: true })
+  const result = Config.safeParse(fromEnvironment(config, environment, '', faults), {
+    reportInput: true,
+  })
   if (!result.success) {
     const unset = new Set(faults.map(({ path }) => path))
     for (const issue of mainIssues(result.error.issues)) {
       const path = place(issue.path)
-      if (!unset.has(path)) faults.push({ path, message: wording(issue) + insteadAt(issue, config) })
+      if (!unset.has(path))
+        faults.push({ path, message: wording(issue) + insteadAt(issue, config) })
     }
   }
   const [first, ...more] = faults
@@ -615,19 +751,33 @@ export function parseConfig(config: unknown, environment: Record<string, string 
   if (!result.success) throw new ConfigError('', 'cannot be read')
   const { models, ...rest } = result.data
   for (const channel of rest.channels) channel.proxy ??= rest.proxy
-  return { ...rest, models: models ?? [Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) })] }
+  return {
+    ...rest,
+    models: models ?? [
+      Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) }),
+    ],
+  }
 }
 
 /** Unknown keys first. A required key of the same object may be missing because it is misspelt: then the unknown key is the better message. */
 function mainIssues(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
   const misspelt = new Set(unknown.map(({ path }) => place(path)))
-  const others = issues.filter(issue => !unknown.includes(issue) && !(issue.input === undefined && misspelt.has(place(issue.path.slice(0, -1)))))
+  const others = issues.filter(
+    issue =>
+      !unknown.includes(issue) &&
+      !(issue.input === undefined && misspelt.has(place(issue.path.slice(0, -1)))),
+  )
   return [...unknown, ...others]
 }
 
 /** Reports variables that are not set to `faults`, and leaves them as they are. */
-function fromEnvironment(value: unknown, environment: Record<string, string | undefined>, path: string, faults: ConfigFault[]): unknown {
+function fromEnvironment(
+  value: unknown,
+  environment: Record<string, string | undefined>,
+  path: string,
+  faults: ConfigFault[],
+): unknown {
   if (typeof value === 'string' && value.startsWith('env:')) {
     const variable = value.slice(4)
     const found = environment[variable]
@@ -638,9 +788,17 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
     faults.push({ path, message })
     return value
   }
-  if (Array.isArray(value)) return value.map((item, index) => fromEnvironment(item, environment, `${path}[${index}]`, faults))
+  if (Array.isArray(value))
+    return value.map((item, index) =>
+      fromEnvironment(item, environment, `${path}[${index}]`, faults),
+    )
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key, faults)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      fromEnvironment(item, environment, path ? `${path}.${key}` : key, faults),
+    ]),
+  )
 }
 
 /** What is wrong with a `baseUrl`. Undefined: nothing, or it is no URL at all, which the schema reports. */
@@ -648,11 +806,13 @@ function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
   const { pathname, username, password } = new URL(base)
   // Some HTTP clients drop them, others repeat the whole address in error messages.
-  if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
+  if (username || password)
+    return 'expected a URL without user and password: say them in "headers", as "authorization"'
   if (/[?#]/.test(base)) return 'expected a URL without query and fragment'
   const steps = pathname.split('/').filter(Boolean)
   const [last = '', before = ''] = steps.toReversed()
-  if (isVersion(last) && isVersion(before)) return `expected one version at its end, not /${before}/${last}`
+  if (isVersion(last) && isVersion(before))
+    return `expected one version at its end, not /${before}/${last}`
   for (const at of steps.keys()) {
     const rest = `/${steps.slice(at).join('/')}`
     const isListing = last === 'models' && matchListing(rest) !== undefined
@@ -665,7 +825,10 @@ function faultOfBase(base: string): string | undefined {
 function wording({ message }: z.core.$ZodIssue): string {
   return message
     .replace(/^(Invalid (input|option)|Too (small|big)): /, '')
-    .replace(/^expected (\w+)( to be (?=[<>]))?/, (_, type: string, limited?: string) => `expected ${types[type] ?? type}${limited ? ' ' : ''}`)
+    .replace(
+      /^expected (\w+)( to be (?=[<>]))?/,
+      (_, type: string, limited?: string) => `expected ${types[type] ?? type}${limited ? ' ' : ''}`,
+    )
     .replace(/, received undefined$/, ', but it is missing')
     .replace(/, received \w+$/, '')
 }
@@ -680,27 +843,49 @@ const types: Record<string, string> = {
   record: 'an object',
 }
 
-const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'aws', 'google', 'entra', 'headers', 'redis', 'proxy'])
+const secretKeys: ReadonlySet<PropertyKey> = new Set([
+  'key',
+  'apiKey',
+  'aws',
+  'google',
+  'entra',
+  'headers',
+  'redis',
+  'proxy',
+])
 
 /** The configured value before `env:` substitution. `''`: it may be a secret, or is empty. */
 function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
   if (path.length === 0 || path.some(key => secretKeys.has(key))) return ''
-  const value = path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined), config)
-  if (typeof value === 'object' && value !== null) return code === 'invalid_type' ? ` (it is ${Array.isArray(value) ? 'a list' : 'an object'})` : ''
+  const value = path.reduce<unknown>(
+    (at, key) =>
+      typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
+    config,
+  )
+  if (typeof value === 'object' && value !== null)
+    return code === 'invalid_type'
+      ? ` (it is ${Array.isArray(value) ? 'a list' : 'an object'})`
+      : ''
   if (typeof value === 'string') return isNoSecret(value, path, code) ? ` (it is "${value}")` : ''
-  return value === null || typeof value === 'number' || typeof value === 'boolean' ? ` (it is ${value})` : ''
+  return value === null || typeof value === 'number' || typeof value === 'boolean'
+    ? ` (it is ${value})`
+    : ''
 }
 
 /** Where no text belongs, it may be a key, unless it is too short for one; in place of an address, unless it has marks of one. */
 function isNoSecret(text: string, [first]: readonly PropertyKey[], code: string): boolean {
   if (!/^[\w.:/*-]{0,80}$/.test(text)) return false
   if (first === 'adminKey') return false
-  if (first === 'auth' || first === 'keys' || code === 'invalid_type' || code === 'invalid_union') return text.length <= 6
+  if (first === 'auth' || first === 'keys' || code === 'invalid_type' || code === 'invalid_union')
+    return text.length <= 6
   return code !== 'invalid_format' || /[.:/]/.test(text)
 }
 
 function place(path: readonly PropertyKey[]): string {
   let text = ''
-  for (const key of path) text += typeof key === 'number' ? `[${key}]` : text ? `.${String(key)}` : String(key)
+  for (const key of path) {
+    const separator = text ? '.' : ''
+    text += typeof key === 'number' ? `[${key}]` : `${separator}${String(key)}`
+  }
   return text
 }

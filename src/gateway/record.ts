@@ -17,7 +17,11 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
   if (requestedModel !== undefined) observed.end(record)
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
-    log('error', { requestId, ...(candidate && { channel: candidate.channel.name }), error }, wordsOf(failure))
+    log(
+      'error',
+      { requestId, ...(candidate && { channel: candidate.channel.name }), error },
+      wordsOf(failure),
+    )
   }
   log('info', record, 'exchange')
   if (requestedModel === undefined) return
@@ -26,7 +30,13 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
     void attempt('onNotes', () =>
       hooks.onNotes?.(
         notes as Note[],
-        { requestId, model: requestedModel, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name },
+        {
+          requestId,
+          model: requestedModel,
+          channel: candidate.channel.name,
+          from: protocol.name,
+          to: candidate.protocol.name,
+        },
         request,
       ),
     )
@@ -38,16 +48,31 @@ export function wordsOf({ message, error: { protocol, status, kind } }: Refusal)
 }
 
 /** A refusal of a request may repeat a part of it. */
-const isDiscreet = ({ error: { protocol, status } }: Refusal) => protocol !== undefined || status >= 500 || status === 404 || status === 429
+const isDiscreet = ({ error: { protocol, status } }: Refusal) =>
+  protocol !== undefined || status >= 500 || status === 404 || status === 429
 
 /** An error without the data that was received: undici attaches data that is not HTTP, which may be the response itself. */
 function discreet(error: unknown): unknown {
-  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
+  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++)
+    if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
   return error
 }
 
 function recordOf(
-  { requestId, started, identity, stream, requestedModel, passed, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
+  {
+    requestId,
+    started,
+    identity,
+    stream,
+    requestedModel,
+    passed,
+    candidate,
+    attempts,
+    firstByte,
+    notes,
+    usage,
+    upstreamRequestId,
+  }: Trace,
   { protocol, status, failure }: Ending,
 ): UsageRecord {
   return {
@@ -67,10 +92,16 @@ function recordOf(
       modelServed: candidate.model,
       channel: candidate.channel.name,
       protocolOut: candidate.protocol.name,
-      ...(candidate.channel.vendor && { provider: candidate.channel.vendor.telemetryName ?? candidate.channel.vendor.name }),
+      ...(candidate.channel.vendor && {
+        provider: candidate.channel.vendor.telemetryName ?? candidate.channel.vendor.name,
+      }),
     }),
     ...(usage && { usage: onlyCounts(usage) }),
-    ...(failure && { failure: failureKind(failure), error: failure.error.kind, ...(isDiscreet(failure) && { errorMessage: wordsOf(failure) }) }),
+    ...(failure && {
+      failure: failureKind(failure),
+      error: failure.error.kind,
+      ...(isDiscreet(failure) && { errorMessage: wordsOf(failure) }),
+    }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
     ...(notes.length > 0 && { noteCodes: [...new Set(notes.map(({ code }) => code))] }),
@@ -80,7 +111,9 @@ function recordOf(
 /** The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and are left out. */
 function onlyCounts({ ext, ...counts }: Usage): Usage {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
-    const counted = Object.entries(fields).filter(([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key))
+    const counted = Object.entries(fields).filter(
+      ([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key),
+    )
     return counted.length > 0 ? [[protocol, { fields: Object.fromEntries(counted) }] as const] : []
   })
   return numbers.length > 0 ? { ...counts, ext: Object.fromEntries(numbers) } : counts

@@ -6,7 +6,16 @@ import { createTextReader } from '../sse/text.ts'
 import type { StreamTranslator as Translator } from '../translate/stream-translator.ts'
 import { AfterFinish } from './after-finish.ts'
 import { type Clock, createClock, ping } from './clock.ts'
-import { brokenOff, clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
+import {
+  brokenOff,
+  clientLeft,
+  failedStream,
+  mayRetry,
+  Refusal,
+  refusalOf,
+  refuse,
+  streamEndedEarly,
+} from './error.ts'
 
 type Chunk = string | Uint8Array
 type StreamTranslator = Translator<Chunk>
@@ -15,7 +24,12 @@ type StreamTranslator = Translator<Chunk>
  * An upstream that has begun to respond. `raw`: it speaks the caller's protocol, so that its frames pass. `idleMs`: the longest silence; 0:
  * no limit.
  */
-export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
+export type Source = {
+  translator: StreamTranslator
+  body: AsyncIterator<Chunk>
+  raw: boolean
+  idleMs: number
+}
 
 export type RelayOptions = {
   /** Of the caller. */
@@ -27,7 +41,9 @@ export type RelayOptions = {
   /** See `Frames`. After such a failure the body throws at its end, so that the host breaks the connection off. */
   breaksOff: Frames['breaksOff'] | false
   /** Gets what is sent. `whole` is awaited before the last chunk of a complete response is sent. */
-  keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
+  keeping?:
+    | { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> }
+    | undefined
   /** Aborts the upstream call, in any phase. */
   stop(reason: Refusal): void
   /** Called once at the end. `failure` absent: the response is complete. */
@@ -128,7 +144,9 @@ class RunningRelay implements Relay {
       let out: Chunk
       try {
         if (this.#givenUp) throw this.#givenUp
-        out = this.#source ? this.#onChunk(this.#source, await this.#waitForChunk(this.#source)) : this.#onStart(await this.#waitForStart())
+        out = this.#source
+          ? this.#onChunk(this.#source, await this.#waitForChunk(this.#source))
+          : this.#onStart(await this.#waitForStart())
       } catch (error) {
         if (this.#done && this.#givenUp) break
         out = this.#fail(error)
@@ -210,7 +228,8 @@ class RunningRelay implements Relay {
       const line = bytes.subarray(at, end)
       at = end
       const out = translator.push(line)
-      if (translator.error && !this.#committed) throw failedStream(translator.error, translator.notes)
+      if (translator.error && !this.#committed)
+        throw failedStream(translator.error, translator.notes)
       if (raw && translator.endedEarly) {
         if (!this.#committed) throw streamEndedEarly()
         this.#held.push(encoded(out))
@@ -295,7 +314,8 @@ class RunningRelay implements Relay {
     this.#failed = failure !== undefined
     // Of a response that ends properly with a failure, bytes of the same protocol have no error frame.
     const isPassedOn = this.#source?.raw && this.#source.translator.finished
-    if (failure && failure.error.kind !== 'cancelled' && !isPassedOn && this.#breaksAfter(failure)) this.#break = failure
+    if (failure && failure.error.kind !== 'cancelled' && !isPassedOn && this.#breaksAfter(failure))
+      this.#break = failure
     this.#clock.stop()
     this.#options.onEnd(failure, this.#source?.translator)
   }
@@ -303,7 +323,10 @@ class RunningRelay implements Relay {
 
 /** Reads what follows a complete response, so that its connection can be reused. Runs in the background. */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
-  const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), closeTimeoutMs)
+  const timer = setTimeout(
+    () => stop(refuse(502, 'internal', 'the upstream did not close the stream')),
+    closeTimeoutMs,
+  )
   const read = async () => {
     while (!(await body.next()).done);
   }
@@ -316,7 +339,11 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
 const isOver = ({ translator: { finished, endedEarly, error }, raw }: Source) =>
   finished || (raw && endedEarly) || (error !== undefined && !(raw && error.protocol !== undefined))
 
-const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : error ? failedStream(error) : streamEndedEarly())
+const cutOff = ({ finished, error }: StreamTranslator) => {
+  if (finished) return undefined
+  if (error) return failedStream(error)
+  return streamEndedEarly()
+}
 
 const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStream(error)
 
@@ -328,7 +355,9 @@ function broken(error: unknown): never {
 function plus(out: Chunk, more: Chunk): Chunk {
   if (more.length === 0) return out
   if (out.length === 0) return more
-  return typeof out === 'string' && typeof more === 'string' ? out + more : joined([encoded(out), encoded(more)])
+  return typeof out === 'string' && typeof more === 'string'
+    ? out + more
+    : joined([encoded(out), encoded(more)])
 }
 
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
@@ -338,7 +367,9 @@ function upToEnd(out: Uint8Array, after: string): Uint8Array {
   const rest = encoded(after.replace(/^\s*data:\s*\[DONE\]\s*/, ''))
   const end = endOfFrames(rest)
   const more = textOf(rest.subarray(0, end))
-  return /^(data|event)\s*:/m.test(more) && !more.includes('\ufffd') ? out.subarray(0, out.length - end) : out
+  return /^(data|event)\s*:/m.test(more) && !more.includes('\ufffd')
+    ? out.subarray(0, out.length - end)
+    : out
 }
 
 /** Some protocols send an error as two frames, of which only the second one ends the stream. */

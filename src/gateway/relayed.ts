@@ -9,7 +9,10 @@ type Exchange = { signal: GatewayRequest['signal']; trace: Trace }
  * The body of a streamed response. Records the exchange when the stream ends or the client disconnects. `onEnd`: called before.
  * @throws Refusal when the upstream failed before there was anything to send: it becomes the HTTP response, and is recorded there
  */
-export async function relayed(options: RelayOptions, { signal, trace }: Exchange): Promise<AsyncIterable<string | Uint8Array>> {
+export async function relayed(
+  options: RelayOptions,
+  { signal, trace }: Exchange,
+): Promise<AsyncIterable<string | Uint8Array>> {
   let started = false
   let early: Refusal | undefined
   const relay = createRelay({

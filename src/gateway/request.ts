@@ -24,7 +24,10 @@ export type GatewayRequest = {
 }
 
 /** What identifies the sender of a request. */
-export type ClientRequest = Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'query' | 'address' | 'local' | 'raw'>
+export type ClientRequest = Pick<
+  GatewayRequest,
+  'method' | 'path' | 'headers' | 'query' | 'address' | 'local' | 'raw'
+>
 
 /** `parsed`: the value, if a body parser of the application has read the body already. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
@@ -36,6 +39,14 @@ export type GatewayResponse = {
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array>
 }
 
-export function jsonResponse(body: unknown, headers: Headers = {}, write: (body: unknown) => string = JSON.stringify): GatewayResponse {
-  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: write(body) }
+export function jsonResponse(
+  body: unknown,
+  headers: Headers = {},
+  write: (body: unknown) => string = JSON.stringify,
+): GatewayResponse {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: write(body),
+  }
 }

@@ -1,5 +1,23 @@
-import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
-import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredResponses } from '../protocol.ts'
+import {
+  faultOf,
+  faultOfListing,
+  isVersion,
+  matchListing,
+  matchOf,
+  matchStored,
+  noSuch,
+  ruleOf,
+  tidied,
+  versionOf,
+} from '../address/paths.ts'
+import type {
+  Headers,
+  Operation,
+  Protocol,
+  RequestMatch,
+  StoredMatch,
+  StoredResponses,
+} from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
 import type { PassRoute } from './passing/pass.ts'
@@ -20,9 +38,21 @@ export type Route =
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
 /** A call about a stored response. */
-export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredResponses; requested: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
+export type StoredRoute = {
+  kind: 'stored'
+  protocol: Protocol
+  stored: StoredResponses
+  requested: StoredMatch
+  method: 'GET' | 'DELETE' | 'POST'
+}
 
-type RequestInfo = { method: string; query: URLSearchParams; headers: Headers; base: string; upgrades?: boolean }
+type RequestInfo = {
+  method: string
+  query: URLSearchParams
+  headers: Headers
+  base: string
+  upgrades?: boolean
+}
 
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
@@ -56,7 +86,11 @@ export function matchPath(raw: string, passPaths: PassPaths = () => undefined): 
  * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/`, `/client-config` unless the gateway
  * has a path of its own, and, without `hints`, paths that are only similar to an endpoint.
  */
-export function isClaimed(match: PathMatch, method: string, { mounted, hints = false }: { mounted: boolean; hints?: boolean }): boolean {
+export function isClaimed(
+  match: PathMatch,
+  method: string,
+  { mounted, hints = false }: { mounted: boolean; hints?: boolean },
+): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
   switch (match.kind) {
     case 'settings':
@@ -67,7 +101,10 @@ export function isClaimed(match: PathMatch, method: string, { mounted, hints = f
       return true
     case 'listing':
       // The model id is one segment: clients encode a slash in it.
-      return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(match.path) && !isForeignOperation(method, match.path)
+      return (
+        /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(match.path) &&
+        !isForeignOperation(method, match.path)
+      )
     case 'none':
       return hints && hasHint(match.path, method)
     case 'home':
@@ -81,21 +118,29 @@ export function isClaimed(match: PathMatch, method: string, { mounted, hints = f
 function hasHint(path: string, method: string): boolean {
   const fault = faultOf(path) ?? faultOfListing(path)
   if (!fault) return false
-  return matchOf(fault.path) ? method === 'POST' : matchListing(fault.path) ? method === 'GET' : true
+  if (matchOf(fault.path)) return method === 'POST'
+  if (matchListing(fault.path)) return method === 'GET'
+  return true
 }
 
 /** Is this an operation on a model that is not supported, and not a description of a model requested in a wrong way? */
-const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
+const isForeignOperation = (method: string, path: string): boolean =>
+  method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
-export function routeOf(match: PathMatch, { method, query, headers, base, upgrades }: RequestInfo): Route {
+export function routeOf(
+  match: PathMatch,
+  { method, query, headers, base, upgrades }: RequestInfo,
+): Route {
   const { path } = match
   const isRead = method === 'GET' || method === 'HEAD'
   if (match.kind === 'home' && isRead) return { kind: 'home' }
-  if (match.kind === 'settings' && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
+  if (match.kind === 'settings' && isRead)
+    return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
   if (match.kind === 'call') {
     const { protocol, found } = match
-    if (upgrades && method === 'GET' && found.operation === 'generate' && socketOf(protocol)) return { kind: 'socket', protocol }
+    if (upgrades && method === 'GET' && found.operation === 'generate' && socketOf(protocol))
+      return { kind: 'socket', protocol }
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }
     const { operation, ...requested } = found
     return { kind: operation, protocol, ...requested }
@@ -103,22 +148,34 @@ export function routeOf(match: PathMatch, { method, query, headers, base, upgrad
   if (match.kind === 'listing') {
     const protocol = dialectOf(path, headers, query)
     const { model } = match
-    if (isForeignOperation(method, path)) return { kind: 'wrong-path', protocol, message: noSuch(path) }
-    if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
+    if (isForeignOperation(method, path))
+      return { kind: 'wrong-path', protocol, message: noSuch(path) }
+    if (method !== 'GET' && method !== 'HEAD')
+      return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
   }
   if (match.kind === 'pass') {
     const protocol = dialectNear(path, headers, query)
     const wanted = passing.find(one => one === method)
-    return wanted ? { kind: 'pass', protocol, path, listed: match.listed, method: wanted } : { kind: 'wrong-method', protocol, allow: passing.join(', ') }
+    return wanted
+      ? { kind: 'pass', protocol, path, listed: match.listed, method: wanted }
+      : { kind: 'wrong-method', protocol, allow: passing.join(', ') }
   }
   const fault = faultOf(path) ?? faultOfListing(path)
   if (!fault)
     return match.kind === 'stored'
       ? storedOf(method, match.found)
-      : { kind: 'wrong-path', protocol: dialectNear(path, headers, query), message: noSuch(match.raw) }
+      : {
+          kind: 'wrong-path',
+          protocol: dialectNear(path, headers, query),
+          message: noSuch(match.raw),
+        }
   const message = `No such path: ${path}. ${ruleOf(fault.rule, versionOf(fault.path))} The right URL is ${base}${fault.path}`
-  return { kind: 'wrong-path', protocol: fault.protocol ?? dialectOf(fault.path, headers, query), message }
+  return {
+    kind: 'wrong-path',
+    protocol: fault.protocol ?? dialectOf(fault.path, headers, query),
+    message,
+  }
 }
 
 /** The protocol of a request to a path that several share, by headers and query. */
@@ -146,7 +203,9 @@ const [firstName] = Object.keys(protocols) as [keyof typeof protocols]
 function storedOf(method: string, found: Omit<StoredRoute, 'kind' | 'method'>): Route {
   const { protocol, requested } = found
   const allowed = methods[requested.part].find(one => one === method)
-  return allowed ? { kind: 'stored', method: allowed, ...found } : { kind: 'wrong-method', protocol, allow: methods[requested.part].join(', ') }
+  return allowed
+    ? { kind: 'stored', method: allowed, ...found }
+    : { kind: 'wrong-method', protocol, allow: methods[requested.part].join(', ') }
 }
 
 const passing = ['POST', 'GET', 'DELETE'] as const

@@ -13,18 +13,31 @@ import type { Opened } from './upstream/opened.ts'
  * `read`: begins to read the upstream's response, as a stream in the client's protocol. `isRead`: to its end. `signatures`: those to store, which
  * the events do not contain.
  */
-export type Stream = { opened: Opened; read(): Promise<Source>; stop: RelayOptions['stop']; isRead?: boolean; signatures?: Signatures }
+export type Stream = {
+  opened: Opened
+  read(): Promise<Source>
+  stop: RelayOptions['stop']
+  isRead?: boolean
+  signatures?: Signatures
+}
 
 /**
  * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves this one alone, and nothing was read.
  * @throws Refusal that the hook throws before it returns
  */
-export function changedStream({ hooks }: Service, { protocol, model }: Pick<Ask, 'protocol' | 'model'>, trace: Trace, stream: Stream): Source | undefined {
+export function changedStream(
+  { hooks }: Service,
+  { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
+  trace: Trace,
+  stream: Stream,
+): Source | undefined {
   const { onStream } = hooks
   const { name } = protocol
   if (!onStream || !isProtocolName(name)) return undefined
   const { identity = {}, request } = trace
-  const changed = guarded(() => onStream(eventsOf(stream, protocol, trace), { protocol: name, model, identity, request }))
+  const changed = guarded(() =>
+    onStream(eventsOf(stream, protocol, trace), { protocol: name, model, identity, request }),
+  )
   if (!changed) return undefined
   const { now, newId } = stream.opened.settings
   const taken: CanonicalEvent[] = []
@@ -33,7 +46,10 @@ export function changedStream({ hooks }: Service, { protocol, model }: Pick<Ask,
 }
 
 /** A protocol whose streams contain, at each frame, the events that were taken until then. */
-function readingFrom(taken: CanonicalEvent[], { shortcut: _, framing: __, ...protocol }: Protocol): Protocol {
+function readingFrom(
+  taken: CanonicalEvent[],
+  { shortcut: _, framing: __, ...protocol }: Protocol,
+): Protocol {
   const streamDecoder: Protocol['streamDecoder'] = {
     initial: () => ({ notes: [] }),
     step: (_state, _frame, emit) => taken.splice(0).forEach(emit),
@@ -43,7 +59,11 @@ function readingFrom(taken: CanonicalEvent[], { shortcut: _, framing: __, ...pro
 }
 
 /** A frame for each event. */
-async function* framesOf(events: AsyncIterable<CanonicalEvent>, taken: CanonicalEvent[], stream: Stream): AsyncGenerator<string, undefined> {
+async function* framesOf(
+  events: AsyncIterable<CanonicalEvent>,
+  taken: CanonicalEvent[],
+  stream: Stream,
+): AsyncGenerator<string, undefined> {
   try {
     for await (const event of events) {
       taken.push(event)
@@ -52,7 +72,8 @@ async function* framesOf(events: AsyncIterable<CanonicalEvent>, taken: Canonical
   } catch (thrown) {
     throw thrown instanceof Refusal ? thrown : hookFailed('onStream', thrown)
   } finally {
-    if (!stream.isRead) stream.stop(refuse(502, 'internal', 'the hook onStream has ended the stream'))
+    if (!stream.isRead)
+      stream.stop(refuse(502, 'internal', 'the hook onStream has ended the stream'))
   }
 }
 
@@ -65,18 +86,32 @@ function guarded<T>(act: () => T): T {
 }
 
 /** The events of a stream. Ends the upstream call when they are no longer read. @throws Refusal when the connection breaks, or is silent for too long */
-async function* eventsOf(stream: Stream, protocol: Protocol, trace: Trace): AsyncGenerator<CanonicalEvent, undefined> {
+async function* eventsOf(
+  stream: Stream,
+  protocol: Protocol,
+  trace: Trace,
+): AsyncGenerator<CanonicalEvent, undefined> {
   const { read, opened, stop } = stream
   const { translator, body, idleMs } = await read()
   const pending: CanonicalEvent[] = []
   const reader = createStreamReader(protocol, {}, event => {
     // As the upstream reported it, not as the client's protocol does.
-    pending.push(event.type === 'error' && translator.error ? { ...event, error: translator.error } : event)
+    pending.push(
+      event.type === 'error' && translator.error ? { ...event, error: translator.error } : event,
+    )
   })
   const afterFinish = new AfterFinish()
-  const chunks = opened.watched({ [Symbol.asyncIterator]: () => body }, () => afterFinish.idleMs(translator.finishes, idleMs))[Symbol.asyncIterator]()
+  const chunks = opened
+    .watched({ [Symbol.asyncIterator]: () => body }, () =>
+      afterFinish.idleMs(translator.finishes, idleMs),
+    )
+    [Symbol.asyncIterator]()
   try {
-    for (let next = await chunks.next(); !next.done && !afterFinish.isOver(); next = await chunks.next()) {
+    for (
+      let next = await chunks.next();
+      !next.done && !afterFinish.isOver();
+      next = await chunks.next()
+    ) {
       reader.push(translator.push(next.value))
       if (reader.seen.ended) break
       yield* pending.splice(0)

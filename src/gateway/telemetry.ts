@@ -1,4 +1,15 @@
-import { type Attributes, context, createNoopMeter, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type Attributes,
+  context,
+  createNoopMeter,
+  type Histogram,
+  metrics,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 import type { Headers } from '../protocol.ts'
 import type { UsageRecord } from './hooks.ts'
 import { createModelLabels } from './model-labels.ts'
@@ -16,7 +27,17 @@ export type Observed = {
 const scope = 'wireglot'
 
 /** Of an unknown vendor, the name of its protocol is used. */
-const attributesOf = ({ provider, protocolOut, protocolIn, requestedModel, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
+const attributesOf = ({
+  provider,
+  protocolOut,
+  protocolIn,
+  requestedModel,
+  modelServed,
+  channel,
+  stream,
+  status,
+  failure,
+}: UsageRecord): Attributes => ({
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': provider ?? protocolOut ?? protocolIn,
   'wireglot.protocol.in': protocolIn,
@@ -30,10 +51,20 @@ const attributesOf = ({ provider, protocolOut, protocolIn, requestedModel, model
 })
 
 /** Bucket bounds of the conventions. */
-const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
-const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+const seconds = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+]
+const tokens = [
+  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+  67_108_864,
+]
 
-type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram; labelOf: ReturnType<typeof createModelLabels> }
+type Instruments = {
+  duration: Histogram
+  firstByte: Histogram
+  usage: Histogram
+  labelOf: ReturnType<typeof createModelLabels>
+}
 
 /** Undefined: there is no metrics SDK. */
 function instruments(): Instruments | undefined {
@@ -42,9 +73,24 @@ function instruments(): Instruments | undefined {
   const histogram = (name: string, unit: string, description: string, bounds: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } })
   return {
-    duration: histogram('gen_ai.server.request.duration', 's', 'from the request to the last byte of the response', seconds),
-    firstByte: histogram('gen_ai.server.time_to_first_token', 's', 'from the request to the first byte of the response', seconds),
-    usage: histogram('gen_ai.client.token.usage', '{token}', 'tokens as the upstream counted them', tokens),
+    duration: histogram(
+      'gen_ai.server.request.duration',
+      's',
+      'from the request to the last byte of the response',
+      seconds,
+    ),
+    firstByte: histogram(
+      'gen_ai.server.time_to_first_token',
+      's',
+      'from the request to the first byte of the response',
+      seconds,
+    ),
+    usage: histogram(
+      'gen_ai.client.token.usage',
+      '{token}',
+      'tokens as the upstream counted them',
+      tokens,
+    ),
     labelOf: createModelLabels(),
   }
 }
@@ -59,7 +105,8 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
       return {
         headers() {
           const carried: Headers = {}
-          if (propagation.fields().length > 0) propagation.inject(trace.setSpan(context.active(), span), carried)
+          if (propagation.fields().length > 0)
+            propagation.inject(trace.setSpan(context.active(), span), carried)
           return carried
         },
         end(record) {
@@ -76,10 +123,16 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
 
 function count({ duration, firstByte, usage, labelOf }: Instruments, record: UsageRecord): void {
   const { channel, requestedModel, modelServed, failure } = record
-  const { 'gen_ai.request.model': _, 'gen_ai.response.model': __, ...attributes } = attributesOf(record)
+  const {
+    'gen_ai.request.model': _,
+    'gen_ai.response.model': __,
+    ...attributes
+  } = attributesOf(record)
   const isServed = failure === undefined
-  if (channel !== undefined && requestedModel !== undefined) attributes['gen_ai.request.model'] = labelOf(requestedModel, isServed)
-  if (modelServed !== undefined) attributes['gen_ai.response.model'] = labelOf(modelServed, isServed)
+  if (channel !== undefined && requestedModel !== undefined)
+    attributes['gen_ai.request.model'] = labelOf(requestedModel, isServed)
+  if (modelServed !== undefined)
+    attributes['gen_ai.response.model'] = labelOf(modelServed, isServed)
   duration.record(record.totalMs / 1000, attributes)
   if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
   const { input, output } = record.usage ?? {}

@@ -7,7 +7,13 @@ import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
-import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
+import {
+  createGateway,
+  type GatewayConfig,
+  type GatewayState,
+  type Hooks,
+  type Identity,
+} from '../gateway/gateway.ts'
 import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
 import { without } from '../kit/json/json.ts'
 import { createSessions } from '../sockets/sessions.ts'
@@ -90,13 +96,21 @@ const closeTimeoutMs = 1_000
  *   server.close()
  * })
  */
-export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: GatewayConfig, hooks?: Hooks<Raw>): ConnectGateway {
+export function gateway<Raw extends IncomingMessage = IncomingMessage>(
+  config?: GatewayConfig,
+  hooks?: Hooks<Raw>,
+): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
   let open = 0
-  const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
+  const handler = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    next?: (error?: unknown) => void,
+  ) => {
     const url = urlOf(request)
     const match = inner.match(url.pathname)
-    if (next && !inner.claims(match, request.method ?? 'GET', mountOf(request) !== '')) return next()
+    if (next && !inner.claims(match, request.method ?? 'GET', mountOf(request) !== ''))
+      return next()
     open++
     response.once('close', () => open--)
     const handle = (left: Stopper) => inner.handle(gatewayRequestOf(request, url, left), match)
@@ -116,9 +130,11 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
       socket.on('error', () => {})
       socket.once('close', () => left.abort())
       const handshake = gatewayRequestOf(request, url, left)
-      const sendPlain = (response: GatewayResponse) => send(response, request, responseOn(request, socket), left.signal)
+      const sendPlain = (response: GatewayResponse) =>
+        send(response, request, responseOn(request, socket), left.signal)
       const serve = async () => {
-        if (!sessions || !(await sessions.isReady())) return sendPlain(await inner.handle(handshake, match))
+        if (!sessions || !(await sessions.isReady()))
+          return sendPlain(await inner.handle(handshake, match))
         const response = await inner.handle({ ...handshake, upgrades: true }, match)
         if (response.status !== 101 || match.kind !== 'call') return sendPlain(response)
         sessions.open({ request, socket, head, handshake, left, protocol: match.protocol })
@@ -130,15 +146,21 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
       sessions?.close()
       await inner.close(graceMs)
       // The last bytes are not sent yet, or clients do not read them.
-      for (const end = Date.now() + closeTimeoutMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
+      for (const end = Date.now() + closeTimeoutMs; open > 0 && Date.now() < end; )
+        await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
     state: inner.state,
-    identify: (request: IncomingMessage) => inner.identify(gatewayRequestOf(request, urlOf(request), new Stopper())),
+    identify: (request: IncomingMessage) =>
+      inner.identify(gatewayRequestOf(request, urlOf(request), new Stopper())),
   })
 }
 
-async function respond(handle: (left: Stopper) => Promise<GatewayResponse>, request: Request, response: Response): Promise<void> {
+async function respond(
+  handle: (left: Stopper) => Promise<GatewayResponse>,
+  request: Request,
+  response: Response,
+): Promise<void> {
   const left = new Stopper()
   response.once('close', () => {
     if (!isDelivered(response)) left.abort()
@@ -151,7 +173,11 @@ function isDelivered({ writableFinished, writableEnded, stream }: Response): boo
   return writableFinished && writableEnded && !stream?.rstCode
 }
 
-function gatewayRequestOf(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
+function gatewayRequestOf(
+  request: Request,
+  { pathname, searchParams }: ReturnType<typeof urlOf>,
+  left: Stopper,
+): GatewayRequest {
   const headers = headersOf(request)
   return {
     method: request.method ?? 'GET',
@@ -177,17 +203,30 @@ function headersOf({ headers, httpVersionMajor }: Request): Record<string, strin
   return fields
 }
 
-async function send({ status, headers: given, body }: GatewayResponse, request: Request, response: Response, left: Signal): Promise<void> {
+async function send(
+  { status, headers: given, body }: GatewayResponse,
+  request: Request,
+  response: Response,
+  left: Signal,
+): Promise<void> {
   if (left.aborted) return
   const headers = response.stream ? withoutConnection(given, response) : given
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Encoded here: Node would encode a string twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    response.writeHead(status, status === 204 ? headers : Object.assign({}, headers, { 'content-length': bytes.byteLength }))
+    response.writeHead(
+      status,
+      status === 204 ? headers : Object.assign({}, headers, { 'content-length': bytes.byteLength }),
+    )
     if (request.method === 'HEAD') response.end()
     // Node sends a short latin1 string in one write with the head; otherwise bytes are faster.
     else if (bytes.byteLength < 16 * 1024 && isAscii(bytes))
-      response.end(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
+      response.end(
+        typeof body === 'string'
+          ? body
+          : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'),
+        'latin1',
+      )
     else response.end(bytes)
     return
   }
@@ -214,7 +253,10 @@ async function send({ status, headers: given, body }: GatewayResponse, request: 
 }
 
 /** HTTP/2 has no header `connection`. With `close` its session takes no further requests, and completes those in progress. */
-function withoutConnection(headers: Record<string, string>, response: Response): Record<string, string> {
+function withoutConnection(
+  headers: Record<string, string>,
+  response: Response,
+): Record<string, string> {
   const session = response.stream?.session
   if (headers['connection'] === 'close') response.once('finish', () => session?.close())
   return without(headers, ['connection'])
@@ -237,7 +279,8 @@ function breakOff(response: Response): void {
 
 /** Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have to normalize. */
 function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
-  if (/^(\/[\w:-][\w:.-]*)+$/.test(url)) return { pathname: url, searchParams: new URLSearchParams() }
+  if (/^(\/[\w:-][\w:.-]*)+$/.test(url))
+    return { pathname: url, searchParams: new URLSearchParams() }
   if (url.startsWith('/')) return new URL(`http://host${url}`)
   // Clients behind a proxy send the absolute URL.
   return new URL(URL.canParse(url) ? url : 'http://host')
@@ -265,7 +308,10 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
       request.on('data', push)
       request.on('end', () => chunks.end())
       request.on('error', error => chunks.fail(error))
-      request.on('close', () => request.readableEnded || chunks.fail(new Error('the client has gone')))
+      request.on(
+        'close',
+        () => request.readableEnded || chunks.fail(new Error('the client has gone')),
+      )
       // Middleware before us may have read it to its end, or paused it.
       if (request.readableEnded) chunks.end()
       else if (request.destroyed) chunks.fail(new Error('the client has gone'))
@@ -285,7 +331,10 @@ function baseOf(request: Request, headers: Record<string, string>): string {
   const { host } = headers
   const { socket } = request
   const mount = mountOf(request)
-  const scheme = ('encrypted' in socket && socket.encrypted) || headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+  const scheme =
+    ('encrypted' in socket && socket.encrypted) || headers['x-forwarded-proto'] === 'https'
+      ? 'https'
+      : 'http'
   return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
 }
 
@@ -294,7 +343,11 @@ function baseOf(request: Request, headers: Record<string, string>): string {
  * own name resolve to this machine (DNS rebinding).
  */
 function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
-  for (const name in headers) if (/^(forwarded|x-forwarded-.+|x-real-ip|via)$/.test(name)) return false
-  if (!/^(127(\.\d+){3}|\[::1\]|([\w-]+\.)*localhost)(:\d+)?$/i.test(headers['host'] ?? 'localhost')) return false
+  for (const name in headers)
+    if (/^(forwarded|x-forwarded-.+|x-real-ip|via)$/.test(name)) return false
+  if (
+    !/^(127(\.\d+){3}|\[::1\]|([\w-]+\.)*localhost)(:\d+)?$/i.test(headers['host'] ?? 'localhost')
+  )
+    return false
   return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')
 }

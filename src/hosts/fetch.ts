@@ -43,12 +43,20 @@ export type FetchGateway = {
  * const gateway = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
  * console.log((await gateway('http://localhost/v1/models')).status) // 200
  */
-export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
+export function fetchGateway(
+  config?: GatewayConfig,
+  hooks?: Hooks<Request>,
+  { basePath = '' }: { basePath?: string } = {},
+): FetchGateway {
   const inner = createGateway(config, hooks)
-  if (inner.localOnly && config !== undefined) throw new ConfigError('keys', 'expected keys, or "auth": "none"')
+  if (inner.localOnly && config !== undefined)
+    throw new ConfigError('keys', 'expected keys, or "auth": "none"')
   const prefix = basePath.replace(/(?<!\/)\/+$/, '')
   const handler = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
-    const request = typeof input === 'string' || input instanceof URL || isInit(init) ? new Request(input, init) : input
+    const request =
+      typeof input === 'string' || input instanceof URL || isInit(init)
+        ? new Request(input, init)
+        : input
     const { pathname, searchParams, origin } = new URL(request.url)
     const left = new AbortController()
     const leave = () => left.abort()
@@ -61,7 +69,10 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { b
       headers: Object.fromEntries(request.headers),
       body: { bytes: bytesOf(request, leave) },
       signal: left.signal,
-      base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
+      base:
+        (request.headers.get('x-forwarded-proto') === 'https'
+          ? origin.replace(/^http:/, 'https:')
+          : origin) + prefix,
       // Without a configuration there is only the demo, which anybody may use.
       local: config === undefined,
       raw: request,
@@ -73,12 +84,22 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { b
 
 /** Servers pass values of their own as second argument: the environment, the parameters of a route. */
 function isInit(value: unknown): value is RequestInit {
-  return typeof value === 'object' && value !== null && ['method', 'headers', 'body', 'signal'].some(key => key in value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['method', 'headers', 'body', 'signal'].some(key => key in value)
+  )
 }
 
-function responseOf({ status, headers, body }: GatewayResponse, { method }: Request, leave: () => void): Response {
-  if (method === 'HEAD' || status === 204 || status === 205) return new Response(null, { status, headers })
-  if (typeof body === 'string' || body instanceof Uint8Array) return new Response(body, { status, headers })
+function responseOf(
+  { status, headers, body }: GatewayResponse,
+  { method }: Request,
+  leave: () => void,
+): Response {
+  if (method === 'HEAD' || status === 204 || status === 205)
+    return new Response(null, { status, headers })
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    return new Response(body, { status, headers })
   const encoder = new TextEncoder()
   const iterator = body[Symbol.asyncIterator]()
   const stream = new ReadableStream<Uint8Array>(
@@ -102,9 +123,17 @@ function responseOf({ status, headers, body }: GatewayResponse, { method }: Requ
  * What is not read is left to the server: to cancel it closes the connection in some hosts, before the response is sent, and is an uncaught
  * error in others.
  */
-async function* bytesOf({ body, bodyUsed }: Request, leave: () => void): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  { body, bodyUsed }: Request,
+  leave: () => void,
+): AsyncGenerator<Uint8Array> {
   if (!body) return
-  if (bodyUsed || body.locked) throw refuse(500, 'internal', 'the application has read the body before the gateway: let it read `request.clone()`')
+  if (bodyUsed || body.locked)
+    throw refuse(
+      500,
+      'internal',
+      'the application has read the body before the gateway: let it read `request.clone()`',
+    )
   const reader = body.getReader()
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {

@@ -1,5 +1,10 @@
 import { type RequestListener, Server } from 'node:http'
-import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2'
+import type {
+  Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  ServerHttp2Session,
+} from 'node:http2'
 import type { Socket } from 'node:net'
 
 /** What an HTTP/2 client without TLS sends first. No request of HTTP/1.1 begins with it. */
@@ -24,7 +29,10 @@ export type ServerOptions = {
  * const server = createServer(handler)
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createServer(listener: RequestListener, { maxConcurrentStreams = 128 }: ServerOptions = {}): Server {
+export function createServer(
+  listener: RequestListener,
+  { maxConcurrentStreams = 128 }: ServerOptions = {},
+): Server {
   return new OnePortServer(listener, maxConcurrentStreams)
 }
 
@@ -67,7 +75,12 @@ class OnePortServer extends Server {
     const forget = () => {
       this.#silent.delete(socket)
       socket.setTimeout(0)
-      socket.off('data', take).off('timeout', destroy).off('error', destroy).off('end', destroy).off('close', forget)
+      socket
+        .off('data', take)
+        .off('timeout', destroy)
+        .off('error', destroy)
+        .off('end', destroy)
+        .off('close', forget)
     }
     const destroy = () => void socket.destroy()
     const take = (chunk: Buffer) => {
@@ -87,7 +100,12 @@ class OnePortServer extends Server {
     }
     this.#silent.add(socket)
     socket.setTimeout(this.headersTimeout)
-    socket.on('data', take).on('timeout', destroy).on('error', destroy).on('end', destroy).on('close', forget)
+    socket
+      .on('data', take)
+      .on('timeout', destroy)
+      .on('error', destroy)
+      .on('end', destroy)
+      .on('close', forget)
   }
 
   #asHttp2(socket: Socket): void {
@@ -101,10 +119,13 @@ class OnePortServer extends Server {
   /** Loaded with the first connection that needs it, because most servers never do. */
   #createHttp2(): Http2Server | undefined {
     const settings = { maxConcurrentStreams: this.#maxConcurrentStreams }
-    const http2 = process.getBuiltinModule('node:http2').createServer({ settings }, (request, response) => {
-      if (this.requestTimeout > 0 && !request.stream.endAfterHeaders) limitBody(request, response, this.requestTimeout)
-      this.#listener(request as never, response as never)
-    })
+    const http2 = process
+      .getBuiltinModule('node:http2')
+      .createServer({ settings }, (request, response) => {
+        if (this.requestTimeout > 0 && !request.stream.endAfterHeaders)
+          limitBody(request, response, this.requestTimeout)
+        this.#listener(request as never, response as never)
+      })
     http2.on('session', session => {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
@@ -116,7 +137,11 @@ class OnePortServer extends Server {
 }
 
 /** Ends a request whose body has not arrived in time, as a server of HTTP/1.1 does by its `requestTimeout`. */
-function limitBody({ stream }: Http2ServerRequest, response: Http2ServerResponse, timeoutMs: number): void {
+function limitBody(
+  { stream }: Http2ServerRequest,
+  response: Http2ServerResponse,
+  timeoutMs: number,
+): void {
   const timer = setTimeout(() => {
     if (stream.destroyed || stream.state.remoteClose) return
     if (response.headersSent) stream.close(response.writableEnded ? codes.none : codes.cancel)

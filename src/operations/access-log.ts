@@ -12,7 +12,10 @@ type Line = (line: string) => void
  * A logger that writes one line per request to `out`, and warnings and errors to `err`. The line holds no text of the conversation and no
  * secret. `seen`: gets the record of each request too.
  */
-export function createAccessLog(format: LogFormat, { out, err, seen }: { out: Line; err: Line; seen?: (record: UsageRecord) => void }): Logger {
+export function createAccessLog(
+  format: LogFormat,
+  { out, err, seen }: { out: Line; err: Line; seen?: (record: UsageRecord) => void },
+): Logger {
   const warnings = loggerTo(err)
   return {
     ...warnings,
@@ -27,7 +30,22 @@ export function createAccessLog(format: LogFormat, { out, err, seen }: { out: Li
 }
 
 function fieldsOf(record: UsageRecord): object {
-  const { time, requestId, key, protocolIn, protocolOut, requestedModel, modelServed, channel, status, usage, firstByteMs, totalMs, attempts, failure } = record
+  const {
+    time,
+    requestId,
+    key,
+    protocolIn,
+    protocolOut,
+    requestedModel,
+    modelServed,
+    channel,
+    status,
+    usage,
+    firstByteMs,
+    totalMs,
+    attempts,
+    failure,
+  } = record
   return {
     time,
     requestId,
@@ -49,13 +67,27 @@ function fieldsOf(record: UsageRecord): object {
 
 /** Time, status, key, protocols, model and channel, tokens, milliseconds. */
 export function prettyLine(record: UsageRecord): string {
-  const { time, key, protocolIn, protocolOut = protocolIn, requestedModel, channel, status, usage, totalMs, attempts, failure } = record
+  const {
+    time,
+    key,
+    protocolIn,
+    protocolOut = protocolIn,
+    requestedModel,
+    channel,
+    status,
+    usage,
+    totalMs,
+    attempts,
+    failure,
+  } = record
   const words = [
     time.slice(11, 19),
     String(status),
     key ?? '-',
     protocolIn === protocolOut ? protocolIn : `${protocolIn}→${protocolOut}`,
-    requestedModel === undefined ? '-' : `${printable(requestedModel)}${channel === undefined ? '' : `@${channel}`}`,
+    requestedModel === undefined
+      ? '-'
+      : `${printable(requestedModel)}${channel === undefined ? '' : `@${channel}`}`,
     usage ? `${usage.input ?? '?'}→${usage.output ?? '?'} tokens` : '-',
     `${totalMs} ms`,
   ]

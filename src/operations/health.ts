@@ -1,7 +1,11 @@
 import type { GatewayState } from '../gateway/gateway.ts'
 
 /** The state of a process that serves a gateway. `reloadError`: why the last change of the configuration was not used. `records`: of the usage records; absent: none are kept. */
-export type Readiness = { gateway: GatewayState; reloadError?: string | undefined; records?: object | undefined }
+export type Readiness = {
+  gateway: GatewayState
+  reloadError?: string | undefined
+  records?: object | undefined
+}
 
 /** `status`: of the HTTP response. */
 export type HealthReport = { status: 200 | 503; body: object }

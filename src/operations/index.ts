@@ -54,15 +54,21 @@ export function createOperations(options: OperationsOptions): Operations {
       const path = url.split('?', 1)[0]
       if (path !== '/health' && path !== '/ready' && path !== '/metrics') return false
       const send = (status: number, type: string, body: string) => {
-        response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) })
+        response.writeHead(status, {
+          'content-type': type,
+          'cache-control': 'no-store',
+          'content-length': Buffer.byteLength(body),
+        })
         response.end(method === 'HEAD' ? undefined : body)
       }
       if (method !== 'GET' && method !== 'HEAD') {
         response.setHeader('allow', 'GET, HEAD')
         send(405, 'application/json', '{"error":{"message":"expected GET"}}')
-      } else if (path === '/metrics') void metrics.text().then(({ type, body }) => send(200, type, body))
+      } else if (path === '/metrics')
+        void metrics.text().then(({ type, body }) => send(200, type, body))
       else {
-        const { status, body } = path === '/health' ? health() : ready({ ...more(), gateway: state() })
+        const { status, body } =
+          path === '/health' ? health() : ready({ ...more(), gateway: state() })
         send(status, 'application/json', JSON.stringify(body))
       }
       return true

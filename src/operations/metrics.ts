@@ -12,7 +12,7 @@ export type Metrics = {
 
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** `state`: of the gateway at this moment. Labels have few values. Long because it declares every metric. */
+/** `state`: of the gateway at this moment. Labels have few values. */
 export function createMetrics(state: () => GatewayState): Metrics {
   const registry = new Registry()
   const labelOf = createModelLabels()
@@ -29,7 +29,12 @@ export function createMetrics(state: () => GatewayState): Metrics {
     labelNames: ['channel', 'model', 'type'],
     registers,
   })
-  const failures = new Counter({ name: 'wireglot_failures_total', help: 'Failed requests, by what failed', labelNames: ['channel', 'kind'], registers })
+  const failures = new Counter({
+    name: 'wireglot_failures_total',
+    help: 'Failed requests, by what failed',
+    labelNames: ['channel', 'kind'],
+    registers,
+  })
   const firstByte = new Histogram({
     name: 'wireglot_time_to_first_byte_seconds',
     help: 'Time to the first byte of the response',
@@ -59,11 +64,21 @@ export function createMetrics(state: () => GatewayState): Metrics {
     registers,
     collect() {
       this.reset()
-      for (const { name, breaker } of state().channels) this.set({ channel: name }, { closed: 1, probing: 0.5, open: 0 }[breaker])
+      for (const { name, breaker } of state().channels)
+        this.set({ channel: name }, { closed: 1, probing: 0.5, open: 0 }[breaker])
     },
   })
   return {
-    count({ protocolIn, channel = 'none', modelServed, status, usage, firstByteMs, totalMs, failure }) {
+    count({
+      protocolIn,
+      channel = 'none',
+      modelServed,
+      status,
+      usage,
+      firstByteMs,
+      totalMs,
+      failure,
+    }) {
       const model = modelServed === undefined ? 'none' : labelOf(modelServed, failure === undefined)
       requests.add([protocolIn, channel, model, String(status)], 1)
       duration.observe({ channel }, totalMs / 1000)

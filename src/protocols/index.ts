@@ -5,7 +5,15 @@ import { type GeminiLevel, type GeminiOptions, generateContent } from './generat
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
-export type { ChatCompletionsOptions, ConverseFamily, ConverseOptions, GeminiLevel, GeminiOptions, MessagesOptions, ResponsesOptions }
+export type {
+  ChatCompletionsOptions,
+  ConverseFamily,
+  ConverseOptions,
+  GeminiLevel,
+  GeminiOptions,
+  MessagesOptions,
+  ResponsesOptions,
+}
 
 /** Every protocol this library speaks. A new one is one folder next to these, and one line here. */
 export const protocols = {
@@ -36,7 +44,9 @@ export type MappingOptions = {
 }
 
 /** Those of them that can be written down in a configuration: all but functions. */
-export type WrittenOptions = { [Group in keyof MappingOptions]: WrittenOnly<NonNullable<MappingOptions[Group]>> } & Pick<CodecOptions, 'foreignSignatures'>
+export type WrittenOptions = {
+  [Group in keyof MappingOptions]: WrittenOnly<NonNullable<MappingOptions[Group]>>
+} & Pick<CodecOptions, 'foreignSignatures'>
 
 /** In the order of the registry. */
 export const protocolNames = Object.keys(protocols) as ProtocolName[]

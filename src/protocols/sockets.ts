@@ -6,4 +6,5 @@ import { socket as responses } from './responses/socket.ts'
 export const sockets: Partial<Record<ProtocolName, SocketWire>> = { responses }
 
 /** Undefined: the protocol is not spoken over WebSocket. */
-export const socketOf = ({ name }: { name: string }): SocketWire | undefined => (Object.hasOwn(sockets, name) ? sockets[name as ProtocolName] : undefined)
+export const socketOf = ({ name }: { name: string }): SocketWire | undefined =>
+  Object.hasOwn(sockets, name) ? sockets[name as ProtocolName] : undefined

@@ -46,14 +46,25 @@ export type WireInput = {
 }
 
 /** A request body of the protocol, or a value whose type says nothing about it, such as the result of `JSON.parse`. */
-export type RequestInput<Body, From extends ProtocolName> = IsUntyped<Body> extends true ? Body : WireInput[From]['request']
+export type RequestInput<Body, From extends ProtocolName> =
+  IsUntyped<Body> extends true ? Body : WireInput[From]['request']
 
 /** A response of the protocol, the body of an error, or a value whose type says nothing about it. */
 export type ResponseInput<Body, From extends ProtocolName> =
-  IsUntyped<Body> extends true ? Body : WireInput[From]['response'] | Wire[From]['response'] | Wire[From]['error']
+  IsUntyped<Body> extends true
+    ? Body
+    : WireInput[From]['response'] | Wire[From]['response'] | Wire[From]['error']
 
 /** `unknown`, `any`, `object` and objects with any keys. */
-type IsUntyped<T> = unknown extends T ? true : T extends object ? (string extends keyof T ? true : [keyof T] extends [never] ? IsNoLiteral<T> : false) : false
+type IsUntyped<T> = unknown extends T
+  ? true
+  : T extends object
+    ? string extends keyof T
+      ? true
+      : [keyof T] extends [never]
+        ? IsNoLiteral<T>
+        : false
+    : false
 
 /** The literal `{}` is a body without fields. */
 type IsNoLiteral<T> = string extends T ? false : true
@@ -62,7 +73,13 @@ type IsNoLiteral<T> = string extends T ? false : true
 type Loose<T> = T extends readonly (infer Item)[]
   ? readonly Loose<Item>[]
   : T extends object
-    ? { [Key in keyof T]: unknown extends T[Key] ? Any : Key extends 'type' ? LooseType<T[Key]> : Loose<T[Key]> } & LooseRules<T>
+    ? {
+        [Key in keyof T]: unknown extends T[Key]
+          ? Any
+          : Key extends 'type'
+            ? LooseType<T[Key]>
+            : Loose<T[Key]>
+      } & LooseRules<T>
     : T
 
 /**

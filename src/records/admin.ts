@@ -4,7 +4,19 @@ import type { GatewayState } from '../gateway/gateway.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { Database } from './database.ts'
 import { RecordQuery, text, UsageQuery } from './filters.ts'
-import { type ApiResponse, bodyOf, createComparison, found, ok, Refused, refuseOtherSites, sendJson, shownKey, stepsOf, valid } from './json-calls.ts'
+import {
+  type ApiResponse,
+  bodyOf,
+  createComparison,
+  found,
+  ok,
+  Refused,
+  refuseOtherSites,
+  sendJson,
+  shownKey,
+  stepsOf,
+  valid,
+} from './json-calls.ts'
 import { KeyError, type Keys } from './keys.ts'
 import { type Price, type Prices, priceOf } from './prices.ts'
 import { findRecords, sumUsage } from './queries.ts'
@@ -14,12 +26,23 @@ import type { Writer } from './writer.ts'
 export type AdminSources = {
   state(): GatewayState
   /** The configured models. `model`: the upstream's name. None: every id goes to all channels. */
-  models?(): readonly { id: string; aliases: readonly string[]; channels: readonly { name: string; model: string }[] }[]
+  models?(): readonly {
+    id: string
+    aliases: readonly string[]
+    channels: readonly { name: string; model: string }[]
+  }[]
   /** Checks a channel with one of its models, by the upstream's name. Undefined: there is no such channel. */
   verify?(channel: string, model: string): Promise<object | undefined>
 }
 
-type Parts = AdminSources & { database: Database; keys: Keys; writer: Writer; adminKey: string; prices(): Prices; warn(details: object, message: string): void }
+type Parts = AdminSources & {
+  database: Database
+  keys: Keys
+  writer: Writer
+  adminKey: string
+  prices(): Prices
+  warn(details: object, message: string): void
+}
 
 /** Handles the paths under `/admin/`. False: another path. */
 export type Admin = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -40,7 +63,9 @@ const limits = {
 const NewKey = z.strictObject({ name: z.string(), ...z.object(limits).partial().shape })
 const ChangedKey = z.strictObject({
   disabled: z.boolean().optional(),
-  ...(Object.fromEntries(Object.entries(limits).map(([name, type]) => [name, type.nullable().optional()])) as {
+  ...(Object.fromEntries(
+    Object.entries(limits).map(([name, type]) => [name, type.nullable().optional()]),
+  ) as {
     [Name in keyof typeof limits]: z.ZodOptional<z.ZodNullable<(typeof limits)[Name]>>
   }),
 })
@@ -56,7 +81,8 @@ export function createAdmin(parts: Parts): Admin {
     const { url = '' } = request
     if (!url.startsWith('/admin/')) return false
     sendJson(response, handle(request, parts, isAdmin), error => {
-      if (error instanceof KeyError) return { status: statusOf[error.reason], body: { error: { message: error.message } } }
+      if (error instanceof KeyError)
+        return { status: statusOf[error.reason], body: { error: { message: error.message } } }
       parts.warn({ error }, 'a call of the admin API failed')
       return { status: 503, body: { error: { message: 'the database cannot be reached' } } }
     })
@@ -66,7 +92,11 @@ export function createAdmin(parts: Parts): Admin {
 
 const statusOf = { taken: 409, missing: 404, invalid: 400 }
 
-async function handle(request: IncomingMessage, parts: Parts, isAdmin: (shown: string | undefined) => boolean): Promise<ApiResponse> {
+async function handle(
+  request: IncomingMessage,
+  parts: Parts,
+  isAdmin: (shown: string | undefined) => boolean,
+): Promise<ApiResponse> {
   refuseOtherSites(request)
   if (!isAdmin(shownKey(request))) throw new Refused(401, 'the admin key is missing or wrong')
   const {
@@ -77,9 +107,18 @@ async function handle(request: IncomingMessage, parts: Parts, isAdmin: (shown: s
   const route = `${request.method} ${resource}${name === undefined ? '' : '/name'}${action === undefined ? '' : `/${action}`}`
   switch (route) {
     case 'GET state':
-      return ok({ ...parts.state(), droppedRecords: writer.dropped(), waitingRecords: writer.waiting() })
+      return ok({
+        ...parts.state(),
+        droppedRecords: writer.dropped(),
+        waitingRecords: writer.waiting(),
+      })
     case 'GET models':
-      return ok({ models: found(parts.models?.()).map(model => ({ ...model, channels: model.channels.map(channel => priced(channel, parts.prices())) })) })
+      return ok({
+        models: found(parts.models?.()).map(model => ({
+          ...model,
+          channels: model.channels.map(channel => priced(channel, parts.prices())),
+        })),
+      })
     case 'POST channels/name/verify': {
       const { model } = valid(Verified, await bodyOf(request))
       return ok(found(await parts.verify?.(name ?? '', model)))
@@ -112,7 +151,10 @@ async function handle(request: IncomingMessage, parts: Parts, isAdmin: (shown: s
   }
 }
 
-function priced<Channel extends { model: string }>(channel: Channel, prices: Prices): Channel & { price?: Price } {
+function priced<Channel extends { model: string }>(
+  channel: Channel,
+  prices: Prices,
+): Channel & { price?: Price } {
   const price = priceOf(channel.model, prices)
   return { ...channel, ...(price && { price }) }
 }

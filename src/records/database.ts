@@ -84,7 +84,10 @@ export type Period = keyof typeof periods
 /** `detail`: a `RecordDetail` as JSON. `id`, `time`: of its record. */
 export type DetailRow = { id: string; time: number; detail: string }
 
-export type Tables = { records: RecordRow; keys: KeyRow; details: DetailRow } & Record<Period, SumRow>
+export type Tables = { records: RecordRow; keys: KeyRow; details: DetailRow } & Record<
+  Period,
+  SumRow
+>
 
 export type Database = {
   /** The tables, when they are up to date. @throws Error if the database cannot be reached */
@@ -107,8 +110,14 @@ export type Location = { file: string } | { url: string }
  */
 export async function openDatabase(location: Location, warn: Warn = () => {}): Promise<Database> {
   const isEmbedded = 'file' in location
-  const { Kysely, CamelCasePlugin, CompiledQuery } = await load(isEmbedded ? 'libsql' : 'pg', () => import('kysely'))
-  const db = new Kysely<Tables>({ dialect: isEmbedded ? await embedded(location.file) : await postgres(location.url), plugins: [new CamelCasePlugin()] })
+  const { Kysely, CamelCasePlugin, CompiledQuery } = await load(
+    isEmbedded ? 'libsql' : 'pg',
+    () => import('kysely'),
+  )
+  const db = new Kysely<Tables>({
+    dialect: isEmbedded ? await embedded(location.file) : await postgres(location.url),
+    plugins: [new CamelCasePlugin()],
+  })
   let prepared: Promise<Kysely<Tables>> | undefined
   let isReached = false
   const ready = () => {
@@ -125,19 +134,26 @@ export async function openDatabase(location: Location, warn: Warn = () => {}): P
     return prepared
   }
   await ready().catch(async (error: unknown) => {
-    if (isAway(error)) return warn({ error }, 'the database of records cannot be reached: requests are served all the same')
+    if (isAway(error))
+      return warn(
+        { error },
+        'the database of records cannot be reached: requests are served all the same',
+      )
     await db.destroy()
     throw error
   })
   const insertions = (rows: readonly RecordRow[]) =>
-    (isEmbedded ? inPowersOfTwo(rows) : [rows]).map(some => CompiledQuery.raw(insertText(some, isEmbedded), valuesOf(some)))
+    (isEmbedded ? inPowersOfTwo(rows) : [rows]).map(some =>
+      CompiledQuery.raw(insertText(some, isEmbedded), valuesOf(some)),
+    )
   return { ready, wasReached: () => isReached, insertions, close: () => db.destroy() }
 }
 
 /** The embedded database keeps its prepared statements: so it needs ten of them, not one for each number of rows. */
 function inPowersOfTwo<Row>(rows: readonly Row[]): Row[][] {
   const parts: Row[][] = []
-  for (let at = 0; at < rows.length; at += parts.at(-1)?.length ?? 0) parts.push(rows.slice(at, at + 2 ** Math.floor(Math.log2(rows.length - at))))
+  for (let at = 0; at < rows.length; at += parts.at(-1)?.length ?? 0)
+    parts.push(rows.slice(at, at + 2 ** Math.floor(Math.log2(rows.length - at))))
   return parts
 }
 
@@ -150,7 +166,9 @@ function valuesOf(rows: readonly RecordRow[]): unknown[] {
 
 /** The rows have their fields in the same order. */
 function insertText([first, ...others]: readonly RecordRow[], isEmbedded: boolean): string {
-  const columns = Object.keys(first ?? {}).map(name => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+  const columns = Object.keys(first ?? {}).map(name =>
+    name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+  )
   let number = 0
   const values = () => `(${columns.map(() => (isEmbedded ? '?' : `$${++number}`)).join(',')})`
   return `insert into records (${columns.join(',')}) values ${[first, ...others].map(values).join(',')}`
@@ -160,7 +178,15 @@ function insertText([first, ...others]: readonly RecordRow[], isEmbedded: boolea
 function isAway(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   return (
-    ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN', '57P03', '53300'].includes(code ?? '') || /timeout|terminated/.test(message ?? '')
+    [
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'EAI_AGAIN',
+      '57P03',
+      '53300',
+    ].includes(code ?? '') || /timeout|terminated/.test(message ?? '')
   )
 }
 
@@ -173,9 +199,16 @@ async function postgres(url: string): Promise<Dialect> {
   const { default: pg } = await load('pg', () => import('pg'))
   const { builtins } = pg.types
   const types = {
-    getTypeParser: (id: number, format?: 'text' | 'binary') => (id === builtins.INT8 || id === builtins.NUMERIC ? Number : pg.types.getTypeParser(id, format)),
+    getTypeParser: (id: number, format?: 'text' | 'binary') =>
+      id === builtins.INT8 || id === builtins.NUMERIC ? Number : pg.types.getTypeParser(id, format),
   }
-  const pool = new pg.Pool({ connectionString: url, max: 4, connectionTimeoutMillis: 5_000, query_timeout: 10_000, types: types as typeof pg.types })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 4,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+    types: types as typeof pg.types,
+  })
   // A connection that breaks is replaced. Nothing handles the error events of the pool and of a connection in use: they would end the process.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
@@ -183,9 +216,15 @@ async function postgres(url: string): Promise<Dialect> {
 }
 
 /** `driver`: the package that records need next to kysely. */
-async function load<Module>(driver: 'libsql' | 'pg', importing: () => Promise<Module>): Promise<Module> {
+async function load<Module>(
+  driver: 'libsql' | 'pg',
+  importing: () => Promise<Module>,
+): Promise<Module> {
   return importing().catch((error: unknown) => {
-    throw new Error(`records and keys of clients need the packages kysely and ${driver}: npm install kysely ${driver}`, { cause: error })
+    throw new Error(
+      `records and keys of clients need the packages kysely and ${driver}: npm install kysely ${driver}`,
+      { cause: error },
+    )
   })
 }
 
@@ -214,7 +253,10 @@ const steps: readonly string[][] = [
       tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
       expires_at bigint, disabled integer not null, created_at bigint not null)`,
   ],
-  ['create table details (id text primary key, time bigint not null, detail text not null)', 'create index details_time on details (time)'],
+  [
+    'create table details (id text primary key, time bigint not null, detail text not null)',
+    'create index details_time on details (time)',
+  ],
   // Most records are of requests that succeeded, and cost nothing here.
   [
     'create index records_failures on records (time) where failure is not null',

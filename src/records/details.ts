@@ -46,7 +46,10 @@ const everyMs = 500
 const deleteEveryMs = 60_000
 
 /** Collects the details of requests that failed or took several attempts, and with `keepBodies` of all. `emit`: gets those of a finished request; its notes follow. */
-export function collectDetails(keepBodies: boolean, emit: (id: string, time: number, detail: RecordDetail) => void): DetailHooks {
+export function collectDetails(
+  keepBodies: boolean,
+  emit: (id: string, time: number, detail: RecordDetail) => void,
+): DetailHooks {
   const pending = new Map<string, RecordDetail>()
   let last: { id: string; detail: RecordDetail } | undefined
   return {
@@ -57,9 +60,13 @@ export function collectDetails(keepBodies: boolean, emit: (id: string, time: num
         status: failure.status,
         failure: failure.kind,
         message: failure.message,
-        ...(keepBodies && failure.upstreamMessage !== undefined && { upstreamMessage: withoutSecrets(failure.upstreamMessage) }),
+        ...(keepBodies &&
+          failure.upstreamMessage !== undefined && {
+            upstreamMessage: withoutSecrets(failure.upstreamMessage),
+          }),
       }
-      if (detail.attempts.length < mostAttempts) detail.attempts.push({ channel, model, protocol, ms, ...failed })
+      if (detail.attempts.length < mostAttempts)
+        detail.attempts.push({ channel, model, protocol, ms, ...failed })
       if (keepBodies) detail.request = shortened(body)
     },
     onUsage({ requestId, time, failure }) {
@@ -72,20 +79,29 @@ export function collectDetails(keepBodies: boolean, emit: (id: string, time: num
       emit(requestId, Date.parse(time), detail)
     },
     onNotes(notes, { requestId }) {
-      if (last?.id === requestId) last.detail.notes = notes.slice(0, mostNotes).map(({ kind, code, path, reason }) => ({ kind, code, path, reason }))
+      if (last?.id === requestId)
+        last.detail.notes = notes
+          .slice(0, mostNotes)
+          .map(({ kind, code, path, reason }) => ({ kind, code, path, reason }))
     },
   }
 }
 
-/** Keeps details in the database. They are less important than records: a database that is away for long loses them. Long because its functions share what is waiting. */
+/** Keeps details in the database. They are less important than records: a database that is away for long loses them. */
 export function createDetails(
   database: Database,
-  { keepBodies = false, keepDays }: { keepBodies?: boolean | undefined; keepDays?: number | undefined },
+  {
+    keepBodies = false,
+    keepDays,
+  }: { keepBodies?: boolean | undefined; keepDays?: number | undefined },
 ): Details {
   let waiting: { id: string; time: number; detail: RecordDetail }[] = []
   let size = 0
   let writing: Promise<void> | undefined
-  const timers = [setInterval(() => void writeWaiting(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  const timers = [
+    setInterval(() => void writeWaiting(), everyMs),
+    setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs),
+  ]
   for (const timer of timers) timer.unref?.()
 
   async function flush(): Promise<void> {
@@ -136,7 +152,11 @@ export function createDetails(
     async find(id) {
       await flush()
       const db = await database.ready()
-      const row = await db.selectFrom('details').select('detail').where('id', '=', id).executeTakeFirst()
+      const row = await db
+        .selectFrom('details')
+        .select('detail')
+        .where('id', '=', id)
+        .executeTakeFirst()
       return row && (JSON.parse(row.detail) as RecordDetail)
     },
     async close() {
@@ -151,14 +171,21 @@ const sizeOf = ({ request }: RecordDetail) => 1000 + (request?.text.length ?? 0)
 
 function shortened(body: string | Uint8Array): { text: string; isCut: boolean } {
   // A character has up to four bytes, so this is enough.
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, longestBody * 4))
+  const text =
+    typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, longestBody * 4))
   // PostgreSQL holds no U+0000 in texts; JSON has it as an escape.
-  return { text: withoutSecrets(text.slice(0, longestBody)), isCut: text.length > longestBody || body.length > longestBody * 4 }
+  return {
+    text: withoutSecrets(text.slice(0, longestBody)),
+    isCut: text.length > longestBody || body.length > longestBody * 4,
+  }
 }
 
 /** Values of fields that are named like secrets, such as the authorization of a tool server. */
-const secretField = /("[^"\\]{0,40}(?:authorization|api[-_]?key|secret|password|token)"\s{0,9}:\s{0,9})"(?:[^"\\]|\\.)*"?/gi
+const secretField =
+  /("[^"\\]{0,40}(?:authorization|api[-_]?key|secret|password|token)"\s{0,9}:\s{0,9})"(?:[^"\\]|\\.)*"?/gi
 /** Keys as vendors write them, and those of this gateway. */
-const secretShape = /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|AIza|AKIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}/g
+const secretShape =
+  /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|AIza|AKIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}/g
 
-const withoutSecrets = (text: string) => text.replaceAll(secretField, '$1"***"').replaceAll(secretShape, '***')
+const withoutSecrets = (text: string) =>
+  text.replaceAll(secretField, '$1"***"').replaceAll(secretShape, '***')

@@ -18,7 +18,8 @@ export async function embeddedDialect(file: string, libsql: string): Promise<Dia
 }
 
 /** @throws Error if it is not installed */
-export const pathOfLibsql = () => createRequire(typeof __filename === 'string' ? __filename : import.meta.url).resolve('libsql')
+export const pathOfLibsql = () =>
+  createRequire(typeof __filename === 'string' ? __filename : import.meta.url).resolve('libsql')
 
 // Only the CommonJS build has it.
 declare const __filename: string | undefined
@@ -52,10 +53,15 @@ parentPort.on('message', ({ sql, values }) => {
 })
 `
 
-type ThreadResult = { result: { rows: unknown[]; changes?: number } } | { failure: { message: string; code?: string } }
+type ThreadResult =
+  | { result: { rows: unknown[]; changes?: number } }
+  | { failure: { message: string; code?: string } }
 
 /** Runs one statement after the other. */
-type Thread = { run(sql: string, values: readonly unknown[]): Promise<{ rows: unknown[]; changes?: number }>; close(): Promise<void> }
+type Thread = {
+  run(sql: string, values: readonly unknown[]): Promise<{ rows: unknown[]; changes?: number }>
+  close(): Promise<void>
+}
 
 function createThread(file: string, libsql: string): Thread {
   let worker: Worker | undefined
@@ -84,7 +90,8 @@ function createThread(file: string, libsql: string): Thread {
           settle = undefined
           running.unref()
           if ('result' in result) resolve(result.result)
-          else reject(Object.assign(new Error(result.failure.message), { code: result.failure.code }))
+          else
+            reject(Object.assign(new Error(result.failure.message), { code: result.failure.code }))
         }
         running.postMessage({ sql, values })
       })
@@ -99,7 +106,8 @@ function createThread(file: string, libsql: string): Thread {
 function createDriver(thread: Thread): Driver {
   let last: Promise<void> = Promise.resolve()
   const releases = new Map<DatabaseConnection, () => void>()
-  const command = (sql: string) => async (connection: DatabaseConnection) => void (await connection.executeQuery(raw(sql)))
+  const command = (sql: string) => async (connection: DatabaseConnection) =>
+    void (await connection.executeQuery(raw(sql)))
   return {
     async init() {},
     async acquireConnection() {
@@ -126,7 +134,10 @@ function connectionTo(thread: Thread): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
       const { rows, changes } = await thread.run(sql, parameters)
-      return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) }
+      return {
+        rows: rows as Row[],
+        ...(changes !== undefined && { numAffectedRows: BigInt(changes) }),
+      }
     },
     // biome-ignore lint/correctness/useYield: nothing here reads a stream of rows
     async *streamQuery() {

@@ -9,7 +9,13 @@ export const text = z
   .regex(/^[^\0]*$/, 'expected no U+0000')
 
 const time = z.coerce.number().int().min(0).max(8.64e15).optional()
-const filter = { from: time, to: time, key: text.optional(), model: text.optional(), channel: text.optional() }
+const filter = {
+  from: time,
+  to: time,
+  key: text.optional(),
+  model: text.optional(),
+  channel: text.optional(),
+}
 
 /** Query parameters for records. */
 export const RecordQuery = z.strictObject({

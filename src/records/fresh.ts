@@ -11,7 +11,7 @@ export type Fresh<T> = {
 const timeoutMs = 2_000
 const mostRemembered = 10_000
 
-/** Reads a value again when it is older than `freshMs`: once, however many ask for it. Long because its functions share the values. */
+/** Reads a value again when it is older than `freshMs`: once, however many ask for it. */
 export function createFresh<T>(read: (key: string) => Promise<T>, freshMs: number): Fresh<T> {
   let known = new Map<string, { value: T; until: number }>()
   let reading = new Map<string, Promise<T>>()

@@ -10,7 +10,14 @@ import { type Location, openDatabase } from './database.ts'
 import { createDetails, type RecordDetail } from './details.ts'
 import { createKeys, type KeyInfo, type Keys } from './keys.ts'
 import type { Prices } from './prices.ts'
-import { type Dimension, findRecords, type RecordFilter, type RecordPage, type Sum, sumUsage } from './queries.ts'
+import {
+  type Dimension,
+  findRecords,
+  type RecordFilter,
+  type RecordPage,
+  type Sum,
+  sumUsage,
+} from './queries.ts'
 import { createWriter } from './writer.ts'
 
 export type { Admin, AdminSources } from './admin.ts'
@@ -65,7 +72,10 @@ export type RecordsOptions = {
  * await handler.close()
  * await records.close()
  */
-export async function openRecords(location: Location, { prices = () => ({}), keepDays, keepBodies, logger }: RecordsOptions = {}): Promise<Records> {
+export async function openRecords(
+  location: Location,
+  { prices = () => ({}), keepDays, keepBodies, logger }: RecordsOptions = {},
+): Promise<Records> {
   const warn = (details: object, message: string) => logger?.warn(details, message)
   const database = await openDatabase(location, warn)
   const writer = createWriter(database, { prices, keepDays, warn })
@@ -75,10 +85,16 @@ export async function openRecords(location: Location, { prices = () => ({}), kee
 
   async function identityOf(key: KeyInfo): Promise<Identity> {
     if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
-    if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()) throw refuse(401, 'authentication', 'this key has expired')
+    if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now())
+      throw refuse(401, 'authentication', 'this key has expired')
     await budgets.check(key)
     const { name, group, models, requestsPerMinute } = key
-    return { name, ...(group !== undefined && { group }), ...(models && { models }), ...(requestsPerMinute !== undefined && { requestsPerMinute }) }
+    return {
+      name,
+      ...(group !== undefined && { group }),
+      ...(models && { models }),
+      ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    }
   }
 
   return {
@@ -113,8 +129,13 @@ export async function openRecords(location: Location, { prices = () => ({}), kee
       return sumUsage(database, filter, by)
     },
     detail: details.find,
-    admin: (adminKey, sources) => createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
-    state: () => ({ database: writer.isFailing() || !database.wasReached() ? 'unreachable' : 'ok', waiting: writer.waiting(), dropped: writer.dropped() }),
+    admin: (adminKey, sources) =>
+      createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
+    state: () => ({
+      database: writer.isFailing() || !database.wasReached() ? 'unreachable' : 'ok',
+      waiting: writer.waiting(),
+      dropped: writer.dropped(),
+    }),
     async close() {
       await writer.close()
       await details.close()

@@ -17,9 +17,17 @@ export type ApiResponse = { status: number; body: unknown }
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body })
 
 /** Sends a response as JSON. `failure`: the response for what was thrown; `Refused` has its own. */
-export function sendJson(response: ServerResponse, result: Promise<ApiResponse>, failure: (error: unknown) => ApiResponse): void {
+export function sendJson(
+  response: ServerResponse,
+  result: Promise<ApiResponse>,
+  failure: (error: unknown) => ApiResponse,
+): void {
   result
-    .catch((error: unknown) => (error instanceof Refused ? { status: error.status, body: { error: { message: error.message } } } : failure(error)))
+    .catch((error: unknown) =>
+      error instanceof Refused
+        ? { status: error.status, body: { error: { message: error.message } } }
+        : failure(error),
+    )
     .then(({ status, body }) => {
       const text = JSON.stringify(body)
       response.writeHead(status, {
@@ -34,9 +42,13 @@ export function sendJson(response: ServerResponse, result: Promise<ApiResponse>,
 }
 
 /** A browser sends one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. @throws Refused 403 */
-export function refuseOtherSites({ headers: { 'sec-fetch-site': site, origin, host } }: IncomingMessage): void {
+export function refuseOtherSites({
+  headers: { 'sec-fetch-site': site, origin, host },
+}: IncomingMessage): void {
   const isOther =
-    site === undefined ? origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host) : site !== 'same-origin' && site !== 'none'
+    site === undefined
+      ? origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)
+      : site !== 'same-origin' && site !== 'none'
   if (isOther) throw new Refused(403, 'requests of other sites are refused')
 }
 
@@ -56,10 +68,16 @@ export function createComparison(secret: string): (shown: string | undefined) =>
 const digest = (secret: string) => createHash('sha256').update(secret).digest()
 
 /** The steps of the path, decoded, and the query. @throws Refused 400 or 414 */
-export function stepsOf({ url = '' }: IncomingMessage): { steps: string[]; query: Record<string, string> } {
+export function stepsOf({ url = '' }: IncomingMessage): {
+  steps: string[]
+  query: Record<string, string>
+} {
   if (url.length > 4096) throw new Refused(414, 'the URL is too long')
   const { pathname, searchParams } = new URL(url, 'http://host')
-  return { steps: pathname.split('/').slice(1).map(decoded), query: Object.fromEntries(searchParams) }
+  return {
+    steps: pathname.split('/').slice(1).map(decoded),
+    query: Object.fromEntries(searchParams),
+  }
 }
 
 function decoded(step: string): string {
@@ -81,13 +99,17 @@ export function valid<T extends z.ZodType>(schema: T, value: unknown): z.output<
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw new Refused(400, `${issue?.path.join('.') || 'the request'}: ${issue?.message ?? 'is invalid'}`)
+  throw new Refused(
+    400,
+    `${issue?.path.join('.') || 'the request'}: ${issue?.message ?? 'is invalid'}`,
+  )
 }
 
 /** The JSON of a body of at most `longest` bytes. @throws Refused 400, 413 or 415 */
 export async function bodyOf(request: IncomingMessage, longest = 64 * 1024): Promise<unknown> {
   // A form of another site cannot send this type.
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) throw new Refused(415, 'expected content-type: application/json')
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+    throw new Refused(415, 'expected content-type: application/json')
   let size = 0
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) {

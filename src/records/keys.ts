@@ -19,10 +19,17 @@ export type KeyLimits = {
 }
 
 /** New limits. Null removes one; absent: it stays. */
-export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null } & { disabled?: boolean }
+export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null } & {
+  disabled?: boolean
+}
 
 /** A key as it is shown: without its secret. `hint`: the first characters of the secret. */
-export type KeyInfo = KeyLimits & { name: string; hint: string; disabled: boolean; createdAt: string }
+export type KeyInfo = KeyLimits & {
+  name: string
+  hint: string
+  disabled: boolean
+  createdAt: string
+}
 
 export type Keys = {
   /** Returns the secret, which is shown only now. @throws KeyError if the name is taken or invalid */
@@ -71,18 +78,25 @@ export class KeyError extends Error {
 /** How long a key that was looked up is not looked up again: so long another process may accept one that was changed here. */
 const freshMs = 2_000
 
-/** Long because its functions share one cache. */
 export function createKeys({ ready }: Database): Keys {
   // Looked up by hash, so the time of the lookup reveals nothing about a secret.
   const known = createFresh(async (hash: string) => {
-    const row = await (await ready()).selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+    const row = await (await ready())
+      .selectFrom('keys')
+      .selectAll()
+      .where('hash', '=', hash)
+      .executeTakeFirst()
     return row && infoOf(row)
   }, freshMs)
 
   /** The key after a change. Before it is read, nothing counts that was looked up earlier: a list may show the change already. */
   const changedKey = async (name: string) => {
     known.clear()
-    const row = await (await ready()).selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
+    const row = await (await ready())
+      .selectFrom('keys')
+      .selectAll()
+      .where('name', '=', name)
+      .executeTakeFirst()
     if (!row) throw new KeyError('missing', name)
     return infoOf(row)
   }
@@ -91,7 +105,13 @@ export function createKeys({ ready }: Database): Keys {
     async create(name, limits) {
       if (!validName.test(name)) throw new KeyError('invalid', name)
       const secret = newSecret()
-      const row = { name, ...hashed(secret), ...columnsOf(limits), disabled: 0, createdAt: Date.now() }
+      const row = {
+        name,
+        ...hashed(secret),
+        ...columnsOf(limits),
+        disabled: 0,
+        createdAt: Date.now(),
+      }
       const { numInsertedOrUpdatedRows } = await (await ready())
         .insertInto('keys')
         .values(row)
@@ -101,29 +121,44 @@ export function createKeys({ ready }: Database): Keys {
       return { ...(await changedKey(name)), secret }
     },
     async list() {
-      return (await (await ready()).selectFrom('keys').selectAll().orderBy('name').execute()).map(infoOf)
+      return (await (await ready()).selectFrom('keys').selectAll().orderBy('name').execute()).map(
+        infoOf,
+      )
     },
     async rotate(name) {
       existing(name)
       const secret = newSecret()
-      await (await ready()).updateTable('keys').set(hashed(secret)).where('name', '=', name).execute()
+      await (await ready())
+        .updateTable('keys')
+        .set(hashed(secret))
+        .where('name', '=', name)
+        .execute()
       return { ...(await changedKey(name)), secret }
     },
     async change(name, { disabled, ...limits }) {
       existing(name)
-      const columns = { ...changedOf(limits), ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }) }
-      if (Object.keys(columns).length > 0) await (await ready()).updateTable('keys').set(columns).where('name', '=', name).execute()
+      const columns = {
+        ...changedOf(limits),
+        ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+      }
+      if (Object.keys(columns).length > 0)
+        await (await ready()).updateTable('keys').set(columns).where('name', '=', name).execute()
       return changedKey(name)
     },
     async delete(name) {
       existing(name)
-      const { numDeletedRows } = await (await ready()).deleteFrom('keys').where('name', '=', name).executeTakeFirstOrThrow()
+      const { numDeletedRows } = await (await ready())
+        .deleteFrom('keys')
+        .where('name', '=', name)
+        .executeTakeFirstOrThrow()
       known.clear()
       if (Number(numDeletedRows) === 0) throw new KeyError('missing', name)
     },
     find: secret =>
       known.get(hashed(secret).hash).catch(() => {
-        throw refuse(503, 'overloaded', 'the database of keys cannot be reached', { retryAfterMs: freshMs })
+        throw refuse(503, 'overloaded', 'the database of keys cannot be reached', {
+          retryAfterMs: freshMs,
+        })
       }),
   }
 }
@@ -138,26 +173,62 @@ function existing(name: string): void {
 /** 256 bits, so the hash needs no salt and no slow function. */
 const newSecret = () => `wg-${randomBytes(32).toString('base64url')}`
 
-const hashed = (secret: string) => ({ hash: createHash('sha256').update(secret).digest('hex'), hint: secret.slice(0, 7) })
+const hashed = (secret: string) => ({
+  hash: createHash('sha256').update(secret).digest('hex'),
+  hint: secret.slice(0, 7),
+})
 
 type Columns = Omit<KeyRow, 'name' | 'hash' | 'hint' | 'disabled' | 'createdAt'>
 
 function columnsOf(limits: KeyChange): Columns {
-  const empty = { groupName: null, models: null, requestsPerMinute: null, tokensPerMinute: null, expiresAt: null }
-  return { ...empty, tokensPerDay: null, tokensPerMonth: null, dollarsPerDay: null, dollarsPerMonth: null, ...changedOf(limits) }
+  const empty = {
+    groupName: null,
+    models: null,
+    requestsPerMinute: null,
+    tokensPerMinute: null,
+    expiresAt: null,
+  }
+  return {
+    ...empty,
+    tokensPerDay: null,
+    tokensPerMonth: null,
+    dollarsPerDay: null,
+    dollarsPerMonth: null,
+    ...changedOf(limits),
+  }
 }
 
-function changedOf({ group, models, expiresAt, disabled: _, ...numbers }: KeyChange): Partial<Columns> {
+function changedOf({
+  group,
+  models,
+  expiresAt,
+  disabled: _,
+  ...numbers
+}: KeyChange): Partial<Columns> {
   return {
     ...numbers,
     ...(group !== undefined && { groupName: group }),
     ...(models !== undefined && { models: models && JSON.stringify(models) }),
-    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
+    ...(expiresAt !== undefined && {
+      expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
+    }),
   }
 }
 
-function infoOf({ name, hint, groupName, models, expiresAt, disabled, createdAt, hash: _, ...numbers }: KeyRow): KeyInfo {
-  const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== null)) as Partial<Record<keyof typeof numbers, number>>
+function infoOf({
+  name,
+  hint,
+  groupName,
+  models,
+  expiresAt,
+  disabled,
+  createdAt,
+  hash: _,
+  ...numbers
+}: KeyRow): KeyInfo {
+  const given = Object.fromEntries(
+    Object.entries(numbers).filter(([, value]) => value !== null),
+  ) as Partial<Record<keyof typeof numbers, number>>
   return {
     name,
     hint,

@@ -1,19 +1,31 @@
 import type { Usage } from '../canonical/response.ts'
 
 /** US dollars for a million tokens. `cacheRead`, `cacheWrite`: of input that the provider's cache held, or was written to it; absent: as `input`. */
-export type Price = { input: number; output: number; cacheRead?: number | undefined; cacheWrite?: number | undefined }
+export type Price = {
+  input: number
+  output: number
+  cacheRead?: number | undefined
+  cacheWrite?: number | undefined
+}
 
 /** By model id; a `*` at the end matches any rest. The longest match counts. */
 export type Prices = Readonly<Record<string, Price>>
 
 /** US dollars. Undefined: the price or the counts are unknown. */
-export function costOf(model: string | undefined, usage: Usage | undefined, prices: Prices): number | undefined {
+export function costOf(
+  model: string | undefined,
+  usage: Usage | undefined,
+  prices: Prices,
+): number | undefined {
   const price = model === undefined ? undefined : priceOf(model, prices)
   if (!price || usage?.input === undefined || usage.output === undefined) return undefined
   const { cacheRead = 0, cacheWrite = 0 } = usage
   // Some upstreams count what their cache held in addition to the input.
   const plain = Math.max(0, usage.input - cacheRead - cacheWrite)
-  const input = plain * price.input + cacheRead * (price.cacheRead ?? price.input) + cacheWrite * (price.cacheWrite ?? price.input)
+  const input =
+    plain * price.input +
+    cacheRead * (price.cacheRead ?? price.input) +
+    cacheWrite * (price.cacheWrite ?? price.input)
   return (input + usage.output * price.output) / 1_000_000
 }
 
@@ -32,7 +44,9 @@ export function priceOf(model: string, prices: Prices): Price | undefined {
 
 function longestMatch(model: string, prices: Prices): Price | undefined {
   if (Object.hasOwn(prices, model)) return prices[model]
-  const matching = Object.keys(prices).filter(pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)))
+  const matching = Object.keys(prices).filter(
+    pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)),
+  )
   const [longest] = matching.sort((a, b) => b.length - a.length)
   return longest === undefined ? undefined : prices[longest]
 }

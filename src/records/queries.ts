@@ -1,7 +1,15 @@
 import { type Database, type Period, periods, type RecordRow } from './database.ts'
 
 /** Times are Unix milliseconds. `key`: `''`: requests without one. `failed`: only requests that failed. */
-export type RecordFilter = { from?: number; to?: number; key?: string; model?: string; channel?: string; status?: number; failed?: boolean }
+export type RecordFilter = {
+  from?: number
+  to?: number
+  key?: string
+  model?: string
+  channel?: string
+  status?: number
+  failed?: boolean
+}
 
 /** `next`: the cursor of the following page. Absent: this is the last one. */
 export type RecordPage = { records: RecordRow[]; next?: string }
@@ -23,7 +31,8 @@ export async function findRecords(
     .limit(limit + 1)
   if (from !== undefined) query = query.where('time', '>=', from)
   if (to !== undefined) query = query.where('time', '<', to)
-  if (key !== undefined) query = key === '' ? query.where('key', 'is', null) : query.where('key', '=', key)
+  if (key !== undefined)
+    query = key === '' ? query.where('key', 'is', null) : query.where('key', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   if (status !== undefined) query = query.where('status', '=', status)
@@ -31,7 +40,13 @@ export async function findRecords(
   if (status !== undefined && status !== 200) query = query.where(sql<boolean>`status <> 200`)
   if (failed) query = query.where('failure', 'is not', null)
   const after = cursor === undefined ? undefined : placeOf(cursor)
-  if (after) query = query.where(({ eb, and, or }) => or([eb('time', '<', after.time), and([eb('time', '=', after.time), eb('id', '<', after.id)])]))
+  if (after)
+    query = query.where(({ eb, and, or }) =>
+      or([
+        eb('time', '<', after.time),
+        and([eb('time', '=', after.time), eb('id', '<', after.id)]),
+      ]),
+    )
   const found = await query.execute()
   const records = found.slice(0, limit)
   const last = records.at(-1)
@@ -103,7 +118,10 @@ export async function sumUsage(
   if (key !== undefined) query = query.where('key', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
-  const sums = (await query.execute()).map(({ cost, priced, ...sum }) => ({ ...sum, ...(priced > 0 && { cost }) }))
+  const sums = (await query.execute()).map(({ cost, priced, ...sum }) => ({
+    ...sum,
+    ...(priced > 0 && { cost }),
+  }))
   return { bucketMs, sums }
 }
 
@@ -113,4 +131,15 @@ export function periodFor(length: number): Period {
   return length <= 4 * periods.days ? 'hours' : 'days'
 }
 
-const columns = ['requests', 'failures', 'input', 'output', 'cost', 'priced', 'unpriced', 'totalMs', 'firstByteMs', 'firstBytes'] as const
+const columns = [
+  'requests',
+  'failures',
+  'input',
+  'output',
+  'cost',
+  'priced',
+  'unpriced',
+  'totalMs',
+  'firstByteMs',
+  'firstBytes',
+] as const

@@ -35,14 +35,16 @@ type Options = {
   warn(details: object, message: string): void
 }
 
-/** Long because its functions share the waiting records. */
 export function createWriter(database: Database, { prices, keepDays, warn }: Options): Writer {
   let waiting: RecordRow[] = []
   let dropped = 0
   let isFailing = false
   let writing: Promise<void> | undefined
 
-  const timers = [setInterval(() => void writeWaiting(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  const timers = [
+    setInterval(() => void writeWaiting(), everyMs),
+    setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs),
+  ]
   for (const timer of timers) timer.unref?.()
 
   async function flush(): Promise<void> {
@@ -68,7 +70,8 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
         if (isFailing) warn({}, 'the records are written again')
         isFailing = false
       } catch (error) {
-        if (!isFailing) warn({ error }, 'the records cannot be written: requests are served all the same')
+        if (!isFailing)
+          warn({ error }, 'the records cannot be written: requests are served all the same')
         isFailing = true
         return
       }
@@ -103,7 +106,15 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     const before = now - keepDays * periods.days
     // Some at a time, so that nothing else waits for it.
     const { last } = (await db
-      .selectFrom(old => old.selectFrom('records').select('time').where('time', '<', before).orderBy('time').limit(mostDeleted).as('old'))
+      .selectFrom(old =>
+        old
+          .selectFrom('records')
+          .select('time')
+          .where('time', '<', before)
+          .orderBy('time')
+          .limit(mostDeleted)
+          .as('old'),
+      )
       .select(({ fn }) => fn.max('time').as('last'))
       .executeTakeFirst()) ?? { last: null }
     if (last !== null) await db.deleteFrom('records').where('time', '<=', last).execute()
@@ -121,7 +132,11 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
       await flush()
       // What came meanwhile.
       await flush()
-      if (waiting.length > 0) warn({ dropped: dropped + waiting.length }, 'records were not written: the database is away')
+      if (waiting.length > 0)
+        warn(
+          { dropped: dropped + waiting.length },
+          'records were not written: the database is away',
+        )
     },
     dropped: () => dropped,
     isFailing: () => isFailing,
@@ -166,7 +181,14 @@ async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise
       .onConflict(conflict =>
         conflict
           .columns(['start', 'key', 'model', 'channel'])
-          .doUpdateSet(({ eb, ref }) => Object.fromEntries(summed.map(column => [column, eb(`${period}.${column}`, '+', ref(`excluded.${column}`))]))),
+          .doUpdateSet(({ eb, ref }) =>
+            Object.fromEntries(
+              summed.map(column => [
+                column,
+                eb(`${period}.${column}`, '+', ref(`excluded.${column}`)),
+              ]),
+            ),
+          ),
       )
       .execute()
   }
@@ -176,7 +198,23 @@ async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
 
 export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
-  const { time, requestId, key, group, requestedModel, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
+  const {
+    time,
+    requestId,
+    key,
+    group,
+    requestedModel,
+    modelServed,
+    channel,
+    provider,
+    protocolIn,
+    protocolOut,
+    stream,
+    status,
+    failure,
+    error,
+    usage,
+  } = record
   return {
     time: Date.parse(time),
     id: requestId,
@@ -204,7 +242,8 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     attempts: record.attempts,
     notes: record.notes,
     noteCodes: record.noteCodes?.slice(0, mostCodes).join(' ') ?? null,
-    upstreamRequestId: record.upstreamRequestId === undefined ? null : storable(record.upstreamRequestId),
+    upstreamRequestId:
+      record.upstreamRequestId === undefined ? null : storable(record.upstreamRequestId),
   }
 }
 
@@ -217,9 +256,21 @@ function storable(text: string): string {
 }
 
 /** What an upstream says it counted. */
-const countOf = (count: number | undefined) => (count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.round(count) : null)
+const countOf = (count: number | undefined) =>
+  count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.round(count) : null
 
-const summed = ['requests', 'failures', 'input', 'output', 'cost', 'priced', 'unpriced', 'totalMs', 'firstByteMs', 'firstBytes'] as const
+const summed = [
+  'requests',
+  'failures',
+  'input',
+  'output',
+  'cost',
+  'priced',
+  'unpriced',
+  'totalMs',
+  'firstByteMs',
+  'firstBytes',
+] as const
 
 function sumOf(row: RecordRow): SumRow {
   const isPriced = row.cost !== null

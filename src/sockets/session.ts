@@ -67,7 +67,11 @@ export class Session {
     this.#left = left
     this.#handle = handle
     this.#settings = settings
-    this.#request = { ...handshake, method: 'POST', headers: requestHeaders(wire.requestHeaders(handshake.headers)) }
+    this.#request = {
+      ...handshake,
+      method: 'POST',
+      headers: requestHeaders(wire.requestHeaders(handshake.headers)),
+    }
     connection.on('message', (data, isBinary) => this.#receive(data, isBinary))
     // It is closed by `ws` itself, with the code for the fault.
     connection.on('error', () => {})
@@ -86,8 +90,12 @@ export class Session {
   #receive(data: RawData, isBinary: boolean): void {
     const text = isBinary ? undefined : String(data)
     this.#waitingLength += text?.length ?? 0
-    const isTooMuch = this.#isBusy && (this.#waiting.length >= mostWaiting || this.#waitingLength > this.#settings.messageLimitBytes)
-    if (isTooMuch) this.#connection.close(policyViolation, 'too many messages before the end of a response')
+    const isTooMuch =
+      this.#isBusy &&
+      (this.#waiting.length >= mostWaiting ||
+        this.#waitingLength > this.#settings.messageLimitBytes)
+    if (isTooMuch)
+      this.#connection.close(policyViolation, 'too many messages before the end of a response')
     else this.#waiting.push(text)
     if (!this.#isBusy) void this.#run()
   }
@@ -111,7 +119,9 @@ export class Session {
       if (!requested) return
       const { previous, generates } = requested
       continued = previous !== undefined && previous === this.#last?.id ? this.#last : undefined
-      const body = continued ? this.#wire.continued(requested.body, JSON.parse(continued.items) as unknown[]) : requested.body
+      const body = continued
+        ? this.#wire.continued(requested.body, JSON.parse(continued.items) as unknown[])
+        : requested.body
       const last = generates ? await this.#exchange(body) : await this.#prepare(body)
       // A failed exchange leaves the conversation that it did not continue.
       if (last || continued) this.#last = last
@@ -122,8 +132,10 @@ export class Session {
   }
 
   #messageOf(text: string | undefined): JsonObject {
-    if (text === undefined) throw refuse(400, 'invalid_request', 'a message must be text, not binary')
-    if (nesting(text, this.#settings.depthLimit) > this.#settings.depthLimit) throw refuse(400, 'invalid_request', 'the JSON is nested too deeply')
+    if (text === undefined)
+      throw refuse(400, 'invalid_request', 'a message must be text, not binary')
+    if (nesting(text, this.#settings.depthLimit) > this.#settings.depthLimit)
+      throw refuse(400, 'invalid_request', 'the JSON is nested too deeply')
     const message = parseObject(text)
     if (!message) throw refuse(400, 'invalid_request', 'a message must be a JSON object')
     return message
@@ -134,15 +146,25 @@ export class Session {
     const bytes = Buffer.from(JSON.stringify(body))
     const response = await this.#handle({ ...this.#request, body: { bytes: only(bytes) } })
     const { status, headers } = response
-    if (typeof response.body !== 'string' && !(response.body instanceof Uint8Array)) return this.#relay(body, response.body)
+    if (typeof response.body !== 'string' && !(response.body instanceof Uint8Array))
+      return this.#relay(body, response.body)
     if (status < 400) throw refuse(500, 'internal', 'a stream was expected')
     await this.#send(
-      JSON.stringify(this.#wire.failure(status, headers, parseObject(typeof response.body === 'string' ? response.body : textOf(response.body)))),
+      JSON.stringify(
+        this.#wire.failure(
+          status,
+          headers,
+          parseObject(typeof response.body === 'string' ? response.body : textOf(response.body)),
+        ),
+      ),
     )
     return undefined
   }
 
-  async #relay(body: JsonObject, stream: AsyncIterable<string | Uint8Array>): Promise<Last | undefined> {
+  async #relay(
+    body: JsonObject,
+    stream: AsyncIterable<string | Uint8Array>,
+  ): Promise<Last | undefined> {
     const { eventLimit: maxLength } = this.#settings
     const output: unknown[] = []
     let last: Last | undefined
@@ -182,7 +204,8 @@ export class Session {
   /** Nothing is generated, so no provider is requested. */
   async #prepare(body: JsonObject): Promise<Last | undefined> {
     const id = newId('resp_')
-    for (const event of this.#wire.prepared(body, id, Math.floor(Date.now() / 1000))) await this.#send(JSON.stringify(event))
+    for (const event of this.#wire.prepared(body, id, Math.floor(Date.now() / 1000)))
+      await this.#send(JSON.stringify(event))
     return this.#lastOf(body, id, [])
   }
 
@@ -195,7 +218,9 @@ export class Session {
   async #fail(thrown: unknown): Promise<void> {
     const refusal = refusalOf(thrown, 'request')
     const { status, headers, body } = wireOf(refusal, this.#protocol, newId('req_'))
-    await this.#send(JSON.stringify(this.#wire.failure(status, { ...headers, ...refusal.headers }, body)))
+    await this.#send(
+      JSON.stringify(this.#wire.failure(status, { ...headers, ...refusal.headers }, body)),
+    )
   }
 
   async #send(text: string): Promise<void> {
@@ -228,6 +253,7 @@ const ofHandshake = /^(sec-websocket-.+|upgrade|connection|content-.+|transfer-e
 
 function requestHeaders(handshake: Headers): Headers {
   const headers: Headers = { 'content-type': 'application/json' }
-  for (const [name, value] of Object.entries(handshake)) if (!ofHandshake.test(name)) headers[name] = value
+  for (const [name, value] of Object.entries(handshake))
+    if (!ofHandshake.test(name)) headers[name] = value
   return headers
 }

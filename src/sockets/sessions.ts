@@ -10,7 +10,14 @@ import { loadWs } from '../transports/ws.ts'
 import { type Handle, Session } from './session.ts'
 
 /** A handshake that the gateway has accepted. `left`: aborted when the connection closes. */
-export type Handshake = { request: IncomingMessage; socket: Duplex; head: Buffer; handshake: GatewayRequest; left: Stopper; protocol: Protocol }
+export type Handshake = {
+  request: IncomingMessage
+  socket: Duplex
+  head: Buffer
+  handshake: GatewayRequest
+  left: Stopper
+  protocol: Protocol
+}
 
 /** The WebSocket connections of a gateway. */
 export type Sessions = {
@@ -34,10 +41,17 @@ export function createSessions(settings: SocketSettings, handle: Handle): Sessio
   async function load(): Promise<boolean> {
     try {
       const { WebSocketServer } = await loadWs()
-      server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: settings.messageLimitBytes + excessBytes })
+      server = new WebSocketServer({
+        noServer: true,
+        clientTracking: false,
+        perMessageDeflate: false,
+        maxPayload: settings.messageLimitBytes + excessBytes,
+      })
       return true
     } catch (error) {
-      process.emitWarning(error instanceof Error ? error.message : 'the package ws cannot be loaded')
+      process.emitWarning(
+        error instanceof Error ? error.message : 'the package ws cannot be loaded',
+      )
       return false
     }
   }
@@ -51,7 +65,16 @@ export function createSessions(settings: SocketSettings, handle: Handle): Sessio
       const wire = socketOf(protocol)
       if (!server || !wire) return void socket.destroy()
       server.handleUpgrade(request, socket, head, connection => {
-        const session = new Session({ connection, stream: socket, protocol, wire, handshake, left, handle, settings })
+        const session = new Session({
+          connection,
+          stream: socket,
+          protocol,
+          wire,
+          handshake,
+          left,
+          handle,
+          settings,
+        })
         open.add(session)
         connection.once('close', () => open.delete(session))
         if (isClosing) session.close()

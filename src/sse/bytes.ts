@@ -3,7 +3,12 @@ type Node = {
   isAscii(bytes: Uint8Array): boolean
   isUtf8(bytes: Uint8Array): boolean
   transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
-  Buffer: (new (...given: never) => NodeBytes) & { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes; from(text: string): NodeBytes }
+  Buffer: (new (
+    ...given: never
+  ) => NodeBytes) & {
+    from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes
+    from(text: string): NodeBytes
+  }
 }
 export type NodeBytes = Uint8Array & {
   toString(encoding: 'latin1' | 'utf16le' | 'utf8', from?: number, to?: number): string
@@ -16,9 +21,13 @@ export const node = nodeBuffer()
 /** Undefined if a function is missing: older Bun has no `transcode`, and the edge runtime of Next throws on access. */
 function nodeBuffer(): Node | undefined {
   try {
-    const { process } = globalThis as { process?: { getBuiltinModule?(name: string): Partial<Node> | undefined } }
+    const { process } = globalThis as {
+      process?: { getBuiltinModule?(name: string): Partial<Node> | undefined }
+    }
     const found = process?.getBuiltinModule?.('node:buffer')
-    return found?.isAscii && found.isUtf8 && found.transcode && found.Buffer ? (found as Node) : undefined
+    return found?.isAscii && found.isUtf8 && found.transcode && found.Buffer
+      ? (found as Node)
+      : undefined
   } catch {
     return undefined
   }
@@ -26,7 +35,9 @@ function nodeBuffer(): Node | undefined {
 
 /** The same bytes as a Buffer. */
 export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
-  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return bytes instanceof Buffer
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in chunks. */
@@ -49,7 +60,9 @@ export function quickText(bytes: Uint8Array): string | undefined {
   if (!node) return undefined
   if (bytes.length < short) return node.isUtf8(bytes) ? plain.decode(bytes) : undefined
   if (node.isAscii(bytes)) return viewOf(node, bytes).toString('latin1')
-  return node.isUtf8(bytes) ? node.transcode(bytes, 'utf8', 'utf16le').toString('utf16le') : undefined
+  return node.isUtf8(bytes)
+    ? node.transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
+    : undefined
 }
 
 export const withoutMark = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
@@ -97,11 +110,13 @@ export function createChunkEncoder(): (chunk: Uint8Array | string) => Uint8Array
 }
 
 /** Without copying bytes. */
-export const partOf = (chunk: Uint8Array | string, from: number, to: number) => (typeof chunk === 'string' ? chunk.slice(from, to) : chunk.subarray(from, to))
+export const partOf = (chunk: Uint8Array | string, from: number, to: number) =>
+  typeof chunk === 'string' ? chunk.slice(from, to) : chunk.subarray(from, to)
 
 /** The same bytes as a Buffer, if there is one: its `indexOf` takes 1 µs for 170 KB, that of a Uint8Array 47. */
 export function searchable(bytes: Uint8Array): Uint8Array {
   return node ? viewOf(node, bytes) : bytes
 }
 
-const isUnshared = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> => bytes.buffer instanceof ArrayBuffer
+const isUnshared = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer

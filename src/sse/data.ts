@@ -11,6 +11,13 @@ export function parseData(data: string): unknown {
 
 /** The event with its `type`, which some servers send only as the name of the frame. */
 export function named(wire: unknown, event: string | undefined): unknown {
-  if (event === undefined || typeof wire !== 'object' || wire === null || Array.isArray(wire) || 'type' in wire) return wire
+  if (
+    event === undefined ||
+    typeof wire !== 'object' ||
+    wire === null ||
+    Array.isArray(wire) ||
+    'type' in wire
+  )
+    return wire
   return { type: event, ...wire }
 }

@@ -26,7 +26,8 @@ export class FrameFields {
     },
     onError: ({ type, field, value, line }) => {
       if (type !== 'unknown-field') return
-      if (field === 'error' && value !== undefined) this.#onFrame({ event: 'error', data: `{"error":${value}}` })
+      if (field === 'error' && value !== undefined)
+        this.#onFrame({ event: 'error', data: `{"error":${value}}` })
       else if (line !== undefined) this.#takeBareLine(line)
     },
   })
@@ -68,7 +69,7 @@ export class FrameFields {
   /** Counts the frame without blank lines around it, of which the LF of a CRLF may have been cut off. */
   #measure(text: string, isEnd: boolean): void {
     const before = this.#pending === 0 && isLineEnd(text, 0) ? 1 : 0
-    const behind = !isEnd ? 0 : text.charCodeAt(text.length - 1) === lf && text.charCodeAt(text.length - 2) === cr ? 2 : 1
+    const behind = isEnd ? lengthOfLineEnd(text) : 0
     const length = this.#pending + text.length - before - behind
     if (length > this.#maxLength) throw tooLong(this.#maxLength)
     this.#pending = isEnd ? 0 : length
@@ -95,7 +96,12 @@ const tooLong = (maxLength: number) => new RangeError(`a frame is longer than ${
 const lf = 0x0a
 const cr = 0x0d
 
-const isLineEnd = (text: string, at: number) => text.charCodeAt(at) === lf || text.charCodeAt(at) === cr
+const isLineEnd = (text: string, at: number) =>
+  text.charCodeAt(at) === lf || text.charCodeAt(at) === cr
+
+/** Of the line end that a text ends with. */
+const lengthOfLineEnd = (text: string) =>
+  text.charCodeAt(text.length - 1) === lf && text.charCodeAt(text.length - 2) === cr ? 2 : 1
 
 /** The JSON text of each item of a list. What is between and after the items is ignored. */
 class JsonItems {

@@ -3,13 +3,22 @@ import type { Framing } from '../protocol.ts'
 type Chunk = Uint8Array | string
 
 /** The chunks of a framed stream as text/event-stream. */
-export const textOfFrames = (body: AsyncIterable<Chunk>, { decode }: Framing): AsyncIterable<Chunk> => converted(body, decode)
+export const textOfFrames = (
+  body: AsyncIterable<Chunk>,
+  { decode }: Framing,
+): AsyncIterable<Chunk> => converted(body, decode)
 
 /** A stream of text/event-stream in frames. */
-export const framesOfText = (body: AsyncIterable<Chunk>, { encode }: Framing): AsyncIterable<Uint8Array> => converted(body, encode)
+export const framesOfText = (
+  body: AsyncIterable<Chunk>,
+  { encode }: Framing,
+): AsyncIterable<Uint8Array> => converted(body, encode)
 
 /** Not a generator: the `return` of a generator waits for a chunk that is pending. */
-function converted<Out>(body: AsyncIterable<Chunk>, create: () => (chunk: Chunk) => Out): AsyncIterable<Out> {
+function converted<Out>(
+  body: AsyncIterable<Chunk>,
+  create: () => (chunk: Chunk) => Out,
+): AsyncIterable<Out> {
   return {
     [Symbol.asyncIterator]() {
       const chunks = body[Symbol.asyncIterator]()

@@ -23,7 +23,8 @@ export function escapeLineSeparatorBytes(bytes: Uint8Array): Uint8Array {
   for (const at of found) {
     out.set(bytes.subarray(from, at), to)
     to += at - from
-    for (const char of escapes[bytes[at + 2] as keyof typeof escapes]) out[to++] = char.charCodeAt(0)
+    for (const char of escapes[bytes[at + 2] as keyof typeof escapes])
+      out[to++] = char.charCodeAt(0)
     from = at + 3
   }
   out.set(bytes.subarray(from), to)

@@ -4,7 +4,9 @@ import { writeFrame } from './write.ts'
 /** A stream as one JSON list, for wires that have both forms. */
 
 /** Such a list → the same stream in frames. */
-export async function* framesOfList(body: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+export async function* framesOfList(
+  body: AsyncIterable<Uint8Array | string>,
+): AsyncGenerator<string> {
   let due = ''
   // A raw line break in JSON is always white space between tokens, so a space means the same.
   const parser = createFrameParser(({ data }) => {
@@ -18,7 +20,9 @@ export async function* framesOfList(body: AsyncIterable<Uint8Array | string>): A
 }
 
 /** A stream in frames → the same as a list. Pings become line breaks. */
-export async function* listOfFrames(body: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+export async function* listOfFrames(
+  body: AsyncIterable<Uint8Array | string>,
+): AsyncGenerator<string> {
   let due = ''
   let opened = false
   const parser = createFrameParser(({ data }) => {

@@ -19,7 +19,10 @@ export type FrameParser = {
  * that begins with `[` is one JSON list, and its items become frames. For errors outside of frames see `FrameFields`.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
-export function createFrameParser(onFrame: OnFrame, { maxLength = defaultMaxLength } = {}): FrameParser {
+export function createFrameParser(
+  onFrame: OnFrame,
+  { maxLength = defaultMaxLength } = {},
+): FrameParser {
   const splitter = new FrameSplitter()
   const fields = new FrameFields(onFrame, maxLength)
   const text = createTextReader()

@@ -94,9 +94,12 @@ export class FrameSplitter {
 }
 
 const find = (chunk: Chunk, code: number, from: number) =>
-  typeof chunk === 'string' ? chunk.indexOf(code === lf ? '\n' : '\r', from) : chunk.indexOf(code, from)
+  typeof chunk === 'string'
+    ? chunk.indexOf(code === lf ? '\n' : '\r', from)
+    : chunk.indexOf(code, from)
 
-const isOfMark = (code: number) => code === 0xfeff || code === 0xef || code === 0xbb || code === 0xbf
+const isOfMark = (code: number) =>
+  code === 0xfeff || code === 0xef || code === 0xbb || code === 0xbf
 
 /** The frames of a complete text. What is left after the last blank line comes last. */
 export function* framesIn(bytes: Uint8Array): Generator<Uint8Array> {
@@ -118,6 +121,7 @@ export function endOfFrames(bytes: Uint8Array): number {
 
 /** The end of the line that begins here, or of the bytes. A CR at the end of the bytes ends a line. */
 export function endOfLine(bytes: Uint8Array, from: number): number {
-  for (let at = from; at < bytes.length; at++) if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) return at + 1
+  for (let at = from; at < bytes.length; at++)
+    if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) return at + 1
   return bytes.length
 }

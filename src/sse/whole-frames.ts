@@ -74,7 +74,9 @@ const latin1 = new TextDecoder('latin1')
 
 /** The frames up to `[DONE]`, for a stream that must not look complete. */
 export function beforeDone<C extends Chunk>(frames: C): C {
-  const done = /(^|[\r\n])data: *\[DONE\] *([\r\n]|$)/.exec(typeof frames === 'string' ? frames : latin1.decode(frames))
+  const done = /(^|[\r\n])data: *\[DONE\] *([\r\n]|$)/.exec(
+    typeof frames === 'string' ? frames : latin1.decode(frames),
+  )
   return done ? part(frames, 0, done.index + (done[1]?.length ?? 0)) : frames
 }
 

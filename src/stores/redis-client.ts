@@ -5,7 +5,10 @@
 export async function connectRedis(url: string, warn: (error: unknown) => void) {
   const { createClient }: Partial<typeof import('@redis/client')> = await import('@redis/client')
   // Bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
-  if (!createClient) throw new Error('Redis needs sockets, and this runtime has none: set "memory": true, or use the hook `store`')
+  if (!createClient)
+    throw new Error(
+      'Redis needs sockets, and this runtime has none: set "memory": true, or use the hook `store`',
+    )
   const client = createClient({ url, disableOfflineQueue: true })
   let hasWarned = false
   client.on('error', (error: unknown) => {

@@ -2,7 +2,10 @@ import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import { connectRedis } from './redis-client.ts'
 
-export type RedisLimiter = { limiterOf(perMinute: number): RateLimiterAbstract; close(): Promise<void> }
+export type RedisLimiter = {
+  limiterOf(perMinute: number): RateLimiterAbstract
+  close(): Promise<void>
+}
 
 /**
  * Counts in Redis, so that several processes share their limits. While Redis cannot be reached, each process counts by itself with

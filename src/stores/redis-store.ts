@@ -6,7 +6,11 @@ export async function createRedisStore(url: string, warn: (error: unknown) => vo
   return {
     get: (key: string): Promise<unknown> => client.get(key),
     set: (key: string, value: string, ttlMs?: number): Promise<unknown> =>
-      client.set(key, value, ttlMs === undefined ? {} : { expiration: { type: 'PX', value: ttlMs } }),
+      client.set(
+        key,
+        value,
+        ttlMs === undefined ? {} : { expiration: { type: 'PX', value: ttlMs } },
+      ),
     delete: (key: string): Promise<unknown> => client.del(key),
     close: (): void => client.destroy(),
   }

@@ -18,10 +18,16 @@ const schemasOf = {
 export const all: Protocol[] = Object.values(protocols)
 
 /** Every ordered pair of two different protocols, for `describe.each`. */
-export const pairs = all.flatMap(from => all.filter(to => to !== from).map(to => ({ from, to, name: `${from.name} → ${to.name}` })))
+export const pairs = all.flatMap(from =>
+  all.filter(to => to !== from).map(to => ({ from, to, name: `${from.name} → ${to.name}` })),
+)
 
 /** Values of the schemas of a protocol's requests and responses. */
-export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>; words: Record<'request' | 'response', Map<string, Set<unknown>>> }
+export type Wires = {
+  request: Arbitrary<unknown>
+  response: Arbitrary<unknown>
+  words: Record<'request' | 'response', Map<string, Set<unknown>>>
+}
 
 const known = new Map<string, Wires>(
   Object.entries(schemasOf).map(([name, [request, response]]) => [
@@ -42,12 +48,20 @@ export function wiresOf({ name }: Protocol): Wires {
 
 /** Canonical requests, decoded from random requests of every protocol. Rejected ones are skipped. */
 export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
-  .oneof(...all.map(protocol => wiresOf(protocol).request.map(wire => attempt(() => protocol.decodeRequest(wire).value))))
+  .oneof(
+    ...all.map(protocol =>
+      wiresOf(protocol).request.map(wire => attempt(() => protocol.decodeRequest(wire).value)),
+    ),
+  )
   .filter(value => value !== undefined)
 
 /** Canonical responses, decoded from random responses of every protocol. Rejected ones are skipped. */
 export const canonicalResponse: Arbitrary<CanonicalResponse> = fc
-  .oneof(...all.map(protocol => wiresOf(protocol).response.map(wire => attempt(() => protocol.decodeResponse(wire).value))))
+  .oneof(
+    ...all.map(protocol =>
+      wiresOf(protocol).response.map(wire => attempt(() => protocol.decodeResponse(wire).value)),
+    ),
+  )
   .filter(value => value !== undefined)
 
 export function attempt<T>(act: () => T): T | undefined {

@@ -3,8 +3,17 @@ import type { Message, Part, ToolCallPart } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 
 const text = fc.constantFrom('Hello', 'What is 2 + 2?', 'ünï 🙂', 'line\nline', '{"a":1}')
-const image: Part = { type: 'media', kind: 'image', source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' } }
-const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
+const image: Part = {
+  type: 'media',
+  kind: 'image',
+  source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' },
+}
+const parameters = {
+  type: 'object',
+  properties: { q: { type: 'string' } },
+  required: ['q'],
+  additionalProperties: false,
+}
 
 /** `shape`: how the source groups the conversation: chat messages, blocks in few messages, or items. */
 type Shape = 'messages' | 'blocks' | 'items'
@@ -19,7 +28,11 @@ type Turn =
     }
   | { who: 'system'; text: string }
 
-const user = fc.record({ who: fc.constant('user' as const), texts: fc.array(text, { minLength: 1, maxLength: 2 }), image: fc.boolean() })
+const user = fc.record({
+  who: fc.constant('user' as const),
+  texts: fc.array(text, { minLength: 1, maxLength: 2 }),
+  image: fc.boolean(),
+})
 const call = fc.record({
   name: fc.constantFrom('lookup', 'run'),
   input: fc.constantFrom('{"q":"x"}', '{"q":"ü \\" 🙂"}', '{}'),
@@ -44,7 +57,14 @@ const assistant = fc
   )
 
 const turns: Arbitrary<Turn[]> = fc
-  .array(fc.tuple(user, fc.array(assistant, { minLength: 1, maxLength: 2 }), fc.option(text, { nil: undefined, freq: 5 })), { minLength: 1, maxLength: 3 })
+  .array(
+    fc.tuple(
+      user,
+      fc.array(assistant, { minLength: 1, maxLength: 2 }),
+      fc.option(text, { nil: undefined, freq: 5 }),
+    ),
+    { minLength: 1, maxLength: 3 },
+  )
   .map(rounds =>
     rounds.flatMap(([question, responded, system]): Turn[] => [
       question,
@@ -57,7 +77,10 @@ const turns: Arbitrary<Turn[]> = fc
 function ended(responded: Turn[]): Turn[] {
   return responded.map((turn, index) =>
     index < responded.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
-      ? { ...turn, calls: [{ name: 'lookup', input: '{}', freeform: false, result: 'ok', failed: false }] }
+      ? {
+          ...turn,
+          calls: [{ name: 'lookup', input: '{}', freeform: false, result: 'ok', failed: false }],
+        }
       : turn,
   )
 }
@@ -67,14 +90,36 @@ function ended(responded: Turn[]): Turn[] {
  * turn, including its tool results.
  */
 export const conversation: Arbitrary<{ request: CanonicalRequest; cuts: number[] }> = fc
-  .tuple(turns, fc.constantFrom<Shape>('messages', 'blocks', 'items'), fc.option(text, { nil: undefined }), text)
+  .tuple(
+    turns,
+    fc.constantFrom<Shape>('messages', 'blocks', 'items'),
+    fc.option(text, { nil: undefined }),
+    text,
+  )
   .map(([all, shape, instructions, last]) => {
-    const messages: Message[] = instructions === undefined ? [] : [{ role: 'system', origin: 'instructions', parts: [{ type: 'text', text: instructions }] }]
+    const messages: Message[] =
+      instructions === undefined
+        ? []
+        : [
+            {
+              role: 'system',
+              origin: 'instructions',
+              parts: [{ type: 'text', text: instructions }],
+            },
+          ]
     const cuts: number[] = []
     let calls = 0
     for (const turn of all) {
       if (turn.who === 'assistant') {
-        const made = turn.calls.map((one): ToolCallPart => ({ type: 'tool-call', id: `call_${calls++}`, name: one.name, kind: 'function', input: one.input }))
+        const made = turn.calls.map(
+          (one): ToolCallPart => ({
+            type: 'tool-call',
+            id: `call_${calls++}`,
+            name: one.name,
+            kind: 'function',
+            input: one.input,
+          }),
+        )
         const parts: Part[] = [
           ...(turn.reasoning === undefined
             ? []
@@ -103,17 +148,40 @@ export const conversation: Arbitrary<{ request: CanonicalRequest; cuts: number[]
             ...(one.failed && shape === 'blocks' && { isError: true }),
           }),
         )
-        if (shape === 'blocks' && results.length > 0) messages.push({ role: 'user', origin: 'message', parts: results })
-        else messages.push(...results.map((part): Message => ({ role: 'tool', origin: shape === 'items' ? 'item' : 'message', parts: [part] })))
-      } else if (turn.who === 'system') messages.push({ role: 'system', origin: 'message', parts: [{ type: 'text', text: turn.text }] })
+        if (shape === 'blocks' && results.length > 0)
+          messages.push({ role: 'user', origin: 'message', parts: results })
+        else
+          messages.push(
+            ...results.map(
+              (part): Message => ({
+                role: 'tool',
+                origin: shape === 'items' ? 'item' : 'message',
+                parts: [part],
+              }),
+            ),
+          )
+      } else if (turn.who === 'system')
+        messages.push({
+          role: 'system',
+          origin: 'message',
+          parts: [{ type: 'text', text: turn.text }],
+        })
       else
         messages.push({
           role: 'user',
           origin: 'message',
-          parts: [...turn.texts.map((one): Part => ({ type: 'text', text: one })), ...(turn.image ? [image] : [])],
+          parts: [
+            ...turn.texts.map((one): Part => ({ type: 'text', text: one })),
+            ...(turn.image ? [image] : []),
+          ],
         })
     }
     messages.push({ role: 'user', origin: 'message', parts: [{ type: 'text', text: last }] })
-    const tools = ['lookup', 'run'].map(name => ({ type: 'function' as const, name, description: 'd', parameters }))
+    const tools = ['lookup', 'run'].map(name => ({
+      type: 'function' as const,
+      name,
+      description: 'd',
+      parameters,
+    }))
     return { request: { model: 'some-model', messages, tools, maxOutputTokens: 2000 }, cuts }
   })

@@ -52,7 +52,8 @@ type Check = {
   pattern?: RegExp
 }
 
-export const isSchema = (value: unknown): value is AnySchema => typeof value === 'object' && value !== null && '_zod' in value
+export const isSchema = (value: unknown): value is AnySchema =>
+  typeof value === 'object' && value !== null && '_zod' in value
 
 export function defOf(schema: AnySchema): Def {
   return schema._zod.def as unknown as Def
@@ -60,14 +61,33 @@ export function defOf(schema: AnySchema): Def {
 
 export function bagOf(schema: AnySchema): Bag {
   const bag: Bag = {}
-  const checks = [schema._zod.def as Check, ...(schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def as Check)]
-  for (const { check, value, inclusive, minimum, maximum, length, size, format, pattern } of checks) {
+  const checks = [
+    schema._zod.def as Check,
+    ...(schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def as Check),
+  ]
+  for (const {
+    check,
+    value,
+    inclusive,
+    minimum,
+    maximum,
+    length,
+    size,
+    format,
+    pattern,
+  } of checks) {
     const isUnsigned = format?.startsWith('uint')
-    const least = check === 'greater_than' ? value : (minimum ?? length ?? size ?? (isUnsigned ? 0 : undefined))
+    const least =
+      check === 'greater_than' ? value : (minimum ?? length ?? size ?? (isUnsigned ? 0 : undefined))
     const most = check === 'less_than' ? value : (maximum ?? length ?? size)
-    const [from, to] = [inclusive === false ? 'exclusiveMinimum' : 'minimum', inclusive === false ? 'exclusiveMaximum' : 'maximum'] as const
-    if (least !== undefined && !((bag[from] ?? Number.NEGATIVE_INFINITY) > least)) bag[from] = least as number
-    if (most !== undefined && !((bag[to] ?? Number.POSITIVE_INFINITY) < most)) bag[to] = most as number
+    const [from, to] = [
+      inclusive === false ? 'exclusiveMinimum' : 'minimum',
+      inclusive === false ? 'exclusiveMaximum' : 'maximum',
+    ] as const
+    if (least !== undefined && !((bag[from] ?? Number.NEGATIVE_INFINITY) > least))
+      bag[from] = least as number
+    if (most !== undefined && !((bag[to] ?? Number.POSITIVE_INFINITY) < most))
+      bag[to] = most as number
     if (check === 'multiple_of') bag.multipleOf = value as number
     if (format) bag.format = format
     if (pattern) bag.pattern = pattern
@@ -76,7 +96,8 @@ export function bagOf(schema: AnySchema): Bag {
 }
 
 /** The values that a schema lists. Undefined: it lists none. */
-export const valuesOf = (schema: AnySchema): unknown[] | undefined => (schema._zod.values ? [...schema._zod.values] : undefined)
+export const valuesOf = (schema: AnySchema): unknown[] | undefined =>
+  schema._zod.values ? [...schema._zod.values] : undefined
 
 /** Is undefined accepted, or replaced by a default? Transforms, as those of `preprocess`, take it but may lead to a value that is not accepted. */
 export function isOptional(schema: AnySchema): boolean {
@@ -93,7 +114,10 @@ export const ruleIn = (check: z.core.$ZodCheck) => (check._zod.def as { fn?: unk
 
 /** An error that names what cannot be generated. `key`: of the value; empty: none. */
 export const refusal = (why: string, key = '', cause?: unknown) =>
-  new Error(`fromSchema: ${why}${key && ` at key "${key}"`}`, cause === undefined ? undefined : { cause })
+  new Error(
+    `fromSchema: ${why}${key && ` at key "${key}"`}`,
+    cause === undefined ? undefined : { cause },
+  )
 
 export function inner(def: Def): AnySchema {
   if (!def.innerType) throw refusal(`the zod kind "${def.type}" without an inner type`)
@@ -105,15 +129,21 @@ export function issuesOf(schema: AnySchema, value: unknown): string[] {
   const result = run(schema, value)
   if (result instanceof Promise) {
     result.catch(() => {})
-    throw refusal(`a check of the zod kind "${defOf(schema).type}" is asynchronous. Leave it out of the schema, and filter the generated values`)
+    throw refusal(
+      `a check of the zod kind "${defOf(schema).type}" is asynchronous. Leave it out of the schema, and filter the generated values`,
+    )
   }
-  return result.issues.map(issue => issue.message ?? [issue.code, issue.path?.join('.')].filter(Boolean).join(' at '))
+  return result.issues.map(
+    issue => issue.message ?? [issue.code, issue.path?.join('.')].filter(Boolean).join(' at '),
+  )
 }
 
 /** The values that the issues of this value list as accepted. */
 export function listedIn(schema: AnySchema, value: unknown): unknown[] {
   const result = run(schema, value)
-  return result instanceof Promise ? [] : result.issues.flatMap(issue => (issue.code === 'invalid_value' ? issue.values : []))
+  return result instanceof Promise
+    ? []
+    : result.issues.flatMap(issue => (issue.code === 'invalid_value' ? issue.values : []))
 }
 
 function run(schema: AnySchema, value: unknown): ReturnType<AnySchema['_zod']['run']> {
@@ -122,7 +152,9 @@ function run(schema: AnySchema, value: unknown): ReturnType<AnySchema['_zod']['r
   } catch (thrown) {
     return {
       value,
-      issues: [{ code: 'custom', input: value, message: `the check throws ${String(thrown)}`, path: [] }],
+      issues: [
+        { code: 'custom', input: value, message: `the check throws ${String(thrown)}`, path: [] },
+      ],
     }
   }
 }
@@ -130,7 +162,10 @@ function run(schema: AnySchema, value: unknown): ReturnType<AnySchema['_zod']['r
 /** The schema behind `lazy`. @throws Error if there is none */
 export function behind(schema: AnySchema): AnySchema {
   const found = attempt(() => (schema as z.core.$ZodLazy)._zod.innerType)
-  if (!isSchema(found)) throw refusal(`the function of a lazy schema returns no schema${found instanceof Error ? `, but throws ${found}` : ''}`)
+  if (!isSchema(found))
+    throw refusal(
+      `the function of a lazy schema returns no schema${found instanceof Error ? `, but throws ${found}` : ''}`,
+    )
   return found
 }
 
@@ -150,4 +185,5 @@ export function present(schema: AnySchema): AnySchema {
 }
 
 /** The side of a pipe whose values are generated. What `preprocess` accepts is unknown, but it leaves alone most of what the schema behind it accepts. */
-export const sourceOf = (def: Def): AnySchema | undefined => (def.in && defOf(def.in).type === 'transform' ? def.out : def.in)
+export const sourceOf = (def: Def): AnySchema | undefined =>
+  def.in && defOf(def.in).type === 'transform' ? def.out : def.in

@@ -6,7 +6,14 @@ import type { Finish, FinishReason } from '../canonical/response.ts'
 
 const word = fc.constantFrom('Hello', ' world', '🙂', '\n\n', 'a"b\\c', '<b>', ' ', 'ü')
 const textual = fc.array(word, { maxLength: 4 }).map(words => words.join(''))
-const inputs = fc.constantFrom('{"q":"x"}', '{}', '', '{"a":{"b":[1,2,"}"]}}', '{"city":"Zürich 🙂"}', ' {"x": 1} ')
+const inputs = fc.constantFrom(
+  '{"q":"x"}',
+  '{}',
+  '',
+  '{"a":{"b":[1,2,"}"]}}',
+  '{"city":"Zürich 🙂"}',
+  ' {"x": 1} ',
+)
 
 const cited = (page: string, end: number | undefined): Citation => ({
   kind: 'url',
@@ -24,20 +31,41 @@ const part: Arbitrary<Part> = fc.oneof(
     arbitrary: fc
       .tuple(
         textual.map(text => text || 'so'),
-        fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b'), fc.boolean()), { minLength: 1, maxLength: 2, selector: ([page]) => page }),
+        fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b'), fc.boolean()), {
+          minLength: 1,
+          maxLength: 2,
+          selector: ([page]) => page,
+        }),
       )
-      .map(([text, pages]): Part => ({ type: 'text', text, citations: pages.map(([page, placed]) => cited(page, placed ? [...text].length : undefined)) })),
+      .map(
+        ([text, pages]): Part => ({
+          type: 'text',
+          text,
+          citations: pages.map(([page, placed]) =>
+            cited(page, placed ? [...text].length : undefined),
+          ),
+        }),
+      ),
   },
   {
     weight: 4,
-    arbitrary: fc.tuple(fc.constantFrom('lookup', 'run'), inputs).map(([name, input]): Part => ({ type: 'tool-call', id: '', name, kind: 'function', input })),
+    arbitrary: fc
+      .tuple(fc.constantFrom('lookup', 'run'), inputs)
+      .map(([name, input]): Part => ({ type: 'tool-call', id: '', name, kind: 'function', input })),
   },
-  { weight: 1, arbitrary: textual.map((input): Part => ({ type: 'tool-call', id: '', name: 'shell', kind: 'freeform', input })) },
+  {
+    weight: 1,
+    arbitrary: textual.map(
+      (input): Part => ({ type: 'tool-call', id: '', name: 'shell', kind: 'freeform', input }),
+    ),
+  },
   {
     weight: 3,
     arbitrary: fc
       .tuple(
-        fc.array(fc.tuple(fc.constantFrom('summary' as const, 'raw' as const), textual), { maxLength: 2 }),
+        fc.array(fc.tuple(fc.constantFrom('summary' as const, 'raw' as const), textual), {
+          maxLength: 2,
+        }),
         fc.constantFrom(undefined, 'elsewhere', 'c2ln'),
       )
       .map(
@@ -49,7 +77,14 @@ const part: Arbitrary<Part> = fc.oneof(
       ),
   },
   { weight: 1, arbitrary: textual.map((text): Part => ({ type: 'refusal', text: text || 'no' })) },
-  { weight: 1, arbitrary: fc.constant<Part>({ type: 'media', kind: 'image', source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' } }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Part>({
+      type: 'media',
+      kind: 'image',
+      source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' },
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.constant<Part>({
@@ -61,10 +96,20 @@ const part: Arbitrary<Part> = fc.oneof(
       raw: { type: 'web_search', query: 'x' },
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Part>({ type: 'opaque', protocol: 'elsewhere', raw: { type: 'novelty' } }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Part>({
+      type: 'opaque',
+      protocol: 'elsewhere',
+      raw: { type: 'novelty' },
+    }),
+  },
 )
 
-type Lane = { message: number; events: ((place: { candidate: number; part: number }) => CanonicalEvent)[] }
+type Lane = {
+  message: number
+  events: ((place: { candidate: number; part: number }) => CanonicalEvent)[]
+}
 
 const finishReasons: FinishReason[] = [
   'stop',
@@ -80,40 +125,75 @@ const finishReasons: FinishReason[] = [
 ]
 
 /** A complete stream that obeys the grammar: several messages, several open parts at once, deltas split anywhere. */
-export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 3, pings: true, late: true })
+export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({
+  open: 3,
+  pings: true,
+  late: true,
+})
 
 /** The same with parts one after the other, and without pings. */
-export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 1, pings: false, late: false })
+export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({
+  open: 1,
+  pings: false,
+  late: false,
+})
 
 /** `open`: the maximum number of open parts; `late`: signatures of reasoning may come after the end of its part. */
-function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: boolean }): Arbitrary<CanonicalEvent[]> {
+function streamsOf({
+  open,
+  pings,
+  late,
+}: {
+  open: number
+  pings: boolean
+  late: boolean
+}): Arbitrary<CanonicalEvent[]> {
   return fc
     .record({
       candidates: fc
-        .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
+        .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), {
+          minLength: 1,
+          maxLength: 2,
+        })
         .map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
       choices: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
       reason: fc.constantFrom(...finishReasons),
-      usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
+      usage: fc.constantFrom(
+        undefined,
+        { input: 9, output: 5 },
+        { input: 20, output: 7, cacheRead: 4, reasoning: 3 },
+      ),
       id: fc.constantFrom(undefined, 'response_1', 'msg_01'),
     })
     .map(({ candidates, choices, reason, usage, id }) => {
       let thrown = 0
       const throwDie = (sides: number) => (choices[thrown++ % choices.length] ?? 0) % sides
-      const events: CanonicalEvent[] = [{ type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) }]
+      const events: CanonicalEvent[] = [
+        { type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) },
+      ]
       let calls = 0
-      const tracks = candidates.map((messages, candidate) => weave(messages, candidate, { throwDie, newCallId: () => `call_${calls++}`, most: open, late }))
+      const tracks = candidates.map((messages, candidate) =>
+        weave(messages, candidate, {
+          throwDie,
+          newCallId: () => `call_${calls++}`,
+          most: open,
+          late,
+        }),
+      )
       while (tracks.some(track => track.length > 0)) {
-        const [next] = [tracks[throwDie(tracks.length)], ...tracks].filter(track => track && track.length > 0)
+        const [next] = [tracks[throwDie(tracks.length)], ...tracks].filter(
+          track => track && track.length > 0,
+        )
         const event = next?.shift()
         if (event) events.push(event)
         if (pings && throwDie(12) === 0) events.push({ type: 'ping' })
-        if (usage && throwDie(20) === 0) events.push({ type: 'usage', usage: { ...usage, output: 1 } })
+        if (usage && throwDie(20) === 0)
+          events.push({ type: 'usage', usage: { ...usage, output: 1 } })
       }
       candidates.forEach((messages, candidate) => {
         const hasCalls = messages.flat().some(({ type }) => type === 'tool-call')
-        const finish: Finish =
-          hasCalls && reason !== 'length' ? { reason: 'tool_calls' } : reason === 'stop_sequence' ? { reason, sequence: 'END' } : { reason }
+        const drawn: Finish = reason === 'stop_sequence' ? { reason, sequence: 'END' } : { reason }
+        const finish: Finish = hasCalls && reason !== 'length' ? { reason: 'tool_calls' } : drawn
         events.push({ type: 'finish', candidate, finish })
       })
       if (usage) events.push({ type: 'usage', usage })
@@ -122,13 +202,20 @@ function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: 
     })
 }
 
-type Weaving = { throwDie: (sides: number) => number; newCallId: () => string; most: number; late: boolean }
+type Weaving = {
+  throwDie: (sides: number) => number
+  newCallId: () => string
+  most: number
+  late: boolean
+}
 
 /** Messages and parts of one candidate, with a maximum number of open parts. */
 function weave(messages: Part[][], candidate: number, weaving: Weaving): CanonicalEvent[] {
   const { throwDie, most } = weaving
   const out: CanonicalEvent[] = []
-  const waiting: Lane[] = messages.flatMap((parts, message) => parts.map(one => laneOf(one, message, weaving)))
+  const waiting: Lane[] = messages.flatMap((parts, message) =>
+    parts.map(one => laneOf(one, message, weaving)),
+  )
   const open: { lane: Lane; part: number }[] = []
   const left = messages.map(parts => parts.length)
   let begun = 0
@@ -164,23 +251,48 @@ function weave(messages: Part[][], candidate: number, weaving: Weaving): Canonic
   return inOrder(out)
 }
 
-function laneOf(one: Part, message: number, { throwDie, newCallId, late: mayBeLate }: Weaving): Lane {
+function laneOf(
+  one: Part,
+  message: number,
+  { throwDie, newCallId, late: mayBeLate }: Weaving,
+): Lane {
   const whole = one.type === 'tool-call' ? { ...one, id: newCallId() } : one
   const { head, deltas } = takeApart(whole)
-  const late = mayBeLate && one.type === 'reasoning' && throwDie(3) === 0 ? deltas.filter(({ kind }) => kind === 'signature') : []
-  const cut = deltas.filter(delta => !late.includes(delta)).flatMap(delta => cutDelta(delta, throwDie))
+  const late =
+    mayBeLate && one.type === 'reasoning' && throwDie(3) === 0
+      ? deltas.filter(({ kind }) => kind === 'signature')
+      : []
+  const cut = deltas
+    .filter(delta => !late.includes(delta))
+    .flatMap(delta => cutDelta(delta, throwDie))
   return {
     message,
     events: [
-      ({ candidate, part: number }) => ({ type: 'part.start', candidate, message, part: number, head }),
+      ({ candidate, part: number }) => ({
+        type: 'part.start',
+        candidate,
+        message,
+        part: number,
+        head,
+      }),
       ...cut.map(
         delta =>
-          ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({ type: 'part.delta', candidate, part: number, delta }),
+          ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({
+            type: 'part.delta',
+            candidate,
+            part: number,
+            delta,
+          }),
       ),
       ({ candidate, part: number }) => ({ type: 'part.end', candidate, part: number }),
       ...late.map(
         delta =>
-          ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({ type: 'part.delta', candidate, part: number, delta }),
+          ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({
+            type: 'part.delta',
+            candidate,
+            part: number,
+            delta,
+          }),
       ),
     ],
   }
@@ -202,7 +314,9 @@ function cutDelta(delta: Delta, throwDie: (sides: number) => number): Delta[] {
 function inOrder(events: CanonicalEvent[]): CanonicalEvent[] {
   const numbers = new Map<number, number>()
   for (const event of events) if (event.type === 'part.start') numbers.set(event.part, numbers.size)
-  return events.map(event => ('part' in event ? { ...event, part: numbers.get(event.part) ?? event.part } : event))
+  return events.map(event =>
+    'part' in event ? { ...event, part: numbers.get(event.part) ?? event.part } : event,
+  )
 }
 
 /** The same, cut off anywhere: without an end, with an unclean end, or with an error of the upstream. */
@@ -214,14 +328,25 @@ export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
     if (how === 'nothing') return kept
     const begun: CanonicalEvent[] = kept.length > 0 ? kept : events.slice(0, 1)
     if (how === 'end') return [...begun, { type: 'end', clean: false }]
-    return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
+    return [
+      ...begun,
+      { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } },
+      { type: 'end', clean: false },
+    ]
   })
 
 /** Such streams with events removed, moved, swapped, doubled and renumbered: their order is arbitrary. */
 export const nonsense: Arbitrary<CanonicalEvent[]> = fc
   .tuple(
     fc.oneof(cleanEvents, cutEvents),
-    fc.array(fc.tuple(fc.constantFrom('lose', 'move', 'exchange', 'double', 'number'), fc.nat(1000), fc.nat(1000)), { maxLength: 8 }),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('lose', 'move', 'exchange', 'double', 'number'),
+        fc.nat(1000),
+        fc.nat(1000),
+      ),
+      { maxLength: 8 },
+    ),
   )
   .map(([events, faults]) => {
     const out = [...events]

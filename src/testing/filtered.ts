@@ -8,7 +8,11 @@ const longestSearch = 3000
 const fewRejected = 100
 
 /** Only the values that the schema accepts, but with a bound: the filter of fast-check would never end. */
-export function onlyAccepted(made: Arbitrary<unknown>, schema: AnySchema, key: string): Arbitrary<unknown> {
+export function onlyAccepted(
+  made: Arbitrary<unknown>,
+  schema: AnySchema,
+  key: string,
+): Arbitrary<unknown> {
   return new Filtered(made, schema, key)
 }
 
@@ -27,7 +31,11 @@ class Filtered extends fc.Arbitrary<unknown> {
   override generate(random: Random, biasFactor: number | undefined): Value<unknown> {
     let issues: string[] = []
     const end = Date.now() + longestSearch
-    for (let rejected = 0; rejected < mostRejected && (rejected < fewRejected || Date.now() < end); rejected++) {
+    for (
+      let rejected = 0;
+      rejected < mostRejected && (rejected < fewRejected || Date.now() < end);
+      rejected++
+    ) {
       const generated = this.#made.generate(random, biasFactor)
       issues = issuesOf(this.#schema, generated.value_)
       if (issues.length === 0) return generated
@@ -43,6 +51,8 @@ class Filtered extends fc.Arbitrary<unknown> {
   }
 
   override shrink(value: unknown, context: unknown): Stream<Value<unknown>> {
-    return this.#made.shrink(value, context).filter(smaller => issuesOf(this.#schema, smaller.value_).length === 0)
+    return this.#made
+      .shrink(value, context)
+      .filter(smaller => issuesOf(this.#schema, smaller.value_).length === 0)
   }
 }

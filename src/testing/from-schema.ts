@@ -1,6 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { z } from 'zod'
-import { boundedBigint, boundedDate, boundedNumber, freeNumber, hasBounds, lengths } from './bounds.ts'
+import {
+  boundedBigint,
+  boundedDate,
+  boundedNumber,
+  freeNumber,
+  hasBounds,
+  lengths,
+} from './bounds.ts'
 import {
   type AnySchema,
   type Bag,
@@ -48,7 +55,8 @@ export function fromSchema(schema: AnySchema): Arbitrary<unknown> {
   if (!isSchema(schema)) throw new TypeError('fromSchema: expected a schema of zod 4 or zod/mini')
   try {
     const heightOf = heightsIn(schema)
-    if (heightOf(schema) === Number.POSITIVE_INFINITY) throw refusal('the schema requires itself without end, so it accepts no finite value')
+    if (heightOf(schema) === Number.POSITIVE_INFINITY)
+      throw refusal('the schema requires itself without end, so it accepts no finite value')
     return new Builder(heightOf, depthFor(schema, heightOf, defaultDepth)).build(schema, '', 0)
   } catch (fault) {
     if (fault instanceof RangeError) throw refusal('the schema is nested too deeply', '', fault)
@@ -67,10 +75,20 @@ export function wordsIn(schema: AnySchema): Map<string, Set<unknown>> {
     if (seen.has(`${id} ${key}`)) return
     seen.add(`${id} ${key}`)
     const def = defOf(one)
-    for (const word of [...(def.type === 'literal' ? (def.values ?? []) : []), ...(def.type === 'enum' ? Object.values(def.entries ?? {}) : [])])
+    for (const word of [
+      ...(def.type === 'literal' ? (def.values ?? []) : []),
+      ...(def.type === 'enum' ? Object.values(def.entries ?? {}) : []),
+    ])
       found.set(key, (found.get(key) ?? new Set()).add(word))
     for (const [name, field] of Object.entries(def.shape ?? {})) walk(field, name)
-    for (const inside of [def.innerType, def.element, ...(def.options ?? []), def.valueType, def.type === 'lazy' ? behind(one) : undefined, def.in])
+    for (const inside of [
+      def.innerType,
+      def.element,
+      ...(def.options ?? []),
+      def.valueType,
+      def.type === 'lazy' ? behind(one) : undefined,
+      def.in,
+    ])
       if (inside) walk(inside, key)
   }
   walk(schema, '')
@@ -78,7 +96,12 @@ export function wordsIn(schema: AnySchema): Map<string, Set<unknown>> {
 }
 
 const schemaObject = fc.constantFrom<unknown>(
-  { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false },
+  {
+    type: 'object',
+    properties: { q: { type: 'string' } },
+    required: ['q'],
+    additionalProperties: false,
+  },
   { type: 'object', properties: {} },
   {},
 )
@@ -104,13 +127,15 @@ class Builder {
     const name = `${depth} ${key}`
     const built = known.get(name)
     if (built) return built
-    const made = depth > this.#deepest && isOptional(schema) ? fc.constant(undefined) : this.#ofKind(schema, key, depth)
+    const made =
+      depth > this.#deepest && isOptional(schema)
+        ? fc.constant(undefined)
+        : this.#ofKind(schema, key, depth)
     const all = isChecked(schema) ? onlyAccepted(made, schema, key) : made
     known.set(name, all)
     return all
   }
 
-  /** Long because each kind of zod has its case. */
   #ofKind(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
     const def = defOf(schema)
     const bag = bagOf(schema)
@@ -130,26 +155,52 @@ class Builder {
       case 'nullable':
         return depth > this.#deepest
           ? fc.constant(null)
-          : fc.oneof({ weight: 4, arbitrary: this.build(inner(def), key, depth) }, { weight: 1, arbitrary: fc.constant(null) })
+          : fc.oneof(
+              { weight: 4, arbitrary: this.build(inner(def), key, depth) },
+              { weight: 1, arbitrary: fc.constant(null) },
+            )
       case 'array': {
         const { minLength, maxLength } = lengths(bag, depth > this.#deepest ? 0 : 3, key)
-        if (!def.element || maxLength === 0 || (minLength === 0 && (depth > this.#deepest || isForbidden(def.element)))) return fc.constant([])
-        return fc.array(this.build(def.element, key, depth + 1), { minLength, maxLength }).map(items => numbered(items, def.element))
+        if (
+          !def.element ||
+          maxLength === 0 ||
+          (minLength === 0 && (depth > this.#deepest || isForbidden(def.element)))
+        )
+          return fc.constant([])
+        return fc
+          .array(this.build(def.element, key, depth + 1), { minLength, maxLength })
+          .map(items => numbered(items, def.element))
       }
       case 'tuple':
         return this.#tuple(def, depth)
       case 'set':
-        return this.#distinct(() => this.build(valueSchemaOf(def), key, depth + 1), { bag, key, depth }).map(items => new Set(items))
+        return this.#distinct(() => this.build(valueSchemaOf(def), key, depth + 1), {
+          bag,
+          key,
+          depth,
+        }).map(items => new Set(items))
       case 'map': {
-        const entry = () => fc.tuple(def.keyType ? this.build(def.keyType, '', depth + 1) : json, this.build(valueSchemaOf(def), '', depth + 1))
-        return this.#distinct(entry, { bag, key, depth }, ([name]) => name).map(entries => new Map(entries))
+        const entry = () =>
+          fc.tuple(
+            def.keyType ? this.build(def.keyType, '', depth + 1) : json,
+            this.build(valueSchemaOf(def), '', depth + 1),
+          )
+        return this.#distinct(entry, { bag, key, depth }, ([name]) => name).map(
+          entries => new Map(entries),
+        )
       }
       case 'union':
         return this.#union(def, key, depth)
       case 'intersection': {
         if (!def.left || !def.right) throw refusal('an intersection without two sides', key)
-        const sides = fc.tuple(this.build(def.left, key, depth), this.build(def.right, key, depth), fc.boolean())
-        return sides.map(([left, right, isLeft]) => (isLeft ? merged(right, left) : merged(left, right)))
+        const sides = fc.tuple(
+          this.build(def.left, key, depth),
+          this.build(def.right, key, depth),
+          fc.boolean(),
+        )
+        return sides.map(([left, right, isLeft]) =>
+          isLeft ? merged(right, left) : merged(left, right),
+        )
       }
       case 'literal':
         return oneOf(def.values ?? [], def, key)
@@ -160,11 +211,19 @@ class Builder {
         return this.#record(schema, def, depth)
       case 'string':
         if (!isChecked(schema) || hasOnlyRules(def)) return textFor(key)
-        return checkedText(def, bag, key, value => issuesOf(schema, value).length === 0, (def.checks ?? []).some(isRule))
+        return checkedText(
+          def,
+          bag,
+          key,
+          value => issuesOf(schema, value).length === 0,
+          (def.checks ?? []).some(isRule),
+        )
       case 'template_literal':
         return matching((schema as z.core.$ZodTemplateLiteral)._zod.pattern)
       case 'number':
-        return hasBounds(bag) ? boundedNumber(bag, key, acceptedOf(schema, numbersOf(key))) : freeNumber(key, def, acceptedOf(schema, numbersOf(key)))
+        return hasBounds(bag)
+          ? boundedNumber(bag, key, acceptedOf(schema, numbersOf(key)))
+          : freeNumber(key, def, acceptedOf(schema, numbersOf(key)))
       case 'bigint':
         return boundedBigint(bag, key)
       case 'date':
@@ -180,7 +239,8 @@ class Builder {
         return fc.constant(undefined)
       case 'unknown':
       case 'any':
-        if (acceptedOf(schema, valuesFor(key)).length > 0) return fc.constantFrom(...acceptedOf(schema, valuesFor(key)))
+        if (acceptedOf(schema, valuesFor(key)).length > 0)
+          return fc.constantFrom(...acceptedOf(schema, valuesFor(key)))
         return wordsOf(key).length > 0 ? fc.oneof(textFor(key), json) : json
       case 'transform':
         return json
@@ -208,7 +268,10 @@ class Builder {
     const names = Object.keys(shape)
     const isOpen = catchall && !isForbidden(catchall)
     const isAny = !isOpen || ['unknown', 'any'].includes(defOf(catchall).type)
-    const undeclared = fc.tuple(fc.constantFrom('x_extra', 'vendor', 'a/b~c'), isAny ? json : this.build(catchall, '', depth + 1))
+    const undeclared = fc.tuple(
+      fc.constantFrom('x_extra', 'vendor', 'a/b~c'),
+      isAny ? json : this.build(catchall, '', depth + 1),
+    )
     const extra = fc.oneof(
       { withCrossShrink: true },
       { weight: 6, arbitrary: fc.constant(undefined) },
@@ -233,24 +296,41 @@ class Builder {
     const last = items.findLastIndex(item => !isForbidden(item) || !isOptional(item))
     const some = fc.tuple(...items.slice(0, last + 1).map(item => this.build(item, '', depth + 1)))
     if (!rest || depth > this.#deepest || isForbidden(rest)) return some
-    return fc.tuple(some, fc.array(this.build(rest, '', depth + 1), { maxLength: 2 })).map(([first, more]) => [...first, ...more])
+    return fc
+      .tuple(some, fc.array(this.build(rest, '', depth + 1), { maxLength: 2 }))
+      .map(([first, more]) => [...first, ...more])
   }
 
   #union({ options = [] }: Def, key: string, depth: number): Arbitrary<unknown> {
     const possible = options.filter(option => this.#heightOf(option) < forbidden)
     const least = Math.min(...possible.map(this.#heightOf))
-    const chosen = depth > this.#deepest ? possible.filter(option => this.#heightOf(option) === least) : possible
+    const chosen =
+      depth > this.#deepest ? possible.filter(option => this.#heightOf(option) === least) : possible
     if (chosen.length === 0) throw withoutValues('never', key)
-    return fc.oneof(...chosen.map(option => ({ weight: weightOf(option), arbitrary: this.build(option, key, depth) })))
+    return fc.oneof(
+      ...chosen.map(option => ({
+        weight: weightOf(option),
+        arbitrary: this.build(option, key, depth),
+      })),
+    )
   }
 
   /** Different items. Of a schema with too few, the filter behind this rejects the list. */
-  #distinct<Item>(item: () => Arbitrary<Item>, { bag, key, depth }: { bag: Bag; key: string; depth: number }, selector: (item: Item) => unknown = one => one) {
+  #distinct<Item>(
+    item: () => Arbitrary<Item>,
+    { bag, key, depth }: { bag: Bag; key: string; depth: number },
+    selector: (item: Item) => unknown = one => one,
+  ) {
     const { minLength, maxLength } = lengths(bag, 3, key)
     if (depth > this.#deepest && minLength === 0) return fc.constant<Item[]>([])
     return fc
-      .tuple(fc.array(item(), { minLength: minLength * 3, maxLength: maxLength * 3 }), fc.integer({ min: minLength, max: maxLength }))
-      .map(([items, length]) => [...new Map(items.map(one => [selector(one), one])).values()].slice(0, length))
+      .tuple(
+        fc.array(item(), { minLength: minLength * 3, maxLength: maxLength * 3 }),
+        fc.integer({ min: minLength, max: maxLength }),
+      )
+      .map(([items, length]) =>
+        [...new Map(items.map(one => [selector(one), one])).values()].slice(0, length),
+      )
   }
 
   /** Any keys, or exactly the keys that the schema lists. Never `__proto__`, which zod drops. */
@@ -258,12 +338,22 @@ class Builder {
     const { keyType, valueType } = def
     const listed = keyType && valuesOf(keyType)
     const isPartial = listed && issuesOf(schema, {}).length === 0
-    if ((!listed || isPartial) && ((valueType && isForbidden(valueType)) || depth > this.#deepest)) return fc.constant({})
+    if ((!listed || isPartial) && ((valueType && isForbidden(valueType)) || depth > this.#deepest))
+      return fc.constant({})
     const value = valueType ? this.build(valueType, '', depth + 1) : json
-    if (listed) return fc.record(Object.fromEntries([...listed].map(name => [String(name), value])), isPartial ? { requiredKeys: [] } : {})
+    if (listed)
+      return fc.record(
+        Object.fromEntries([...listed].map(name => [String(name), value])),
+        isPartial ? { requiredKeys: [] } : {},
+      )
     const isFree = !keyType || (defOf(keyType).type === 'string' && !isChecked(keyType))
-    const names = (isFree ? shortText : this.build(keyType, '', depth + 1).map(String)).filter(name => name !== '__proto__')
-    return fc.oneof({ weight: isFree ? 2 : 0, arbitrary: schemaObject }, { weight: 1, arbitrary: fc.dictionary(names, value, { maxKeys: 3 }) })
+    const names = (isFree ? shortText : this.build(keyType, '', depth + 1).map(String)).filter(
+      name => name !== '__proto__',
+    )
+    return fc.oneof(
+      { weight: isFree ? 2 : 0, arbitrary: schemaObject },
+      { weight: 1, arbitrary: fc.dictionary(names, value, { maxKeys: 3 }) },
+    )
   }
 
   /** Of a pipe that takes text, most texts lead to nothing that its end accepts: values of the end, as text, more often do. */
@@ -274,16 +364,28 @@ class Builder {
     const made = this.build(source, key, depth)
     if (!takesText(def)) return made
     const values = def.out ? this.#ifPossible(def.out, depth) : undefined
-    const texts: Arbitrary<string>[] = [fc.constantFrom('true', 'false', '0', '12', '{"a":1}', '[]', '2026-08-11T15:32:56Z')]
+    const texts: Arbitrary<string>[] = [
+      fc.constantFrom('true', 'false', '0', '12', '{"a":1}', '[]', '2026-08-11T15:32:56Z'),
+    ]
     // As `z.stringbool()` lists its words.
     const listed = listedIn(schema, '').filter(word => typeof word === 'string')
     if (listed.length > 0) texts.push(fc.constantFrom(...listed))
     if (values)
       texts.push(
-        values.map(value => (typeof value === 'object' && !(value instanceof Date) ? '' : String(value))),
-        values.map(value => JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? ''),
+        values.map(value =>
+          typeof value === 'object' && !(value instanceof Date) ? '' : String(value),
+        ),
+        values.map(
+          value =>
+            JSON.stringify(value, (_, one: unknown) =>
+              typeof one === 'bigint' ? String(one) : one,
+            ) ?? '',
+        ),
       )
-    return fc.oneof({ weight: 3, arbitrary: made }, ...texts.map(arbitrary => ({ weight: 1, arbitrary })))
+    return fc.oneof(
+      { weight: 3, arbitrary: made },
+      ...texts.map(arbitrary => ({ weight: 1, arbitrary })),
+    )
   }
 
   #ifPossible(schema: AnySchema, depth: number): Arbitrary<unknown> | undefined {
@@ -302,14 +404,25 @@ function isChecked(schema: AnySchema): boolean {
   return (def.checks?.length ?? 0) > 0 || def.format !== undefined || checkedKinds.has(def.type)
 }
 
-const checkedKinds = new Set(['record', 'intersection', 'pipe', 'template_literal', 'union', 'nonoptional', 'transform', 'date'])
+const checkedKinds = new Set([
+  'record',
+  'intersection',
+  'pipe',
+  'template_literal',
+  'union',
+  'nonoptional',
+  'transform',
+  'date',
+])
 
 const hasOnlyRules = ({ format, checks = [] }: Def) => format === undefined && checks.every(isRule)
 
 function takesText({ in: source }: Def): boolean {
   if (!source) return false
   const def = defOf(source)
-  return def.type === 'string' || def.type === 'transform' || (def.type === 'pipe' && takesText(def))
+  return (
+    def.type === 'string' || def.type === 'transform' || (def.type === 'pipe' && takesText(def))
+  )
 }
 
 function oneOf(values: readonly unknown[], { type }: Def, key: string): Arbitrary<unknown> {
@@ -317,17 +430,25 @@ function oneOf(values: readonly unknown[], { type }: Def, key: string): Arbitrar
   return fc.constantFrom(...values)
 }
 
-const acceptedOf = <T>(schema: AnySchema, values: readonly T[]) => values.filter(value => issuesOf(schema, value).length === 0)
+const acceptedOf = <T>(schema: AnySchema, values: readonly T[]) =>
+  values.filter(value => issuesOf(schema, value).length === 0)
 
 const withoutValues = (kind: string, key: string) =>
-  refusal(`no values can be generated for the zod kind "${kind}"${key && ` at key "${key}"`}. Replace it with a schema of its values`)
+  refusal(
+    `no values can be generated for the zod kind "${kind}"${key && ` at key "${key}"`}. Replace it with a schema of its values`,
+  )
 
 /** Both values in one, as an intersection requires. Where only one can be, it is the second. */
 function merged(first: unknown, second: unknown): unknown {
-  if (Array.isArray(first) && Array.isArray(second)) return second.map((item: unknown, index) => (index in first ? merged(first[index], item) : item))
+  if (Array.isArray(first) && Array.isArray(second))
+    return second.map((item: unknown, index) =>
+      index in first ? merged(first[index], item) : item,
+    )
   if (!isPlainObject(first) || !isPlainObject(second)) return second
   const both = { ...first, ...second }
-  for (const name of Object.keys(both)) if (Object.hasOwn(first, name) && Object.hasOwn(second, name)) both[name] = merged(first[name], second[name])
+  for (const name of Object.keys(both))
+    if (Object.hasOwn(first, name) && Object.hasOwn(second, name))
+      both[name] = merged(first[name], second[name])
   return both
 }
 
@@ -359,7 +480,14 @@ function isForbidden(schema: AnySchema): boolean {
 /** Items with an `index` are numbered from 0, if their schema accepts that. */
 function numbered(items: unknown[], schema: AnySchema | undefined): unknown[] {
   return items.map((item, index) => {
-    if (typeof item !== 'object' || item === null || !('index' in item) || typeof item.index !== 'number' || item.index === index) return item
+    if (
+      typeof item !== 'object' ||
+      item === null ||
+      !('index' in item) ||
+      typeof item.index !== 'number' ||
+      item.index === index
+    )
+      return item
     const changed = { ...item, index }
     return schema && issuesOf(schema, changed).length > 0 ? item : changed
   })
@@ -371,7 +499,9 @@ function valueSchemaOf(def: Def): AnySchema {
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  )
 }
 
 /** Unions of known kinds and an open one for all others: mostly the known ones are chosen. */

@@ -1,4 +1,14 @@
-import { type AnySchema, bagOf, behind, defOf, isOptional, present, refusal, sourceOf, valuesOf } from './definition.ts'
+import {
+  type AnySchema,
+  bagOf,
+  behind,
+  defOf,
+  isOptional,
+  present,
+  refusal,
+  sourceOf,
+  valuesOf,
+} from './definition.ts'
 
 /** How many levels the smallest value of each schema has, by schema. Infinity: it has none, because it requires itself. */
 export type Heights = (schema: AnySchema) => number
@@ -14,7 +24,10 @@ export function heightsIn(root: AnySchema): Heights {
   const reached = new Set([root])
   for (const schema of reached) {
     for (const part of partsOf(schema)) reached.add(part)
-    if (reached.size > mostSchemas) throw refusal('a getter of the schema makes new schemas without end. Let it return the same schema each time')
+    if (reached.size > mostSchemas)
+      throw refusal(
+        'a getter of the schema makes new schemas without end. Let it return the same schema each time',
+      )
   }
   refuseLoops(reached)
   const heights = new Map<AnySchema, number>()
@@ -37,7 +50,8 @@ function refuseLoops(schemas: Iterable<AnySchema>): void {
   const states = new Map<AnySchema, 'open' | 'done'>()
   const visit = (schema: AnySchema) => {
     if (states.get(schema) === 'done') return
-    if (states.get(schema) === 'open') throw refusal('the schema leads to itself with nothing between, so no validation of it ends')
+    if (states.get(schema) === 'open')
+      throw refusal('the schema leads to itself with nothing between, so no validation of it ends')
     states.set(schema, 'open')
     for (const part of sameValueOf(schema)) visit(part)
     states.set(schema, 'done')
@@ -48,7 +62,15 @@ function refuseLoops(schemas: Iterable<AnySchema>): void {
 /** The schemas that validate the very value that this one does. */
 function sameValueOf(schema: AnySchema): AnySchema[] {
   const def = defOf(schema)
-  const parts = [...(def.options ?? []), def.innerType, def.left, def.right, def.in, def.out, def.type === 'lazy' ? behind(schema) : undefined]
+  const parts = [
+    ...(def.options ?? []),
+    def.innerType,
+    def.left,
+    def.right,
+    def.in,
+    def.out,
+    def.type === 'lazy' ? behind(schema) : undefined,
+  ]
   return parts.filter(part => part != null)
 }
 
@@ -58,7 +80,18 @@ function partsOf(schema: AnySchema): AnySchema[] {
     ...Object.values(def.shape ?? {}),
     ...(def.options ?? []),
     ...(def.items ?? []),
-    ...[def.catchall, def.innerType, def.element, def.valueType, def.keyType, def.rest, def.left, def.right, def.in, def.out],
+    ...[
+      def.catchall,
+      def.innerType,
+      def.element,
+      def.valueType,
+      def.keyType,
+      def.rest,
+      def.left,
+      def.right,
+      def.in,
+      def.out,
+    ],
     def.type === 'lazy' ? behind(schema) : undefined,
   ]
   return parts.filter(part => part != null)
@@ -68,7 +101,8 @@ function smallest(schema: AnySchema, heightOf: Heights): number {
   if (isOptional(schema)) return 0
   const def = defOf(schema)
   const of = (part: AnySchema | undefined) => (part ? heightOf(part) : 0)
-  const required = (parts: readonly AnySchema[]) => Math.max(-1, ...parts.filter(part => !isOptional(part)).map(heightOf))
+  const required = (parts: readonly AnySchema[]) =>
+    Math.max(-1, ...parts.filter(part => !isOptional(part)).map(heightOf))
   const isEmptyAllowed = Number(bagOf(schema).minimum ?? 0) === 0
   switch (def.type) {
     case 'object':

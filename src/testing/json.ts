@@ -7,7 +7,9 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]))
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
+  )
 }
 
 /** The same value, deeply frozen: changing it throws. */
@@ -24,5 +26,7 @@ export function leaves(value: unknown, at = ''): { path: string; value: unknown 
   if (typeof value !== 'object' || value === null) return [{ path: at, value }]
   const entries = Object.entries(value)
   if (entries.length === 0) return [{ path: at, value }]
-  return entries.flatMap(([key, item]) => leaves(item, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+  return entries.flatMap(([key, item]) =>
+    leaves(item, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  )
 }

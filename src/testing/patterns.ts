@@ -61,10 +61,14 @@ const isLookaround = ({ atom }: Term) => /^\(\?<?[=!]$/.test(atom)
 const isBoundary = ({ atom }: Term) => atom === '\\b' || atom === '\\B'
 /** Two of these within each other make texts long, and checks of texts slow. */
 const isRepeated = ({ max }: Term) => max > 10
-const some = (terms: readonly Term[], test: (term: Term) => boolean): boolean => terms.some(term => test(term) || some(term.group ?? [], test))
+const some = (terms: readonly Term[], test: (term: Term) => boolean): boolean =>
+  terms.some(term => test(term) || some(term.group ?? [], test))
 
 /** `isAhead`: what a positive lookahead requires becomes a part of the text. `range`: of the lengths, for the first character that repeats. */
-export type How = { isAhead?: boolean | undefined; range?: { minLength: number; maxLength: number } }
+export type How = {
+  isAhead?: boolean | undefined
+  range?: { minLength: number; maxLength: number }
+}
 
 /** Texts beyond this are refused. */
 export const longest = 1_000_000
@@ -76,16 +80,34 @@ export const longest = 1_000_000
 export function followed(source: string, { isAhead = false, range }: How): string {
   const terms = termsOf(source)
   const least = leastLength(terms)
-  if (least > longest || Number(range?.minLength) > longest) throw refusal(`a text of the pattern /${source.slice(0, 100)}/ is too long`)
+  if (least > longest || Number(range?.minLength) > longest)
+    throw refusal(`a text of the pattern /${source.slice(0, 100)}/ is too long`)
   const repeated = range && terms.find(term => !term.group && term.max === Number.POSITIVE_INFINITY)
   if (!repeated) return written(terms, isAhead, false)
-  const [from, to] = [range.minLength - least + repeated.min, range.maxLength - least + repeated.min]
-  const sized = { ...repeated, min: 1, max: 1, quantifier: `{${Math.max(repeated.min, from)},${Math.max(repeated.min, to)}}` }
-  return terms.map(term => (term === repeated ? textOf(sized, isAhead, false) : textOf(term, isAhead, true))).join('')
+  const [from, to] = [
+    range.minLength - least + repeated.min,
+    range.maxLength - least + repeated.min,
+  ]
+  const sized = {
+    ...repeated,
+    min: 1,
+    max: 1,
+    quantifier: `{${Math.max(repeated.min, from)},${Math.max(repeated.min, to)}}`,
+  }
+  return terms
+    .map(term => (term === repeated ? textOf(sized, isAhead, false) : textOf(term, isAhead, true)))
+    .join('')
 }
 
 const leastLength = (terms: readonly Term[]): number =>
-  terms.reduce((sum, term) => sum + (/^[\^$|]$/.test(term.atom) || isLookaround(term) ? 0 : term.min * (term.group ? leastLength(term.group) : 1)), 0)
+  terms.reduce(
+    (sum, term) =>
+      sum +
+      (/^[\^$|]$/.test(term.atom) || isLookaround(term)
+        ? 0
+        : term.min * (term.group ? leastLength(term.group) : 1)),
+    0,
+  )
 
 function written(terms: readonly Term[], isAhead: boolean, isInside: boolean): string {
   return terms.map(term => textOf(term, isAhead, isInside)).join('')
@@ -103,21 +125,30 @@ function textOf(term: Term, isAhead: boolean, isInside: boolean): string {
 }
 
 /** Could the check of a text that the pattern does not match take forever? A guess on the safe side. */
-export const isSlow = ({ source, flags }: RegExp): boolean => hasSlowRepetition(termsOf(source), flags)
+export const isSlow = ({ source, flags }: RegExp): boolean =>
+  hasSlowRepetition(termsOf(source), flags)
 
 /** The same within a lookaround, whose texts are never generated. */
 export const hasSlowLookaround = ({ source, flags }: RegExp): boolean =>
   some(termsOf(source), term => isLookaround(term) && hasSlowRepetition(term.group ?? [], flags))
 
 const hasSlowRepetition = (terms: readonly Term[], flags: string): boolean =>
-  some(terms, term => isRepeated(term) && term.group !== undefined && isAmbiguous(term.group, flags))
+  some(
+    terms,
+    term => isRepeated(term) && term.group !== undefined && isAmbiguous(term.group, flags),
+  )
 
 /** Can a text be split into repetitions of this group in several ways? Not if a character that nothing repeats ends each of them. */
 function isAmbiguous(group: readonly Term[], flags: string): boolean {
   if (some(group, ({ atom }) => atom === '|')) return true
   const repeated = group.filter(term => some([term], isRepeated))
   if (repeated.length === 0) return false
-  const separators = group.filter(({ atom, min, group: inner }) => min > 0 && !inner && /^(?:[^\\[\].()]|\\[^\w])$/.test(atom))
-  const isSafe = ({ atom }: Term) => repeated.every(term => !term.group && !new RegExp(`^${term.atom}$`, flags).test(atom.replace('\\', '')))
+  const separators = group.filter(
+    ({ atom, min, group: inner }) => min > 0 && !inner && /^(?:[^\\[\].()]|\\[^\w])$/.test(atom),
+  )
+  const isSafe = ({ atom }: Term) =>
+    repeated.every(
+      term => !term.group && !new RegExp(`^${term.atom}$`, flags).test(atom.replace('\\', '')),
+    )
   return !separators.some(isSafe)
 }

@@ -76,7 +76,10 @@ export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
     .map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
       // If the end of the response is a frame of its own, everything before it is complete.
-      return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
+      return wires.slice(
+        0,
+        at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1),
+      )
     })
     .filter(wires => strictOf(name).outcome(wires) === 'cut')
     .map(wires => wires.map(protocol.frames.write).join(''))
@@ -105,16 +108,25 @@ export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
  * fc.assert(splitProperty(pair.from, () => createStreamTranslator(pair)))
  */
 export function splitProperty(from: ProtocolName, create: () => Pushed) {
-  const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(named(from), events).text)
+  const legal = fc
+    .oneof(cleanEvents, cutEvents)
+    .map(events => encodeStream(named(from), events).text)
   const bytes = fc
-    .tuple(fc.oneof({ weight: 2, arbitrary: legal }, { weight: 1, arbitrary: brokenStreamOf(from) }), fc.constantFrom('\n', '\r\n'))
+    .tuple(
+      fc.oneof({ weight: 2, arbitrary: legal }, { weight: 1, arbitrary: brokenStreamOf(from) }),
+      fc.constantFrom('\n', '\r\n'),
+    )
     .map(([text, line]) => new TextEncoder().encode(text.replaceAll(/\r?\n/g, line)))
   const translated = (chunks: readonly Uint8Array[]) => {
     const machine = create()
     return chunks.map(chunk => machine.push(chunk)).join('') + machine.end()
   }
   return fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
-    same(translated(cutInto(whole, cuts)), translated([whole]), 'the output depends on how the bytes are split')
+    same(
+      translated(cutInto(whole, cuts)),
+      translated([whole]),
+      'the output depends on how the bytes are split',
+    )
   })
 }
 
@@ -128,7 +140,10 @@ export function splitProperty(from: ProtocolName, create: () => Pushed) {
  * const pair = { from: 'messages', to: 'chat-completions' } as const
  * fc.assert(legalStreamProperty(pair, () => createStreamTranslator(pair)))
  */
-export function legalStreamProperty({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+export function legalStreamProperty(
+  { from, to }: { from: ProtocolName; to: ProtocolName },
+  create: () => Pushed,
+) {
   return fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), text => {
     const faults = strictOf(to).checkStream(wiresIn(text, create))
     if (faults.length > 0) throw new Error(`no legal stream of ${to}: ${faults.join('; ')}`)
@@ -145,9 +160,13 @@ export function legalStreamProperty({ from, to }: { from: ProtocolName; to: Prot
  * const pair = { from: 'messages', to: 'chat-completions' } as const
  * fc.assert(truncationProperty(pair, () => createStreamTranslator(pair)))
  */
-export function truncationProperty({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+export function truncationProperty(
+  { from, to }: { from: ProtocolName; to: ProtocolName },
+  create: () => Pushed,
+) {
   return fc.property(cutStreamOf(from), text => {
-    if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a truncated stream looks complete to a strict client')
+    if (strictOf(to).outcome(wiresIn(text, create)) === 'success')
+      throw new Error('a truncated stream looks complete to a strict client')
   })
 }
 
@@ -164,7 +183,12 @@ export function truncationProperty({ from, to }: { from: ProtocolName; to: Proto
 export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
     const expected = unlessRefused(() => convert(structuredClone(body)))
-    if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the conversion changed its input or is not deterministic')
+    if (expected)
+      same(
+        canonicalJson(convert(deepFreeze(body))),
+        canonicalJson(expected),
+        'the conversion changed its input or is not deterministic',
+      )
   })
 }
 
@@ -176,10 +200,15 @@ export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversio
  *
  * fc.assert(roundTripProperty(requestOf('messages'), JSON.stringify, text => JSON.parse(String(text))))
  */
-export function roundTripProperty(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
+export function roundTripProperty(
+  bodies: fc.Arbitrary<unknown>,
+  there: (body: unknown) => unknown,
+  back: (body: unknown) => unknown,
+) {
   return fc.property(bodies, body => {
     const once = unlessRefused(() => back(there(structuredClone(body))))
-    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'the round trip changed the body')
+    if (once !== undefined)
+      same(canonicalJson(once), canonicalJson(body), 'the round trip changed the body')
   })
 }
 
@@ -196,13 +225,22 @@ export function roundTripProperty(bodies: fc.Arbitrary<unknown>, there: (body: u
  * const pair = { from: 'messages', to: 'chat-completions' } as const
  * fc.assert(noSilentLossProperty(responseOf(pair.from), body => translateResponse(body, pair)))
  */
-export function noSilentLossProperty(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
+export function noSilentLossProperty(
+  bodies: fc.Arbitrary<unknown>,
+  convert: Conversion,
+  ignore: (path: string) => boolean = () => false,
+) {
   return fc.property(bodies, fc.nat(), (body, pick) => {
     const change = changeOf(body, pick, wordsOf)
     if (!change || isLossless(body, change) || ignore(change.path)) return
     const before = unlessRefused(() => convert(structuredClone(body)))
     const after = before && unlessRefused(() => convert(changed(body, change)))
-    if (!after || [before, after].some(({ body }) => isError(body)) || choosesAmongNone(before.body, after.body, change)) return
+    if (
+      !after ||
+      [before, after].some(({ body }) => isError(body)) ||
+      choosesAmongNone(before.body, after.body, change)
+    )
+      return
     const isNoted = [before, after].some(({ notes = [] }) => covers([...notes], change.path))
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
       throw new Error(
@@ -224,7 +262,9 @@ function wiresIn(text: string, create: () => Pushed): unknown[] {
 }
 
 function cutInto(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
+  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort(
+    (a, b) => a - b,
+  )
   return places.slice(1).map((end, index) => whole.slice(places[index], end))
 }
 

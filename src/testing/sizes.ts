@@ -1,5 +1,16 @@
 import { lengths } from './bounds.ts'
-import { type AnySchema, bagOf, behind, type Def, defOf, isOptional, present, refusal, sourceOf, valuesOf } from './definition.ts'
+import {
+  type AnySchema,
+  bagOf,
+  behind,
+  type Def,
+  defOf,
+  isOptional,
+  present,
+  refusal,
+  sourceOf,
+  valuesOf,
+} from './definition.ts'
 import { forbidden, type Heights } from './heights.ts'
 
 /** Values have fewer parts on average, if their schema allows it. */
@@ -12,14 +23,21 @@ const most = 200_000
  * @throws Error for a schema without small values, such as one of a million items
  */
 export function depthFor(schema: AnySchema, heightOf: Heights, greatest: number): number {
-  for (let deepest = greatest; deepest >= 0; deepest--) if (sizesFor(heightOf, deepest)(schema, 0) <= wanted) return deepest
+  for (let deepest = greatest; deepest >= 0; deepest--)
+    if (sizesFor(heightOf, deepest)(schema, 0) <= wanted) return deepest
   const size = sizesFor(heightOf, -1)(schema, 0)
-  if (size > most) throw refusal(`the smallest value of the schema has about ${Number(size.toPrecision(2))} parts, which is too many`)
+  if (size > most)
+    throw refusal(
+      `the smallest value of the schema has about ${Number(size.toPrecision(2))} parts, which is too many`,
+    )
   return -1
 }
 
 /** How many parts the values of a schema have on average, from this depth on. */
-function sizesFor(heightOf: Heights, deepest: number): (schema: AnySchema, depth: number) => number {
+function sizesFor(
+  heightOf: Heights,
+  deepest: number,
+): (schema: AnySchema, depth: number) => number {
   const known = new Map<AnySchema, number[]>()
   const sizeOf = (schema: AnySchema, at: number): number => {
     const depth = Math.min(at, deepest + 1)
@@ -32,10 +50,13 @@ function sizesFor(heightOf: Heights, deepest: number): (schema: AnySchema, depth
     const { minLength, maxLength } = lengths(bagOf(schema), isDeep ? 0 : 3)
     return maxLength === 0 ? 1 : 1 + ((minLength + maxLength) / 2) * item
   }
-  const of = (schema: AnySchema | undefined | null, depth: number) => (schema ? sizeOf(schema, depth) : 1)
+  const of = (schema: AnySchema | undefined | null, depth: number) =>
+    schema ? sizeOf(schema, depth) : 1
   const sum = (schemas: readonly AnySchema[], depth: number, isDeep: boolean) =>
-    schemas.reduce((total, one) => total + (isOptional(one) ? (isDeep ? 0 : sizeOf(one, depth) / 2) : sizeOf(one, depth)), 1)
-  /** Long because each kind of zod has its case. */
+    schemas.reduce((total, one) => {
+      if (!isOptional(one)) return total + sizeOf(one, depth)
+      return isDeep ? total : total + sizeOf(one, depth) / 2
+    }, 1)
   const counted = (schema: AnySchema, depth: number): number => {
     const def: Def = defOf(schema)
     const isDeep = depth > deepest
@@ -46,18 +67,32 @@ function sizesFor(heightOf: Heights, deepest: number): (schema: AnySchema, depth
         return sum(def.items ?? [], depth + 1, isDeep) + (isDeep ? 0 : of(def.rest, depth + 1))
       case 'array':
       case 'set':
-        return items(schema, isDeep && !bagOf(schema).minimum ? 0 : of(def.element ?? def.valueType, depth + 1), isDeep)
+        return items(
+          schema,
+          isDeep && !bagOf(schema).minimum ? 0 : of(def.element ?? def.valueType, depth + 1),
+          isDeep,
+        )
       case 'map':
-        return items(schema, isDeep && !bagOf(schema).minimum ? 0 : of(def.keyType, depth + 1) + of(def.valueType, depth + 1), isDeep)
+        return items(
+          schema,
+          isDeep && !bagOf(schema).minimum
+            ? 0
+            : of(def.keyType, depth + 1) + of(def.valueType, depth + 1),
+          isDeep,
+        )
       case 'record': {
         const listed = def.keyType && valuesOf(def.keyType)?.length
-        return 1 + (listed ?? (isDeep ? 0 : 2)) * (listed || !isDeep ? of(def.valueType, depth + 1) : 0)
+        return (
+          1 + (listed ?? (isDeep ? 0 : 2)) * (listed || !isDeep ? of(def.valueType, depth + 1) : 0)
+        )
       }
       case 'union': {
         const possible = (def.options ?? []).filter(option => heightOf(option) < forbidden)
         const least = Math.min(...possible.map(heightOf))
         const chosen = isDeep ? possible.filter(option => heightOf(option) === least) : possible
-        return chosen.reduce((total, one) => total + sizeOf(one, depth), 0) / Math.max(1, chosen.length)
+        return (
+          chosen.reduce((total, one) => total + sizeOf(one, depth), 0) / Math.max(1, chosen.length)
+        )
       }
       case 'intersection':
         return of(def.left, depth) + of(def.right, depth)

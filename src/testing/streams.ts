@@ -11,7 +11,10 @@ import { json } from './texts.ts'
 export function run<In, Out>(
   machine: StreamMachine<In, Out, MachineState>,
   events: Iterable<In>,
-  { options, between = state => state }: { options?: CodecOptions; between?: (state: MachineState) => MachineState } = {},
+  {
+    options,
+    between = state => state,
+  }: { options?: CodecOptions; between?: (state: MachineState) => MachineState } = {},
 ): { out: Out[]; notes: Note[] } {
   const out: Out[] = []
   let state = machine.initial(options)
@@ -29,14 +32,26 @@ export function decodeStream(protocol: Protocol, wires: Iterable<unknown>): Cano
 }
 
 /** The text that a client receives. */
-export function encodeStream(protocol: Protocol, events: Iterable<CanonicalEvent>, options?: CodecOptions): { text: string; wires: unknown[]; notes: Note[] } {
+export function encodeStream(
+  protocol: Protocol,
+  events: Iterable<CanonicalEvent>,
+  options?: CodecOptions,
+): { text: string; wires: unknown[]; notes: Note[] } {
   const { events: normalized, notes: repaired } = normalize(protocol, events, options)
   const { out, notes } = run(protocol.streamEncoder, normalized, options ? { options } : {})
-  return { text: out.map(wire => protocol.frames.write(wire)).join(''), wires: out, notes: [...repaired, ...notes] }
+  return {
+    text: out.map(wire => protocol.frames.write(wire)).join(''),
+    wires: out,
+    notes: [...repaired, ...notes],
+  }
 }
 
 /** The events as the encoder of a protocol requires them, with the notes of the normalizer. */
-export function normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, options: CodecOptions = {}): { events: CanonicalEvent[]; notes: Note[] } {
+export function normalize(
+  protocol: Protocol,
+  events: Iterable<CanonicalEvent>,
+  options: CodecOptions = {},
+): { events: CanonicalEvent[]; notes: Note[] } {
   const state = startNormalizing(protocol, options)
   const passed: CanonicalEvent[] = []
   for (const event of events) normalizeEvent(state, event, one => passed.push(one))
@@ -50,28 +65,42 @@ export function normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, 
  *
  * console.log(framesOf('event: ping\ndata: {"type":"ping"}\n\n')[0]?.event) // ping
  */
-export function framesOf(text: string | Uint8Array): { event: string | undefined; wire: unknown }[] {
-  return parseFrames(text).map(({ event, data }) => ({ event, wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data) }))
+export function framesOf(
+  text: string | Uint8Array,
+): { event: string | undefined; wire: unknown }[] {
+  return parseFrames(text).map(({ event, data }) => ({
+    event,
+    wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data),
+  }))
 }
 
 /** A legal stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */
 export function brokenStream(protocol: Protocol): Arbitrary<string> {
-  const damage = fc.tuple(fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'), fc.nat(1000), json)
-  return fc.tuple(cleanEvents, fc.array(damage, { maxLength: 3 }), fc.option(fc.nat(1000))).map(([events, damages, cut]) => {
-    let wires = encodeStream(protocol, events).wires
-    for (const [how, at, value] of damages) {
-      const place = at % Math.max(1, wires.length)
-      const before = wires.slice(0, place)
-      const [here, ...after] = wires.slice(place)
-      if (how === 'lose') wires = [...before, ...after]
-      else if (how === 'double') wires = [...before, here, here, ...after]
-      else if (how === 'exchange') wires = [...before, ...after.slice(0, 1), here, ...after.slice(1)]
-      else if (how === 'replace') wires = [...before, value, ...after]
-      else wires = [...before, damaged(here, at, value), ...after]
-    }
-    if (cut !== null) wires = wires.slice(0, cut % (wires.length + 1))
-    return wires.map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocol.frames.write(wire ?? null))).join('')
-  })
+  const damage = fc.tuple(
+    fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'),
+    fc.nat(1000),
+    json,
+  )
+  return fc
+    .tuple(cleanEvents, fc.array(damage, { maxLength: 3 }), fc.option(fc.nat(1000)))
+    .map(([events, damages, cut]) => {
+      let wires = encodeStream(protocol, events).wires
+      for (const [how, at, value] of damages) {
+        const place = at % Math.max(1, wires.length)
+        const before = wires.slice(0, place)
+        const [here, ...after] = wires.slice(place)
+        if (how === 'lose') wires = [...before, ...after]
+        else if (how === 'double') wires = [...before, here, here, ...after]
+        else if (how === 'exchange')
+          wires = [...before, ...after.slice(0, 1), here, ...after.slice(1)]
+        else if (how === 'replace') wires = [...before, value, ...after]
+        else wires = [...before, damaged(here, at, value), ...after]
+      }
+      if (cut !== null) wires = wires.slice(0, cut % (wires.length + 1))
+      return wires
+        .map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocol.frames.write(wire ?? null)))
+        .join('')
+    })
 }
 
 function damaged(wire: unknown, at: number, value: unknown): unknown {
@@ -80,5 +109,11 @@ function damaged(wire: unknown, at: number, value: unknown): unknown {
   const key = keys[at % keys.length]
   if (key === undefined) return value
   const inner = (wire as Record<string, unknown>)[key]
-  return { ...wire, [key]: at % 2 && typeof inner === 'object' && inner !== null ? damaged(inner, at >> 1, value) : value }
+  return {
+    ...wire,
+    [key]:
+      at % 2 && typeof inner === 'object' && inner !== null
+        ? damaged(inner, at >> 1, value)
+        : value,
+  }
 }

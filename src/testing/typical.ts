@@ -11,8 +11,17 @@ const words: Record<string, readonly unknown[]> = {
   name: ['lookup', 'run', 'get-weather', 'a.b:c', 'n'.repeat(80)],
   arguments: ['{"q":"x"}', '{}', '', '{"a":[1,2.5,null]}', '{"broken'],
   input: ['{"q":"x"}', 'raw text'],
-  url: ['https://example.org/a.png', 'http://example.org/b.pdf', 'data:image/png;base64,iVBORw0=', 'DATA:image/jpg;x=y;base64,/9j/'],
-  image_url: ['https://example.org/a.png', 'data:image/png;base64,iVBORw0=', 'data:image/gif,GIF89a%00'],
+  url: [
+    'https://example.org/a.png',
+    'http://example.org/b.pdf',
+    'data:image/png;base64,iVBORw0=',
+    'DATA:image/jpg;x=y;base64,/9j/',
+  ],
+  image_url: [
+    'https://example.org/a.png',
+    'data:image/png;base64,iVBORw0=',
+    'data:image/gif,GIF89a%00',
+  ],
   file_url: ['https://example.org/b.pdf'],
   file_data: ['data:application/pdf;base64,JVBERi0=', 'data:;base64,JVBERi0=', 'JVBERi0='],
   data: ['iVBORw0=', 'JVBERi0=', 'plain'],
@@ -38,10 +47,22 @@ const words: Record<string, readonly unknown[]> = {
   syntax: ['lark', 'regex'],
   object: ['response', 'chat.completion'],
   reason: ['max_output_tokens', 'content_filter', 'max_messages', 'steered'],
-  finishReason: ['STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'BLOCKLIST', 'MALFORMED_FUNCTION_CALL', 'OTHER'],
+  finishReason: [
+    'STOP',
+    'MAX_TOKENS',
+    'SAFETY',
+    'RECITATION',
+    'BLOCKLIST',
+    'MALFORMED_FUNCTION_CALL',
+    'OTHER',
+  ],
   blockReason: ['SAFETY', 'OTHER'],
   mimeType: ['image/png', 'application/pdf', 'audio/wav', 'text/plain'],
-  fileUri: ['https://example.org/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/abc', 'gs://bucket/a.mp4'],
+  fileUri: [
+    'https://example.org/a.png',
+    'https://generativelanguage.googleapis.com/v1beta/files/abc',
+    'gs://bucket/a.mp4',
+  ],
   thoughtSignature: ['c2lnbmF0dXJl'],
   serviceTier: ['standard', 'flex', 'priority'],
   thinkingLevel: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
@@ -63,13 +84,34 @@ const values: Record<string, readonly unknown[]> = {
       prompt_tokens_details: { cached_tokens: 4 },
       completion_tokens_details: { reasoning_tokens: 2 },
     },
-    { input_tokens: 9, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 0 },
-    { inputTokens: 9, outputTokens: 5, totalTokens: 17, cacheReadInputTokens: 3, cacheWriteInputTokens: 0 },
+    {
+      input_tokens: 9,
+      output_tokens: 5,
+      cache_read_input_tokens: 3,
+      cache_creation_input_tokens: 0,
+    },
+    {
+      inputTokens: 9,
+      outputTokens: 5,
+      totalTokens: 17,
+      cacheReadInputTokens: 3,
+      cacheWriteInputTokens: 0,
+    },
   ],
   object: ['response', 'chat.completion'],
   created: [0, 1_700_000_000],
   function_call: ['auto', 'none', { name: 'lookup' }],
-  annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 'title 123456', url: 'https://example.org/234567' } }],
+  annotations: [
+    {
+      type: 'url_citation',
+      url_citation: {
+        start_index: 0,
+        end_index: 1,
+        title: 'title 123456',
+        url: 'https://example.org/234567',
+      },
+    },
+  ],
   moderation: [{ model: 'omni 345678' }],
   output_schema: [{ type: 'object' }],
   ttl: ['5m', '1h'],
@@ -82,8 +124,16 @@ const values: Record<string, readonly unknown[]> = {
   web_search_options: [{ search_context_size: 'low' }],
   audio: [{ voice: 'alloy', format: 'wav' }],
   // Loose objects of zod drop an own key `__proto__`.
-  thinking: [{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 2048 }, { type: 'auto', x_extra: 1 }, true],
-  logprobs: [null, { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }], refusal: null }],
+  thinking: [
+    { type: 'adaptive' },
+    { type: 'enabled', budget_tokens: 2048 },
+    { type: 'auto', x_extra: 1 },
+    true,
+  ],
+  logprobs: [
+    null,
+    { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }], refusal: null },
+  ],
 }
 
 const numbers: Record<string, readonly number[]> = {
@@ -96,7 +146,8 @@ const numbers: Record<string, readonly number[]> = {
   created_at: [0, 1_700_000_000],
 }
 
-const own = <T>(table: Record<string, readonly T[]>, key: string): readonly T[] => (Object.hasOwn(table, key) ? (table[key] ?? []) : [])
+const own = <T>(table: Record<string, readonly T[]>, key: string): readonly T[] =>
+  Object.hasOwn(table, key) ? (table[key] ?? []) : []
 
 /** Texts for a key of this name. Empty: none are typical. */
 export const wordsOf = (key: string): readonly unknown[] => own(words, key)

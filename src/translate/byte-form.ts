@@ -14,25 +14,40 @@ export type ByteForm = {
 type Fragment = { bytes: Uint8Array; words: Float64Array }
 
 export function byteFormOf(form: Form): ByteForm {
-  return { form, fragments: form.fragments.map(fragmentOf), places: form.slots.flatMap(() => [0, 0]) }
+  return {
+    form,
+    fragments: form.fragments.map(fragmentOf),
+    places: form.slots.flatMap(() => [0, 0]),
+  }
 }
 
 function fragmentOf(text: string): Fragment {
   const bytes = encoded(text)
   const view = viewOf(bytes)
-  return { bytes, words: Float64Array.from({ length: bytes.length >> 3 }, (_, i) => view.getFloat64(8 * i, true)) }
+  return {
+    bytes,
+    words: Float64Array.from({ length: bytes.length >> 3 }, (_, i) => view.getFloat64(8 * i, true)),
+  }
 }
 
-export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
+export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  new DataView(buffer, byteOffset, byteLength)
 
 /** Compares the frame at this place with the form. Returns where the next one begins; undefined: it has another form, or no text. */
-export function matchBytes({ form: { slots }, fragments, places }: ByteForm, bytes: Uint8Array, view: DataView, at: number): number | undefined {
+export function matchBytes(
+  { form: { slots }, fragments, places }: ByteForm,
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+): number | undefined {
   let place = at
   for (let i = 0; i < slots.length; i++) {
     const fragment = fragments[i] as Fragment
     if (!isAt(view, place, fragment)) return undefined
     place += fragment.bytes.length
-    const end = bytes[place] === quote ? endOfLiteral(bytes, place) : slots[i] === 'padding' ? endOfInteger(bytes, place) : -1
+    let end = -1
+    if (bytes[place] === quote) end = endOfLiteral(bytes, place)
+    else if (slots[i] === 'padding') end = endOfInteger(bytes, place)
     // The empty text is no delta.
     if (end < 0 || (slots[i] === 'text' && end - place <= 2)) return undefined
     places[2 * i] = place
@@ -51,8 +66,10 @@ export function textIn({ form: { slots }, places }: ByteForm, bytes: Uint8Array)
 
 function isAt(view: DataView, at: number, { bytes, words }: Fragment): boolean {
   if (view.byteLength - at < bytes.length) return false
-  for (let i = 0; i < words.length; i++) if (view.getFloat64(at + 8 * i, true) !== words[i]) return false
-  for (let i = 8 * words.length; i < bytes.length; i++) if (view.getUint8(at + i) !== bytes[i]) return false
+  for (let i = 0; i < words.length; i++)
+    if (view.getFloat64(at + 8 * i, true) !== words[i]) return false
+  for (let i = 8 * words.length; i < bytes.length; i++)
+    if (view.getUint8(at + i) !== bytes[i]) return false
   return true
 }
 

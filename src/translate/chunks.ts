@@ -7,7 +7,13 @@ import type { StreamTranslator } from './stream-translator.ts'
  * A stream of bytes or text: the body of a `fetch` response, a Node stream, any iterable of chunks, or the whole text or bytes at once. Null,
  * the body of an empty response, has no chunks.
  */
-export type ByteStream = ReadableStream<Uint8Array | string> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string> | string | Uint8Array | null
+export type ByteStream =
+  | ReadableStream<Uint8Array | string>
+  | AsyncIterable<Uint8Array | string>
+  | Iterable<Uint8Array | string>
+  | string
+  | Uint8Array
+  | null
 
 /** The chunks of a stream. A caller that stops early cancels the stream. */
 export async function* chunksOf(source: ByteStream): AsyncGenerator<Uint8Array | string> {
@@ -20,7 +26,9 @@ export async function* chunksOf(source: ByteStream): AsyncGenerator<Uint8Array |
   else refuseStream(source)
 }
 
-async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGenerator<Uint8Array | string> {
+async function* readerOf(
+  source: ReadableStream<Uint8Array | string>,
+): AsyncGenerator<Uint8Array | string> {
   const reader = source.getReader()
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
@@ -34,7 +42,11 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
 export type Framed = Pick<ProtocolFacts, 'framing'>
 
 /** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
-export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Framed): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* translateChunks(
+  source: ByteStream,
+  translator: StreamTranslator,
+  to: Framed,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const bytesOf = createWriter(to)
   for await (const chunk of chunksOf(source)) {
     const bytes = bytesOf(translator.push(chunk))

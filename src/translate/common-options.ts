@@ -7,13 +7,16 @@ import type { Settings } from './settings.ts'
 type Common = Omit<Settings, 'keepsResponse' | 'hideUsage' | 'tools'> & Resolvers
 
 const kinds: readonly unknown[] = ['dropped', 'approximated', 'synthesized'] satisfies NoteKind[]
-const isStrict = (value: unknown) => typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))
+const isStrict = (value: unknown) =>
+  typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))
 
 /** The options of every translation that are in no group, with their values. */
 export const commonOptions: Record<keyof Common, Ungrouped[string]> = {
   foreignSignatures: ['drop', 'wrap'],
-  strict: value => (isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`),
-  context: value => (isObject(value) ? undefined : 'expected the context that translateRequest returned'),
+  strict: value =>
+    isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`,
+  context: value =>
+    isObject(value) ? undefined : 'expected the context that translateRequest returned',
   model: 'text',
   path: 'text',
   now: 'number',

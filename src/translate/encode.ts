@@ -15,10 +15,18 @@ import { pairToolCalls } from './passes/tool-pairs.ts'
  * written as it is.
  * @throws TranslationError `inexpressible`
  */
-export function encodeRequest(request: CanonicalRequest, to: UpstreamHalf, options: CodecOptions & ToolOptions = {}): Encoded<unknown> {
+export function encodeRequest(
+  request: CanonicalRequest,
+  to: UpstreamHalf,
+  options: CodecOptions & ToolOptions = {},
+): Encoded<unknown> {
   if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
-  const wanted: Wanted = { demands: to.demands(request, options), protocol: to.name, repair: options.repair !== 'keep' }
+  const wanted: Wanted = {
+    demands: to.demands(request, options),
+    protocol: to.name,
+    repair: options.repair !== 'keep',
+  }
   const { request: prepared, renamed } = prepare(request, wanted, report)
   const encoded = to.encodeRequest(prepared, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
@@ -28,13 +36,20 @@ export function encodeRequest(request: CanonicalRequest, to: UpstreamHalf, optio
 
 type Wanted = { demands: Demands; protocol: string; repair: boolean }
 
-function prepare(given: CanonicalRequest, { demands, protocol, repair }: Wanted, report: PassReport): ReturnType<typeof nameTools> {
+function prepare(
+  given: CanonicalRequest,
+  { demands, protocol, repair }: Wanted,
+  report: PassReport,
+): ReturnType<typeof nameTools> {
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
   const gathered = gatherTools(held, demands.lateTools, protocol, report)
   const paired = pairToolCalls(gathered.messages, demands.toolPairs, repair, report)
   const { request, renamed } = nameTools(withMessages(gathered, paired), demands.toolNames, report)
   const readable = readableResults(request.messages, protocol, report)
-  return { renamed, request: withMessages(request, placeInstructions(readable, demands.instructions, report)) }
+  return {
+    renamed,
+    request: withMessages(request, placeInstructions(readable, demands.instructions, report)),
+  }
 }
 
 function withMessages(request: CanonicalRequest, messages: Message[]): CanonicalRequest {

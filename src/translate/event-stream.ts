@@ -24,14 +24,20 @@ export type EventStream = AsyncIterable<CanonicalEvent> & {
   complete(): Promise<CanonicalResponse>
 }
 
-export function readStream(source: ByteStream, protocol: Protocol, { strict, ...settings }: Settings): EventStream {
+export function readStream(
+  source: ByteStream,
+  protocol: Protocol,
+  { strict, ...settings }: Settings,
+): EventStream {
   const into = startCollecting()
   const pending: CanonicalEvent[] = []
   const reader = createStreamReader(protocol, settings, event => {
     collectEvent(into, event)
     pending.push(event)
   })
-  const events = eventsOf(source, reader, pending, () => refuseIfStrict(reader.notes(), strict, protocol.name))
+  const events = eventsOf(source, reader, pending, () =>
+    refuseIfStrict(reader.notes(), strict, protocol.name),
+  )
   return {
     [Symbol.asyncIterator]: () => events,
     get partial() {
@@ -43,13 +49,21 @@ export function readStream(source: ByteStream, protocol: Protocol, { strict, ...
     async complete() {
       for await (const _ of events);
       if (!into.clean && !into.response.error)
-        throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the response did')
+        throw new TranslationError(
+          { code: 'truncated', protocol: protocol.name, path: '' },
+          'the stream ended before the response did',
+        )
       return into.response
     },
   }
 }
 
-async function* eventsOf(source: ByteStream, reader: StreamReader, pending: CanonicalEvent[], check: () => void): AsyncGenerator<CanonicalEvent> {
+async function* eventsOf(
+  source: ByteStream,
+  reader: StreamReader,
+  pending: CanonicalEvent[],
+  check: () => void,
+): AsyncGenerator<CanonicalEvent> {
   for await (const chunk of chunksOf(source)) {
     reader.push(chunk)
     check()

@@ -22,14 +22,21 @@ export function compareFinal(streamed: Part, final: Part): FinalDifference {
 function lateFields(streamed: Part, deltas: readonly Delta[], final: Part): Delta | undefined {
   const known: Record<string, unknown> = { ...completed(streamed, deltas) }
   const fields: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(final)) if (value !== undefined && !apart.has(key) && !same(known[key], value)) fields[key] = value
-  for (const key of Object.keys(known)) if (!(key in final) && !kept.has(key)) fields[key] = undefined
+  for (const [key, value] of Object.entries(final))
+    if (value !== undefined && !apart.has(key) && !same(known[key], value)) fields[key] = value
+  for (const key of Object.keys(known))
+    if (!(key in final) && !kept.has(key)) fields[key] = undefined
   const { at, ext } = final
   const unknown = ext && newFields(ext, streamed.ext)
   const isMoved = at !== undefined && at !== '' && !same(at, streamed.at)
   if (Object.keys(fields).length === 0 && !unknown && !isMoved) return undefined
   const place = at || streamed.at
-  return { kind: 'fields', fields, ...(place !== undefined && { at: place }), ...(unknown && { ext: unknown }) }
+  return {
+    kind: 'fields',
+    fields,
+    ...(place !== undefined && { at: place }),
+    ...(unknown && { ext: unknown }),
+  }
 }
 
 /** The streamed part with what these deltas add. */
@@ -51,7 +58,9 @@ function newFields(ext: ExtMap, known: ExtMap = {}): ExtMap | undefined {
   const found: ExtMap = {}
   for (const [protocol, { fields = {} }] of Object.entries(ext)) {
     const before = new Map<string, unknown>(Object.entries(known[protocol]?.fields ?? {}))
-    const added = Object.entries(fields).filter(([key, value]) => !before.has(key) || !same(before.get(key), value))
+    const added = Object.entries(fields).filter(
+      ([key, value]) => !before.has(key) || !same(before.get(key), value),
+    )
     if (added.length > 0) found[protocol] = { fields: Object.fromEntries(added) }
   }
   return Object.keys(found).length > 0 ? found : undefined
@@ -61,19 +70,32 @@ function compareContent(streamed: Part, final: Part): ContentDifference {
   if (streamed.type === 'text' && final.type === 'text') {
     const { text, differs } = continued(streamed.text, final.text)
     const citations = (final.citations ?? []).slice(streamed.citations?.length ?? 0)
-    const deltas: Delta[] = [...citations.map((citation): Delta => ({ kind: 'citation', citation })), ...textOf(text), ...restOf(streamed, final)]
+    const deltas: Delta[] = [
+      ...citations.map((citation): Delta => ({ kind: 'citation', citation })),
+      ...textOf(text),
+      ...restOf(streamed, final),
+    ]
     return { deltas, final: { ...final, text: streamed.text + text }, differs }
   }
   if (streamed.type === 'refusal' && final.type === 'refusal') {
     const { text, differs } = continued(streamed.text, final.text)
-    return { deltas: [...textOf(text), ...restOf(streamed, final)], final: { ...final, text: streamed.text + text }, differs }
+    return {
+      deltas: [...textOf(text), ...restOf(streamed, final)],
+      final: { ...final, text: streamed.text + text },
+      differs,
+    }
   }
   if (streamed.type === 'tool-call' && final.type === 'tool-call') {
     const { text, differs } = continued(streamed.input, final.input)
     const deltas: Delta[] = text ? [{ kind: 'input', text }] : []
-    return { deltas: [...deltas, ...restOf(streamed, final)], final: { ...final, input: streamed.input + text }, differs }
+    return {
+      deltas: [...deltas, ...restOf(streamed, final)],
+      final: { ...final, input: streamed.input + text },
+      differs,
+    }
   }
-  if (streamed.type === 'reasoning' && final.type === 'reasoning') return compareReasoning(streamed, final)
+  if (streamed.type === 'reasoning' && final.type === 'reasoning')
+    return compareReasoning(streamed, final)
   return { deltas: [], final: undefined, differs: true }
 }
 
@@ -93,17 +115,22 @@ function restOf(streamed: Part, final: Part): Delta[] {
     const logprobs = final.logprobs.slice(streamed.logprobs?.length ?? 0)
     if (logprobs.length > 0) deltas.push({ kind: 'logprobs', logprobs })
   }
-  const isNew = streamed.type === 'tool-call' ? !streamed.signature : streamed.signature?.value !== signature?.value
+  const isNew =
+    streamed.type === 'tool-call'
+      ? !streamed.signature
+      : streamed.signature?.value !== signature?.value
   if (signature && isNew) deltas.push({ kind: 'signature', signature })
   return deltas
 }
 
-const joined = (segments: readonly ReasoningSegment[], gap: string) => segments.map(({ text }) => text).join(gap)
+const joined = (segments: readonly ReasoningSegment[], gap: string) =>
+  segments.map(({ text }) => text).join(gap)
 
 function compareReasoning(streamed: ReasoningPart, final: ReasoningPart): ContentDifference {
   const words = joined(streamed.segments, '')
   // Some wires stream reasoning as one text, and show its segments only at its end.
-  if (words === joined(final.segments, '') || words === joined(final.segments, '\n\n')) return { deltas: restOf(streamed, final), final, differs: false }
+  if (words === joined(final.segments, '') || words === joined(final.segments, '\n\n'))
+    return { deltas: restOf(streamed, final), final, differs: false }
   const deltas: Delta[] = []
   const segments = streamed.segments.map(segment => ({ ...segment }))
   const left = new Set(segments.keys())
@@ -120,5 +147,9 @@ function compareReasoning(streamed: ReasoningPart, final: ReasoningPart): Conten
     if (rest.text) deltas.push({ kind: 'reasoning', segment: place, of: kind, text: rest.text })
   }
   const isLeft = [...left].some(index => segments[index]?.text.trim())
-  return { deltas: [...deltas, ...restOf(streamed, final)], final: { ...final, segments }, differs: differs || isLeft }
+  return {
+    deltas: [...deltas, ...restOf(streamed, final)],
+    final: { ...final, segments },
+    differs: differs || isLeft,
+  }
 }

@@ -29,14 +29,25 @@ export async function collectStream(
   if (response.error) {
     const notes = notesOfFailed(response, reader, protocol)
     refuseIfStrict(notes, strict, protocol.name)
-    return { body: protocol.encodeError(response.error, optionsFor(protocol, settings)).wire.body, notes }
+    return {
+      body: protocol.encodeError(response.error, optionsFor(protocol, settings)).wire.body,
+      notes,
+    }
   }
-  if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the response was complete')
+  if (!clean)
+    throw new TranslationError(
+      { code: 'truncated', protocol: protocol.name, path: '' },
+      'the stream ended before the response was complete',
+    )
   return encodeCollected(response, reader, protocol, settings)
 }
 
 /** The notes of a failed stream. Everything before the error is discarded, and notes list what was dropped. */
-export function notesOfFailed(response: CanonicalResponse, reader: Pick<StreamReader, 'notes' | 'places'>, protocol: Protocol): Note[] {
+export function notesOfFailed(
+  response: CanonicalResponse,
+  reader: Pick<StreamReader, 'notes' | 'places'>,
+  protocol: Protocol,
+): Note[] {
   const report = createReport(protocol.name, translateNotes, placesIn(reader.places(), protocol))
   reportDroppedContent(response, report)
   return [...reader.notes(), ...report.notes]
@@ -49,7 +60,10 @@ export function encodeCollected(
   protocol: Protocol,
   settings: Settings,
 ): { body: unknown; notes: Note[] } {
-  const { wire, notes } = protocol.encodeResponse(response, { ...optionsFor(protocol, settings), fieldNames: placesIn(reader.places(), protocol) })
+  const { wire, notes } = protocol.encodeResponse(response, {
+    ...optionsFor(protocol, settings),
+    fieldNames: placesIn(reader.places(), protocol),
+  })
   const all = [...withoutRepairs(reader.notes()), ...notes]
   refuseIfStrict(all, settings.strict, protocol.name)
   return { body: wire, notes: all }
@@ -62,7 +76,11 @@ const withoutRepairs = (notes: Note[]) => notes.filter(({ code }) => !code.endsW
  * Complete response → text of a stream in the same protocol, with the notes of both.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
-export function explodeResponse(body: unknown, protocol: Protocol, settings: Settings): { text: string; notes: Note[] } {
+export function explodeResponse(
+  body: unknown,
+  protocol: Protocol,
+  settings: Settings,
+): { text: string; notes: Note[] } {
   const options = optionsFor(protocol, settings)
   const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
   const { streamEncoder, frames } = protocol
@@ -83,7 +101,11 @@ export function explodeResponse(body: unknown, protocol: Protocol, settings: Set
  * response at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
-export function asEvents(body: unknown, protocol: Protocol, settings: Settings): { text: string; from: Protocol } {
+export function asEvents(
+  body: unknown,
+  protocol: Protocol,
+  settings: Settings,
+): { text: string; from: Protocol } {
   const { value, notes, fieldNames } = protocol.decodeResponse(body, optionsFor(protocol, settings))
   refuseIfStrict(notes, settings.strict, protocol.name)
   const streamDecoder: Protocol['streamDecoder'] = {

@@ -5,7 +5,11 @@ import type { ProtocolFacts } from '../protocol.ts'
  * Refuses a request that shows signs of another protocol and none of its own, or that has its conversation where only others have one.
  * @throws TranslationError `malformed`; its message names the right path
  */
-export function refuseForeign(body: unknown, own: ProtocolFacts, known: Iterable<ProtocolFacts>): void {
+export function refuseForeign(
+  body: unknown,
+  own: ProtocolFacts,
+  known: Iterable<ProtocolFacts>,
+): void {
   const { shared, maybe, request } = own.detect(body)
   if (shared || request.length > 0) return
   const likely: ProtocolFacts[] = []
@@ -21,6 +25,12 @@ export function refuseForeign(body: unknown, own: ProtocolFacts, known: Iterable
 }
 
 function refuse(own: ProtocolFacts, theirs: readonly ProtocolFacts[], sign: string): never {
-  const [names, paths] = [theirs.map(({ name }) => name), theirs.map(({ address }) => address.path)].map(words => words.join(' or '))
-  throw new TranslationError({ code: 'malformed', protocol: own.name, path: '' }, `this is a request of the ${names} protocol${sign}; its path is ${paths}`)
+  const [names, paths] = [
+    theirs.map(({ name }) => name),
+    theirs.map(({ address }) => address.path),
+  ].map(words => words.join(' or '))
+  throw new TranslationError(
+    { code: 'malformed', protocol: own.name, path: '' },
+    `this is a request of the ${names} protocol${sign}; its path is ${paths}`,
+  )
 }

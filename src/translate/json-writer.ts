@@ -38,8 +38,10 @@ export function createJsonWriter(): (wire: unknown) => string {
     // Concatenated, which V8 does lazily; `join` would copy the texts at each level.
     let members = ''
     for (const key of Object.keys(value)) {
-      const json = found.get(key) ?? JSON.stringify(value[key as never]) ?? (isList ? 'null' : undefined)
-      if (json !== undefined) members += `${members === '' ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}${json}`
+      const json =
+        found.get(key) ?? JSON.stringify(value[key as never]) ?? (isList ? 'null' : undefined)
+      if (json !== undefined)
+        members += `${members === '' ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}${json}`
     }
     return isList ? `[${members}]` : `{${members}}`
   }

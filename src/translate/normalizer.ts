@@ -1,6 +1,14 @@
 import { addDelta } from '../canonical/collect.ts'
 import { copyOf } from '../canonical/copy.ts'
-import type { CanonicalEvent, Delta, EncodedPartEnd, EncoderEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
+import type {
+  CanonicalEvent,
+  Delta,
+  EncodedPartEnd,
+  EncoderEvent,
+  PartDelta,
+  PartEnd,
+  PartStart,
+} from '../canonical/event.ts'
 import type { Part, Place } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
@@ -64,7 +72,10 @@ type Pass = Emit<EncoderEvent>
 type Target = Pick<ClientHalf, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
 
 /** `options`: those of the encoder, with the field names of the source. */
-export function startNormalizing({ streamParts, takesLateSignatures, oneCandidate }: Target, options: CodecOptions = {}): NormalizerState {
+export function startNormalizing(
+  { streamParts, takesLateSignatures, oneCandidate }: Target,
+  options: CodecOptions = {},
+): NormalizerState {
   return {
     parts: streamParts?.(options) ?? 'any',
     endsEarly: takesLateSignatures === true,
@@ -85,7 +96,8 @@ export function normalizeEvent(state: NormalizerState, event: CanonicalEvent, pa
       return
     }
     const ordering = orderingOf(state, candidate)
-    if (event.type !== 'message.end') release(state, ordering, event.type === 'finish' && isLimit(event.finish), pass)
+    if (event.type !== 'message.end')
+      release(state, ordering, event.type === 'finish' && isLimit(event.finish), pass)
     order(state, ordering, event, pass)
   } else {
     if (event.type === 'end')
@@ -100,13 +112,23 @@ export function normalizeEvent(state: NormalizerState, event: CanonicalEvent, pa
 function passOver(state: NormalizerState, candidate: number): void {
   if (state.passedOver[candidate]) return
   state.passedOver[candidate] = true
-  reportOf(state).add('candidates.first-only', `/${state.fieldNames['candidates'] ?? 'candidates'}/${candidate}`)
+  reportOf(state).add(
+    'candidates.first-only',
+    `/${state.fieldNames['candidates'] ?? 'candidates'}/${candidate}`,
+  )
 }
 
-const nothing: Pick<Ordering, 'ended' | 'waiting' | 'parts'> = { ended: undefined, waiting: [], parts: {} }
+const nothing: Pick<Ordering, 'ended' | 'waiting' | 'parts'> = {
+  ended: undefined,
+  waiting: [],
+  parts: {},
+}
 
 /** Takes a delta if it may be written at once; then the caller passes it on. */
-export function takeDirectly({ endsEarly, isSingle, candidates }: NormalizerState, { candidate, part, delta }: PartDelta): boolean {
+export function takeDirectly(
+  { endsEarly, isSingle, candidates }: NormalizerState,
+  { candidate, part, delta }: PartDelta,
+): boolean {
   if (isSingle && candidate !== 0) return false
   const { ended, waiting, parts } = candidates[candidate] ?? nothing
   const started = parts[part]
@@ -119,17 +141,35 @@ export function takeDirectly({ endsEarly, isSingle, candidates }: NormalizerStat
 function orderingOf({ candidates }: NormalizerState, index: number): Ordering {
   const known = candidates[index]
   if (known) return known
-  const ordering: Ordering = { candidate: index, open: {}, parts: {}, begun: {}, messages: [], ended: undefined, waiting: [] }
+  const ordering: Ordering = {
+    candidate: index,
+    open: {},
+    parts: {},
+    begun: {},
+    messages: [],
+    ended: undefined,
+    waiting: [],
+  }
   candidates[index] = ordering
   return ordering
 }
 
-function order(state: NormalizerState, ordering: Ordering, event: CanonicalEvent, pass: Pass): void {
+function order(
+  state: NormalizerState,
+  ordering: Ordering,
+  event: CanonicalEvent,
+  pass: Pass,
+): void {
   if (take(state, ordering, event, pass)) resume(state, ordering, pass)
 }
 
 /** Passes on the event, drops it, or lets it wait. False: nothing that waits can continue now. */
-function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent, pass: Pass): boolean {
+function take(
+  state: NormalizerState,
+  ordering: Ordering,
+  event: CanonicalEvent,
+  pass: Pass,
+): boolean {
   switch (event.type) {
     case 'part.start':
       return takeStart(state, ordering, event, pass)
@@ -143,9 +183,17 @@ function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent,
         return false
       }
       ordering.begun[event.message] = true
-      return passInTurn(ordering, { lane: laneOf(state, event.type), message: event.message, events: [event] }, pass)
+      return passInTurn(
+        ordering,
+        { lane: laneOf(state, event.type), message: event.message, events: [event] },
+        pass,
+      )
     case 'message.end':
-      return passInTurn(ordering, { lane: laneOf(state, event.type), message: event.message, events: [event] }, pass)
+      return passInTurn(
+        ordering,
+        { lane: laneOf(state, event.type), message: event.message, events: [event] },
+        pass,
+      )
     default:
       pass(event)
       return false
@@ -153,23 +201,41 @@ function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent,
 }
 
 /** The lane of a part or an event. Undefined: it waits for no part, but the end of a message waits for those of its parts. */
-function laneOf({ parts }: NormalizerState, type: Part['type'] | CanonicalEvent['type']): Lane | undefined {
+function laneOf(
+  { parts }: NormalizerState,
+  type: Part['type'] | CanonicalEvent['type'],
+): Lane | undefined {
   if (parts === 'sequential') return 'all'
   if (parts === 'any') return undefined
-  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call' ? type : undefined
+  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call'
+    ? type
+    : undefined
 }
 
-function takeStart(state: NormalizerState, ordering: Ordering, event: PartStart, pass: Pass): boolean {
+function takeStart(
+  state: NormalizerState,
+  ordering: Ordering,
+  event: PartStart,
+  pass: Pass,
+): boolean {
   const { message, part, head } = event
   if (ordering.parts[part] || waitingPart(ordering, part)) {
     reportOf(state).once('stream.repeated-start', head.at)
     return false
   }
-  return passInTurn(ordering, { lane: laneOf(state, head.type), message, part, events: [event] }, pass)
+  return passInTurn(
+    ordering,
+    { lane: laneOf(state, head.type), message, part, events: [event] },
+    pass,
+  )
 }
 
 /** Passes on a start, an event of a message, or a signature after the end of its part, unless it has to wait. */
-function passInTurn(ordering: Ordering, entry: Omit<Waiting, 'events'> & { events: Unended[] }, pass: Pass): boolean {
+function passInTurn(
+  ordering: Ordering,
+  entry: Omit<Waiting, 'events'> & { events: Unended[] },
+  pass: Pass,
+): boolean {
   if (!mayGo(ordering, entry)) {
     ordering.waiting.push(entry)
     return true
@@ -179,29 +245,47 @@ function passInTurn(ordering: Ordering, entry: Omit<Waiting, 'events'> & { event
   return entry.events[0]?.type === 'message.end'
 }
 
-function mayGo({ open, parts, messages, waiting }: Ordering, { lane, message, part, events }: Waiting): boolean {
+function mayGo(
+  { open, parts, messages, waiting }: Ordering,
+  { lane, message, part, events }: Waiting,
+): boolean {
   if (lane === 'all' || lane === 'tool-call') return open[lane] === undefined
   if (lane) return open[lane] === undefined && !messages.some(earlier => earlier < message)
   if (part !== undefined || events[0]?.type !== 'message.end') return true
-  return !Object.values(open).some(one => parts[one]?.message === message) && !waiting.some(other => other.part !== undefined && other.message === message)
+  return (
+    !Object.values(open).some(one => parts[one]?.message === message) &&
+    !waiting.some(other => other.part !== undefined && other.message === message)
+  )
 }
 
 function passOn(ordering: Ordering, lane: Lane | undefined, event: Unended, pass: Pass): void {
   if (event.type === 'part.start') {
     const { message, part, head } = event
     if (lane) ordering.open[lane] = part
-    ordering.parts[part] = { lane, message, phase: 'open', at: head.at, content: contentOf(head), json: progressOf(head), scanned: 0 }
+    ordering.parts[part] = {
+      lane,
+      message,
+      phase: 'open',
+      at: head.at,
+      content: contentOf(head),
+      json: progressOf(head),
+      scanned: 0,
+    }
   } else if (event.type === 'message.start') ordering.messages.push(event.message)
-  else if (event.type === 'message.end') ordering.messages = ordering.messages.filter(one => one !== event.message)
+  else if (event.type === 'message.end')
+    ordering.messages = ordering.messages.filter(one => one !== event.message)
   pass(event)
 }
 
 function contentOf(head: Part): Part | undefined {
   const { type } = head
-  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call' ? copyOf(head) : undefined
+  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call'
+    ? copyOf(head)
+    : undefined
 }
 
-const progressOf = (head: Part) => (head.type === 'tool-call' && head.kind === 'function' ? startJson() : undefined)
+const progressOf = (head: Part) =>
+  head.type === 'tool-call' && head.kind === 'function' ? startJson() : undefined
 
 /** Are the arguments of the call a whole JSON value? Read only when somebody asks, because most deltas are passed on without it. */
 function isWhole(started: Started): boolean {
@@ -216,7 +300,12 @@ function isWhole(started: Started): boolean {
 function collect(started: Started, delta: Delta): void {
   const { content, json, scanned } = started
   if (!content) return
-  if (delta.kind === 'input' && json && content.type === 'tool-call' && scanned === content.input.length) {
+  if (
+    delta.kind === 'input' &&
+    json &&
+    content.type === 'tool-call' &&
+    scanned === content.input.length
+  ) {
     advanceJson(json, delta.text)
     started.scanned += delta.text.length
   }
@@ -225,7 +314,12 @@ function collect(started: Started, delta: Delta): void {
 
 const waitingPart = ({ waiting }: Ordering, part: number) => waiting.find(one => one.part === part)
 
-function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta, pass: Pass): boolean {
+function takeDelta(
+  state: NormalizerState,
+  ordering: Ordering,
+  event: PartDelta,
+  pass: Pass,
+): boolean {
   const { part, delta } = event
   const started = ordering.parts[part]
   if (!started) {
@@ -247,14 +341,21 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
 function noteStray(state: NormalizerState, { phase, at }: Started, delta: Delta): void {
   // Late fields of a call that has ended: only those that no target knows are noted, as where it ends in time.
   if (phase === 'early' && delta.kind === 'fields') reportOf(state).ext(delta.ext, delta.at)
-  else if (phase !== 'early' || delta.kind !== 'input') reportOf(state).once('stream.stray-delta', at)
+  else if (phase !== 'early' || delta.kind !== 'input')
+    reportOf(state).once('stream.stray-delta', at)
   else if (delta.text.trim()) reportOf(state).once('stream.trailing-arguments', at, 'input')
 }
 
 /** Adds the signature of a call to its start, which still waits: some encoders write it there. False: another delta. */
 function sign({ events }: Waiting, { delta }: PartDelta): boolean {
   const [start] = events
-  if (delta.kind !== 'signature' || delta.ext || start?.type !== 'part.start' || start.head.type !== 'tool-call') return false
+  if (
+    delta.kind !== 'signature' ||
+    delta.ext ||
+    start?.type !== 'part.start' ||
+    start.head.type !== 'tool-call'
+  )
+    return false
   events[0] = { ...start, head: { ...start.head, signature: delta.signature } }
   return true
 }
@@ -281,7 +382,12 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
   const partEnd: EncodedPartEnd = { type: 'part.end', candidate, part }
   if (cut !== undefined) partEnd.cut = cut
   // The next event that the encoder receives is not the next one of the source.
-  if (cut === undefined && started.json && ordering.waiting.some(({ lane }) => lane === started.lane) && !isWhole(started)) {
+  if (
+    cut === undefined &&
+    started.json &&
+    ordering.waiting.some(({ lane }) => lane === started.lane) &&
+    !isWhole(started)
+  ) {
     ordering.ended = partEnd
     return false
   }
@@ -291,7 +397,13 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
 }
 
 /** Passes on what the final part has beyond the deltas, as deltas. */
-function emitFinalDeltas(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): void {
+function emitFinalDeltas(
+  state: NormalizerState,
+  ordering: Ordering,
+  { candidate, part }: PartEnd,
+  final: Part,
+  pass: Pass,
+): void {
   const { content, at } = ordering.parts[part] ?? {}
   if (!content) {
     pass({ type: 'part.delta', candidate, part, delta: { kind: 'whole', whole: final } })
@@ -299,10 +411,17 @@ function emitFinalDeltas(state: NormalizerState, ordering: Ordering, { candidate
   }
   const { deltas, differs } = compareFinal(content, final)
   if (differs) reportOf(state).add('stream.final-differs', at)
-  for (const delta of deltas) takeDelta(state, ordering, { type: 'part.delta', candidate, part, delta }, pass)
+  for (const delta of deltas)
+    takeDelta(state, ordering, { type: 'part.delta', candidate, part, delta }, pass)
 }
 
-function end(ordering: Ordering, started: Started, event: EncodedPartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
+function end(
+  ordering: Ordering,
+  started: Started,
+  event: EncodedPartEnd,
+  pass: Pass,
+  phase: 'early' | 'ended' = 'ended',
+): void {
   started.phase = phase
   if (started.lane) delete ordering.open[started.lane]
   pass(event)
@@ -332,7 +451,12 @@ function endWhole(ordering: Ordering, pass: Pass): void {
   const lane = ordering.open.all === undefined ? 'tool-call' : 'all'
   const part = ordering.open[lane]
   const started = part === undefined ? undefined : ordering.parts[part]
-  if (part !== undefined && started && waiting.some(entry => entry.lane === lane) && isWhole(started))
+  if (
+    part !== undefined &&
+    started &&
+    waiting.some(entry => entry.lane === lane) &&
+    isWhole(started)
+  )
     end(ordering, started, { type: 'part.end', candidate, part, cut: false }, pass, 'early')
 }
 
@@ -352,4 +476,5 @@ function flush(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   }
 }
 
-const reportOf = ({ notes, fieldNames }: NormalizerState) => createReport('translate', translateNotes, fieldNames, notes)
+const reportOf = ({ notes, fieldNames }: NormalizerState) =>
+  createReport('translate', translateNotes, fieldNames, notes)

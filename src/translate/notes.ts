@@ -12,27 +12,61 @@ export const translateNotes = {
   'stream.repeated-start': sharedNotes['stream.repeated-start'],
   'freeform.unwrap-failed': {
     kind: 'approximated',
-    meaning: 'The model did not write the one string of a wrapped freeform tool; its arguments are returned unchanged.',
+    meaning:
+      'The model did not write the one string of a wrapped freeform tool; its arguments are returned unchanged.',
   },
-  'freeform.extra-arguments': { kind: 'dropped', meaning: 'A wrapped freeform tool has one string; the arguments after it are dropped.' },
-  'freeform.as-function': { kind: 'approximated', meaning: 'The server called a freeform tool as a function; the text is taken from its arguments.' },
-  'output.unwrap-failed': { kind: 'approximated', meaning: 'The response is not the requested object; its text is returned unchanged.' },
+  'freeform.extra-arguments': {
+    kind: 'dropped',
+    meaning: 'A wrapped freeform tool has one string; the arguments after it are dropped.',
+  },
+  'freeform.as-function': {
+    kind: 'approximated',
+    meaning:
+      'The server called a freeform tool as a function; the text is taken from its arguments.',
+  },
+  'output.unwrap-failed': {
+    kind: 'approximated',
+    meaning: 'The response is not the requested object; its text is returned unchanged.',
+  },
   'system.not-text': { kind: 'dropped', meaning: 'Instructions can contain only text.' },
-  'tool-result.orphan-as-text': { kind: 'approximated', meaning: 'The call of this tool result is not in the conversation; the result becomes user text.' },
-  'tool-result.duplicate': { kind: 'dropped', meaning: 'A later result of the same call replaces this one.' },
-  'tool-result.moved': { kind: 'approximated', meaning: 'The tool result moves directly behind its call, where the server requires it.' },
-  'tool.added-late': { kind: 'approximated', meaning: 'A tool that was added inside the conversation is written in the list of all tools.' },
+  'tool-result.orphan-as-text': {
+    kind: 'approximated',
+    meaning:
+      'The call of this tool result is not in the conversation; the result becomes user text.',
+  },
+  'tool-result.duplicate': {
+    kind: 'dropped',
+    meaning: 'A later result of the same call replaces this one.',
+  },
+  'tool-result.moved': {
+    kind: 'approximated',
+    meaning: 'The tool result moves directly behind its call, where the server requires it.',
+  },
+  'tool.added-late': {
+    kind: 'approximated',
+    meaning: 'A tool that was added inside the conversation is written in the list of all tools.',
+  },
   'tool-choice.strict-tools': {
     kind: 'approximated',
-    meaning: 'The choice that requires valid arguments is written as `strict` on each function that allows it.',
+    meaning:
+      'The choice that requires valid arguments is written as `strict` on each function that allows it.',
   },
-  'tool-call.empty-name': { kind: 'approximated', meaning: 'The model called a tool with an empty name; a placeholder name is written.' },
-  'response.id-renewed': { kind: 'synthesized', meaning: 'The response gets a new id, because the upstream repeats ids or a gateway stores it.' },
+  'tool-call.empty-name': {
+    kind: 'approximated',
+    meaning: 'The model called a tool with an empty name; a placeholder name is written.',
+  },
+  'response.id-renewed': {
+    kind: 'synthesized',
+    meaning: 'The response gets a new id, because the upstream repeats ids or a gateway stores it.',
+  },
   'model.unsupported': { kind: 'dropped', meaning: 'The model or its vendor refuses this field.' },
 } as const satisfies NoteTable
 
 /** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof translateNotes, keyof typeof sharedNotes>, string> = {
+export const advice: Record<
+  Exclude<keyof typeof translateNotes, keyof typeof sharedNotes>,
+  string
+> = {
   'stream.unreadable-frame': 'Nothing to do.',
   'freeform.unwrap-failed': 'Nothing to do.',
   'freeform.extra-arguments': 'Nothing to do.',
@@ -55,5 +89,7 @@ export type PassReport = Report<typeof translateNotes & typeof commonNotes>
 /** The notes of an encoder that was not shown the id: it reports that there was none. */
 export function ofRenewedId(notes: readonly Note[]): Note[] {
   const code = 'response.id-renewed'
-  return notes.map(note => (note.code === 'response.id' ? { ...note, code, reason: translateNotes[code].meaning } : note))
+  return notes.map(note =>
+    note.code === 'response.id' ? { ...note, code, reason: translateNotes[code].meaning } : note,
+  )
 }

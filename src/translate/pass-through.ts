@@ -30,7 +30,10 @@ type Passing<C> = {
 }
 
 /** Between equal protocols: the same bytes, in whole frames, while usage and the end are read from them. */
-export function createPassThrough(protocol: Protocol, options: Settings): StreamTranslator<Uint8Array> {
+export function createPassThrough(
+  protocol: Protocol,
+  options: Settings,
+): StreamTranslator<Uint8Array> {
   const none = new Uint8Array()
   return passThrough<Uint8Array>(protocol, options, {
     none,
@@ -57,19 +60,32 @@ export function createTextPassThrough(protocol: Protocol, options: Settings): St
   })
 }
 
-function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model, hideUsage, ...options }: Settings, form: Passing<C>): StreamTranslator<C> {
+function passThrough<C extends Uint8Array | string>(
+  protocol: Protocol,
+  { model, hideUsage, ...options }: Settings,
+  form: Passing<C>,
+): StreamTranslator<C> {
   const { frames, framing, streamUsage } = protocol
-  const isEdited = (model !== undefined && !frames.withoutModel) || (hideUsage && streamUsage !== undefined)
+  const isEdited =
+    (model !== undefined && !frames.withoutModel) || (hideUsage && streamUsage !== undefined)
   const editing = { model, hideUsage: hideUsage === true, maxEventLength: options.maxEventLength }
   const editor = isEdited
-    ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
+    ? new FrameEditor(protocol, editing, {
+        list: () => watcher.list,
+        limit: () => (isBroken() ? watcher.frames() : Infinity),
+      })
     : undefined
-  const watcher: StreamWatcher = new StreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
+  const watcher: StreamWatcher = new StreamWatcher(
+    protocol,
+    options,
+    editor && ((bytes, range, form) => editor.take(bytes, range, form)),
+  )
   const whole = new WholeFrames<C>(watcher, form.join, options)
   const bytesOf = createChunkEncoder()
   const decode = framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
-  const isErrorPassed = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
+  const isErrorPassed = () =>
+    watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()
   const escaped = (out: C) => (frames.escapesLines ? form.escape(out) : out)
   /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
@@ -99,7 +115,8 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
         return form.join([escaped(rest), form.written(pending)])
       }
       const rest = cutFrame ? form.none : untilError(escaped(last))
-      if (lacksEnding && frames.ending) return form.join([rest, form.written(`\n\n${frames.ending}`)])
+      if (lacksEnding && frames.ending)
+        return form.join([rest, form.written(`\n\n${frames.ending}`)])
       return isWell ? rest : form.join([rest, form.written(`\n\n${failure()}`)])
     },
     ping: () => ((editor?.whole ?? whole).isBetween ? frames.ping : ''),
@@ -121,7 +138,8 @@ class FrameEditor {
   readonly #stream: { list: () => StreamReader['list']; limit: () => number }
   readonly #text = createTextReader()
   readonly #fields = new FrameFields(frame => {
-    if (this.#count++ < this.#stream.limit()) this.#renamed += renamedFrame(this.#protocol, frame, this.#model ?? '')
+    if (this.#count++ < this.#stream.limit())
+      this.#renamed += renamedFrame(this.#protocol, frame, this.#model ?? '')
   }, Infinity)
   /** Frames that are cut: only whole ones are edited. */
   readonly whole: WholeFrames<Uint8Array>
@@ -133,7 +151,11 @@ class FrameEditor {
   #written: ByteForm | undefined
 
   /** `limit`: the number of frames that may be renamed. The frame that made the stream fail is not sent, nor any after it. */
-  constructor(protocol: Protocol, { model, hideUsage, maxEventLength }: Editing, stream: { list: () => StreamReader['list']; limit: () => number }) {
+  constructor(
+    protocol: Protocol,
+    { model, hideUsage, maxEventLength }: Editing,
+    stream: { list: () => StreamReader['list']; limit: () => number },
+  ) {
     this.#protocol = protocol
     this.#model = model
     this.#stream = stream
@@ -149,7 +171,11 @@ class FrameEditor {
     )
   }
 
-  take(bytes: Uint8Array, { from, to, isEnd }: Parameters<OnFrame>[1], form: ByteForm | undefined): void {
+  take(
+    bytes: Uint8Array,
+    { from, to, isEnd }: Parameters<OnFrame>[1],
+    form: ByteForm | undefined,
+  ): void {
     if (form && this.#model === undefined) this.#out.push(bytes.subarray(from, to))
     else if (form && form === this.#form && this.#written) this.#copy(bytes, form, this.#written)
     else {
@@ -193,9 +219,12 @@ class FrameEditor {
   #learn(form: ByteForm, bytes: Uint8Array, text: string): void {
     const { shortcut } = this.#protocol
     const { delta, slots } = form.form
-    const written = shortcut && formOf(text, { ...delta, delta: { ...delta.delta, text: textIn(form, bytes) } }, shortcut)
+    const written =
+      shortcut &&
+      formOf(text, { ...delta, delta: { ...delta.delta, text: textIn(form, bytes) } }, shortcut)
     this.#form = form
-    this.#written = written && String(written.slots) === String(slots) ? byteFormOf(written) : undefined
+    this.#written =
+      written && String(written.slots) === String(slots) ? byteFormOf(written) : undefined
   }
 
   #copy(bytes: Uint8Array, { places }: ByteForm, { fragments }: ByteForm): void {

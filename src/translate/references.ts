@@ -9,7 +9,15 @@ import type { FieldNames } from '../protocol.ts'
  * What an id in a request refers to: an earlier response (`previous`), a stored `conversation`, one `item` of either, a stored `prompt`, a
  * `thread`, a `file`, cached `content`, or a response to be continued (`continuation`).
  */
-export type ReferenceKind = 'previous' | 'conversation' | 'item' | 'prompt' | 'thread' | 'file' | 'content' | 'continuation'
+export type ReferenceKind =
+  | 'previous'
+  | 'conversation'
+  | 'item'
+  | 'prompt'
+  | 'thread'
+  | 'file'
+  | 'content'
+  | 'continuation'
 
 /** Something that is stored by a provider, and only there. */
 export type Reference = {
@@ -60,7 +68,11 @@ export function referencesIn(request: CanonicalRequest, place: Body): Reference[
  * The request with its references replaced by what the resolvers return. `resolved`: how many; with 0 it is the same object. Unknown
  * references stay, and encoders that cannot write them refuse them.
  */
-export function resolveReferences(request: CanonicalRequest, resolvers: Resolvers, place: Body): { request: CanonicalRequest; resolved: number } {
+export function resolveReferences(
+  request: CanonicalRequest,
+  resolvers: Resolvers,
+  place: Body,
+): { request: CanonicalRequest; resolved: number } {
   let resolved = 0
   const counted = <T>(value: T | undefined): T | undefined => {
     if (value !== undefined) resolved++
@@ -74,7 +86,10 @@ export function resolveReferences(request: CanonicalRequest, resolvers: Resolver
   return { request: resolved > 0 ? written : request, resolved }
 }
 
-function lookUp({ kind, id, raw }: Reference, resolvers: Resolvers): readonly Message[] | undefined {
+function lookUp(
+  { kind, id, raw }: Reference,
+  resolvers: Resolvers,
+): readonly Message[] | undefined {
   switch (kind) {
     case 'previous':
       return resolvers.resolvePrevious?.(id)
@@ -108,7 +123,11 @@ const stateKinds = [
   ['continuationToken', 'continuation'],
 ] as const satisfies [keyof StateSpec, ReferenceKind][]
 
-function walk(request: CanonicalRequest, { issuer, fieldNames }: Body, visitor: Visitor): CanonicalRequest {
+function walk(
+  request: CanonicalRequest,
+  { issuer, fieldNames }: Body,
+  visitor: Visitor,
+): CanonicalRequest {
   const pathOf = (field: string) => `/${fieldNames[field] ?? field.replaceAll('.', '/')}`
   const { state, cache } = request
   const left: StateSpec = { ...state }
@@ -117,16 +136,31 @@ function walk(request: CanonicalRequest, { issuer, fieldNames }: Body, visitor: 
     const value = state?.[key]
     if (value === undefined || value === null) continue
     const path = pathOf(`state.${key}`)
-    const found = visitor.state({ kind, id: idOf(value), issuer, path, ...(typeof value !== 'string' && { raw: value }) })
+    const found = visitor.state({
+      kind,
+      id: idOf(value),
+      issuer,
+      path,
+      ...(typeof value !== 'string' && { raw: value }),
+    })
     if (!found) continue
     delete left[key]
     history.push(...placed(found, path))
   }
-  if (cache?.contentRef !== undefined) visitor.state({ kind: 'content', id: cache.contentRef, issuer, path: pathOf('cache.contentRef') })
+  if (cache?.contentRef !== undefined)
+    visitor.state({
+      kind: 'content',
+      id: cache.contentRef,
+      issuer,
+      path: pathOf('cache.contentRef'),
+    })
   const own = flatMap(request.messages, message => itemsOf(message, issuer, visitor))
   const first = own.findIndex(({ origin }) => origin !== 'instructions')
   const start = first < 0 ? own.length : first
-  const messages = [...own.slice(0, start), ...history, ...own.slice(start)].map(message => ({ ...message, parts: withFiles(message.parts, visitor) }))
+  const messages = [...own.slice(0, start), ...history, ...own.slice(start)].map(message => ({
+    ...message,
+    parts: withFiles(message.parts, visitor),
+  }))
   const { state: _, ...rest } = request
   return { ...rest, messages, ...(Object.keys(left).length > 0 && { state: left }) }
 }
@@ -145,16 +179,24 @@ function withFiles(parts: readonly Part[], visitor: Visitor): Part[] {
     if (part.type === 'tool-result') return { ...part, content: withFiles(part.content, visitor) }
     if (part.type !== 'media') return part
     const { source } = part
-    if (source.type === 'parts') return { ...part, source: { ...source, parts: withFiles(source.parts, visitor) } }
+    if (source.type === 'parts')
+      return { ...part, source: { ...source, parts: withFiles(source.parts, visitor) } }
     if (source.type !== 'file-id') return part
-    const found = visitor.file({ kind: 'file', id: source.id, issuer: source.issuer, path: pointerOf(part.at ?? '') })
+    const found = visitor.file({
+      kind: 'file',
+      id: source.id,
+      issuer: source.issuer,
+      path: pointerOf(part.at ?? ''),
+    })
     return found ? { ...part, source: found } : part
   })
 }
 
 /** Resolved messages without instructions. Notes about them point to the reference. */
 function placed(messages: readonly Message[], path: Place): Message[] {
-  return messages.filter(({ origin }) => origin !== 'instructions').map(message => ({ ...message, parts: partsAt(message.parts, path), at: path }))
+  return messages
+    .filter(({ origin }) => origin !== 'instructions')
+    .map(message => ({ ...message, parts: partsAt(message.parts, path), at: path }))
 }
 
 function partsAt(parts: readonly Part[], at: Place): Part[] {

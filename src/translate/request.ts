@@ -4,7 +4,13 @@ import { optionsFor } from '../kit/fields/option-groups.ts'
 import { withoutWire } from '../kit/fields/source.ts'
 import { readBody } from '../kit/json/wrong-input.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
-import type { ClientHalf, Protocol, ProtocolFacts, TranslationContext, UpstreamHalf } from '../protocol.ts'
+import type {
+  ClientHalf,
+  Protocol,
+  ProtocolFacts,
+  TranslationContext,
+  UpstreamHalf,
+} from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
 import { encodeRequest } from './encode.ts'
 import { fitRequest } from './fitting.ts'
@@ -27,21 +33,38 @@ type Translated = { body: unknown; notes: Note[]; context: TranslationContext }
  * that the upstream does not open, or when a resolver knows one of its references.
  * @throws TranslationError `malformed`, `inexpressible`
  */
-export function translateRequest(body: unknown, from: Protocol, to: Protocol, known: Iterable<ProtocolFacts>, settings: Given): Translated {
-  return from === to ? readBody(from.name, body, () => translateOwn(body, from, settings)) : translateForeign(body, from, to, known, settings)
+export function translateRequest(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  known: Iterable<ProtocolFacts>,
+  settings: Given,
+): Translated {
+  return from === to
+    ? readBody(from.name, body, () => translateOwn(body, from, settings))
+    : translateForeign(body, from, to, known, settings)
 }
 
 function translateOwn(body: unknown, from: Protocol, settings: Given): Translated {
   const { strict, model, isPlain = false, fitsVendor = false } = settings
   const reading = optionsFor(from, settings)
   const resolvedOf = (wire: unknown) =>
-    resolves(settings) ? resolveReferences(from.decodeRequest(wire, reading).value, settings, { issuer: from.name, fieldNames: from.fieldNames }).resolved : 0
+    resolves(settings)
+      ? resolveReferences(from.decodeRequest(wire, reading).value, settings, {
+          issuer: from.name,
+          fieldNames: from.fieldNames,
+        }).resolved
+      : 0
   // A resolver that knows an id says by that that the provider does not know it.
-  const holdsForeign = !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
-  if (holdsForeign || resolvedOf(body) > 0) return rewritten(body, from, from, settings, holdsForeign)
+  const holdsForeign =
+    !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
+  if (holdsForeign || resolvedOf(body) > 0)
+    return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)
-  const met = fitsVendor ? fitRequest({ body: named, notes: [] }, from, reading, { caller: from, body }) : { body: named, notes: [] }
+  const met = fitsVendor
+    ? fitRequest({ body: named, notes: [] }, from, reading, { caller: from, body })
+    : { body: named, notes: [] }
   refuseIfStrict(met.notes, strict, from.name)
   return { ...met, context: { from: from.name, to: from.name } }
 }
@@ -50,30 +73,59 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
  * The same between different protocols.
  * @throws TranslationError `malformed`, `inexpressible`
  */
-export function translateForeign(body: unknown, from: ClientHalf, to: UpstreamHalf, known: Iterable<ProtocolFacts>, settings: Given): Translated {
+export function translateForeign(
+  body: unknown,
+  from: ClientHalf,
+  to: UpstreamHalf,
+  known: Iterable<ProtocolFacts>,
+  settings: Given,
+): Translated {
   refuseForeign(body, from, known)
   return readBody(from.name, body, () => rewritten(body, from, to, settings, false))
 }
 
 /** `anew`: nothing of the body may be written as it is. */
-function rewritten(body: unknown, from: ClientHalf, to: UpstreamHalf, settings: Given, anew: boolean): Translated {
+function rewritten(
+  body: unknown,
+  from: ClientHalf,
+  to: UpstreamHalf,
+  settings: Given,
+  anew: boolean,
+): Translated {
   const { strict, model, keepsResponse = false, fitsVendor = false } = settings
   const writing = optionsFor(to, settings)
   const decoded = from.decodeRequest(body, optionsFor(from, settings))
   const decodedRequest = decoded.value
-  const resolved = resolves(settings) ? resolveReferences(decodedRequest, settings, { issuer: from.name, fieldNames: from.fieldNames }).request : decodedRequest
+  const resolved = resolves(settings)
+    ? resolveReferences(decodedRequest, settings, {
+        issuer: from.name,
+        fieldNames: from.fieldNames,
+      }).request
+    : decodedRequest
   const request = keepsResponse ? withStore(resolved, undefined) : resolved
   const fieldNames = placesIn(decoded.fieldNames, from)
   const named = model === undefined ? request : { ...request, model }
-  const encoded = encodeRequest(anew ? withoutWire(named) : named, to, Object.assign({}, writing, { fieldNames }))
+  const encoded = encodeRequest(
+    anew ? withoutWire(named) : named,
+    to,
+    Object.assign({}, writing, { fieldNames }),
+  )
   const written = { body: encoded.wire, notes: [...decoded.notes, ...encoded.notes] }
-  const { body: wire, notes } = from.name === to.name && !fitsVendor ? written : fitRequest(written, to, writing, { caller: from, body })
+  const { body: wire, notes } =
+    from.name === to.name && !fitsVendor
+      ? written
+      : fitRequest(written, to, writing, { caller: from, body })
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {
     body: wire,
     notes,
-    context: { from: from.name, to: to.name, request: remembered(keepsResponse ? withStore(decodedRequest, true) : decodedRequest, from), ...encoded.context },
+    context: {
+      from: from.name,
+      to: to.name,
+      request: remembered(keepsResponse ? withStore(decodedRequest, true) : decodedRequest, from),
+      ...encoded.context,
+    },
   }
 }
 
@@ -82,7 +134,10 @@ function resolves(options: Resolvers): boolean {
   return false
 }
 
-function withStore({ state, ...request }: CanonicalRequest, store: true | undefined): CanonicalRequest {
+function withStore(
+  { state, ...request }: CanonicalRequest,
+  store: true | undefined,
+): CanonicalRequest {
   const { store: _, ...rest } = state ?? {}
   const left = { ...rest, ...(store && { store }) }
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }

@@ -7,7 +7,17 @@ import { optionsFor } from '../kit/fields/option-groups.ts'
 import { isObject } from '../kit/json/json.ts'
 import { readBody } from '../kit/json/wrong-input.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
+import type {
+  ClientHalf,
+  CodecOptions,
+  Encoded,
+  Outcome,
+  Protocol,
+  ProtocolFacts,
+  Signatures,
+  UpstreamHalf,
+  WireError,
+} from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
@@ -21,13 +31,23 @@ export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Si
  * model name. A response that is an error becomes an error body of the target.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a response without a finish reason
  */
-export function translateResponse(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse {
+export function translateResponse(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  settings: Settings,
+): TranslatedResponse {
   const { usage: _, error: __, ...translated } = translateCounted(body, from, to, settings)
   return translated
 }
 
 /** As `translateResponse`, with the usage and the error of the response, so that the caller need not decode it again. */
-export function translateCounted(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse & Outcome {
+export function translateCounted(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  settings: Settings,
+): TranslatedResponse & Outcome {
   const { strict, model } = settings
   if (from !== to) return translateForeign(body, from, to, settings)
   if (strict) from.decodeResponse(body, optionsFor(from, settings))
@@ -35,26 +55,48 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, se
 }
 
 /** The same between different protocols. */
-export function translateForeign(body: unknown, from: UpstreamHalf, to: ClientHalf, settings: Settings): TranslatedResponse & Outcome {
+export function translateForeign(
+  body: unknown,
+  from: UpstreamHalf,
+  to: ClientHalf,
+  settings: Settings,
+): TranslatedResponse & Outcome {
   const { strict, model, renewId, context } = settings
-  const { value, notes, fieldNames } = readBody(from.name, body, () => from.decodeResponse(body, optionsFor(from, settings)))
+  const { value, notes, fieldNames } = readBody(from.name, body, () =>
+    from.decodeResponse(body, optionsFor(from, settings)),
+  )
   const { request } = context ?? {}
   const { id, ...nameless } = restoreResponse(failUnusable(value), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
-  const encoding = Object.assign({}, optionsFor(to, settings), { fieldNames: placesIn(fieldNames, from) })
+  const encoding = Object.assign({}, optionsFor(to, settings), {
+    fieldNames: placesIn(fieldNames, from),
+  })
   const encoded = restored.error
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
   const report = createReport(to.name, translateNotes, encoding.fieldNames)
   if (restored.error) reportDroppedContent(restored, report)
   const isRenewed = id !== undefined && restored.id === undefined
-  const all = [...notes, ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes), ...report.notes]
+  const all = [
+    ...notes,
+    ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes),
+    ...report.notes,
+  ]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(restored) }
+  return {
+    body: encoded.wire,
+    notes: all,
+    ...(encoded.signatures && { signatures: encoded.signatures }),
+    ...outcomeOf(restored),
+  }
 }
 
-function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish) }: CanonicalResponse): Outcome {
+function outcomeOf({
+  usage,
+  candidates,
+  error = failedEnd(candidates[0]?.finish),
+}: CanonicalResponse): Outcome {
   return { ...(usage && { usage }), ...(error && { error }) }
 }
 
@@ -62,17 +104,33 @@ function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish)
  * An HTTP error of one protocol → the same error of another, with its status and retry headers.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
-export function translateError(error: WireError, from: ProtocolFacts, to: ClientHalf, settings: Settings): WireError & { notes: Note[] } {
+export function translateError(
+  error: WireError,
+  from: ProtocolFacts,
+  to: ClientHalf,
+  settings: Settings,
+): WireError & { notes: Note[] } {
   if (from.name === to.name) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, optionsFor(from, settings))
-  const encoded = to.encodeError(value, { ...optionsFor(to, settings), fieldNames: from.fieldNames })
+  const encoded = to.encodeError(value, {
+    ...optionsFor(to, settings),
+    fieldNames: from.fieldNames,
+  })
   const all = [...notes, ...encoded.notes]
   refuseIfStrict(all, settings.strict, to.name)
-  return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
+  return {
+    ...encoded.wire,
+    headers: { ...retryWords(error.headers), ...encoded.wire.headers },
+    notes: all,
+  }
 }
 
 /** An HTTP error response. `headers`: as an object, or as the `Headers` of `fetch`. */
-export type ErrorResponse = { status: number; headers?: Readonly<Record<string, string>> | Headers; body: unknown }
+export type ErrorResponse = {
+  status: number
+  headers?: Readonly<Record<string, string>> | Headers
+  body: unknown
+}
 
 /**
  * The error of a caller, with headers, and without a body that is no JSON value.
@@ -82,7 +140,8 @@ export function checkedError(error: ErrorResponse): WireError {
   const { status, headers = {}, body }: ErrorResponse = Object(error)
   if (!Number.isFinite(status)) throw new TypeError('error.status: expected a number')
   if (!isObject(headers)) throw new TypeError('error.headers: expected an object or Headers')
-  const entries: Iterable<[string, string]> = Symbol.iterator in headers ? (headers as Iterable<[string, string]>) : Object.entries(headers)
+  const entries: Iterable<[string, string]> =
+    Symbol.iterator in headers ? (headers as Iterable<[string, string]>) : Object.entries(headers)
   return { status, headers: Object.fromEntries(entries), body: isJson(body) ? body : undefined }
 }
 
@@ -99,13 +158,19 @@ function isJson(body: unknown): boolean {
  * The error as the body of a response, which has no status and headers of its own: what the target can express only there is dropped with a
  * note.
  */
-function encodeFailure(error: CanonicalError, to: ClientHalf, options: CodecOptions): Encoded<unknown> {
+function encodeFailure(
+  error: CanonicalError,
+  to: ClientHalf,
+  options: CodecOptions,
+): Encoded<unknown> {
   const { wire, notes: ofError } = to.encodeError(error, options)
   // A changed status is noted where the source has it in its body.
   const notes = ofError.filter(({ code }) => code !== 'error.status')
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)
   const { requestId, status } = to.decodeError({ body: wire.body, status: 0, headers: {} }).value
-  if (requestId !== error.requestId) report.add('field.unsupported', error.at ?? '/error', 'requestId')
-  if (error.protocol !== undefined && (status !== wire.status || notes.length < ofError.length)) report.add('error.status', error.at ?? '/error', 'status')
+  if (requestId !== error.requestId)
+    report.add('field.unsupported', error.at ?? '/error', 'requestId')
+  if (error.protocol !== undefined && (status !== wire.status || notes.length < ofError.length))
+    report.add('error.status', error.at ?? '/error', 'status')
   return { wire: wire.body, notes }
 }

@@ -3,7 +3,12 @@ import type { Part, Place, TextPart, ToolCallPart } from '../canonical/message.t
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { createReport } from '../kit/notes/report.ts'
-import { endOutput, type OutputUnwrapping, startUnwrappingOutput, unwrapOutput } from '../kit/response/wrapped-output.ts'
+import {
+  endOutput,
+  type OutputUnwrapping,
+  startUnwrappingOutput,
+  unwrapOutput,
+} from '../kit/response/wrapped-output.ts'
 import { unwrapInput } from '../kit/tools/freeform.ts'
 import type { Emit, TranslationContext } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
@@ -16,10 +21,18 @@ type Output = TranslationContext['output']
 const noName = 'unnamed_tool'
 
 /** Undoes in a response what the request had to change: renamed, wrapped and namespaced tools, and a wrapped response format. */
-export function restoreResponse(response: CanonicalResponse, notes: Note[], { tools = {}, output }: Restored = {}): CanonicalResponse {
+export function restoreResponse(
+  response: CanonicalResponse,
+  notes: Note[],
+  { tools = {}, output }: Restored = {},
+): CanonicalResponse {
   const isChanged = (part: Part) =>
-    (part.type === 'text' && output !== undefined) || (part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name)))
-  if (!response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))) return response
+    (part.type === 'text' && output !== undefined) ||
+    (part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name)))
+  if (
+    !response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))
+  )
+    return response
   const restore = (part: Part): Part => {
     if (part.type === 'text' && output) return { ...part, text: unwrapWhole(part, output, notes) }
     if (part.type !== 'tool-call') return part
@@ -27,12 +40,19 @@ export function restoreResponse(response: CanonicalResponse, notes: Note[], { to
     const restored = restoreName(part, tools)
     if (restored.kind === part.kind) return restored
     const input = unwrapInput(part.input)
-    noteUnwrapped(input !== undefined, { native: tools[part.name]?.freeform === true, at: part.at }, notes)
+    noteUnwrapped(
+      input !== undefined,
+      { native: tools[part.name]?.freeform === true, at: part.at },
+      notes,
+    )
     return { ...restored, input: input ?? part.input }
   }
   const candidates = response.candidates.map(candidate => ({
     ...candidate,
-    messages: candidate.messages.map(message => ({ ...message, parts: message.parts.map(restore) })),
+    messages: candidate.messages.map(message => ({
+      ...message,
+      parts: message.parts.map(restore),
+    })),
   }))
   return { ...response, candidates }
 }
@@ -67,11 +87,16 @@ function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes:
 }
 
 function noteOutput({ phase, held }: OutputUnwrapping, at: Place | undefined, notes: Note[]): void {
-  if (phase === 'raw' || (phase === 'before' && held !== '')) report(notes).add('output.unwrap-failed', at)
+  if (phase === 'raw' || (phase === 'before' && held !== ''))
+    report(notes).add('output.unwrap-failed', at)
 }
 
 /** The same for the events of a stream. The text of a wrapped call is emitted as it arrives. */
-export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: Emit<CanonicalEvent>): void {
+export function restoreEvent(
+  state: RestoreState,
+  event: CanonicalEvent,
+  emit: Emit<CanonicalEvent>,
+): void {
   if (event.type === 'part.start') emit(restoreStart(state, event))
   else if (event.type === 'part.delta') restoreDelta(state, event, emit)
   else if (event.type === 'part.end') restoreEnd(state, event, emit)
@@ -97,7 +122,11 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
   return { ...event, head: { ...restored, input: unwrapText(text, head.input) } }
 }
 
-function restoreDelta({ open, texts, hasWrapped }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+function restoreDelta(
+  { open, texts, hasWrapped }: RestoreState,
+  event: PartDelta,
+  emit: Emit<CanonicalEvent>,
+): void {
   if (!hasWrapped) {
     emit(event)
     return
@@ -117,7 +146,11 @@ function restoreDelta({ open, texts, hasWrapped }: RestoreState, event: PartDelt
   if (text) emit({ ...event, delta: { kind: 'input', text } })
 }
 
-function restoreEnd({ tools, output, open, texts, hasWrapped, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
+function restoreEnd(
+  { tools, output, open, texts, hasWrapped, notes }: RestoreState,
+  event: PartEnd,
+  emit: Emit<CanonicalEvent>,
+): void {
   const { candidate, part, final } = event
   const wrapped = hasWrapped ? texts[keyOf(event)] : undefined
   if (wrapped && output) {
@@ -125,14 +158,19 @@ function restoreEnd({ tools, output, open, texts, hasWrapped, notes }: RestoreSt
     noteOutput(wrapped.text, wrapped.at, notes)
     const text = endOutput(wrapped.text)
     if (text) emit({ type: 'part.delta', candidate, part, delta: { kind: 'text', text } })
-    emit(final?.type === 'text' ? { ...event, final: { ...final, text: unwrapWhole(final, output, []) } } : event)
+    emit(
+      final?.type === 'text'
+        ? { ...event, final: { ...final, text: unwrapWhole(final, output, []) } }
+        : event,
+    )
     return
   }
   const unwrapping = hasWrapped ? open[keyOf(event)] : undefined
   if (unwrapping) {
     delete open[keyOf(event)]
     const { phase, held } = unwrapping.text
-    if (phase === 'beside' && final === undefined) report(notes).add('freeform.extra-arguments', unwrapping.at)
+    if (phase === 'beside' && final === undefined)
+      report(notes).add('freeform.extra-arguments', unwrapping.at)
     else noteUnwrapped(phase === 'after' || phase === 'closed', unwrapping, notes)
     if (held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: held } })
   }
@@ -141,7 +179,10 @@ function restoreEnd({ tools, output, open, texts, hasWrapped, notes }: RestoreSt
     return
   }
   const restored = restoreName(final, tools)
-  emit({ ...event, final: unwrapping ? { ...restored, input: unwrapInput(final.input) ?? final.input } : restored })
+  emit({
+    ...event,
+    final: unwrapping ? { ...restored, input: unwrapInput(final.input) ?? final.input } : restored,
+  })
 }
 
 const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
@@ -153,7 +194,12 @@ function noteName({ name, at }: ToolCallPart, notes: Note[]): void {
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {
   if (!Object.hasOwn(tools, call.name)) return call.name === '' ? { ...call, name: noName } : call
   const { name, namespace, wrapped, freeform } = tools[call.name] ?? { name: call.name }
-  return { ...call, name, ...(namespace !== undefined && { namespace }), ...((wrapped || freeform) && { kind: 'freeform' as const }) }
+  return {
+    ...call,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...((wrapped || freeform) && { kind: 'freeform' as const }),
+  }
 }
 
 function noteUnwrapped(whole: boolean, { native, at }: Wrapped, notes: Note[]): void {

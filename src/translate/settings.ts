@@ -39,7 +39,11 @@ export function forbidden(notes: Note[], strict: Settings['strict']): Note | und
 /** @throws TranslationError `inexpressible` with all notes, when strict forbids one of them */
 export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protocol: string): void {
   const first = forbidden(notes, strict)
-  if (first) throw new TranslationError({ code: 'inexpressible', protocol, path: first.path, notes }, `refused by strict: ${first.reason} (${first.code})`)
+  if (first)
+    throw new TranslationError(
+      { code: 'inexpressible', protocol, path: first.path, notes },
+      `refused by strict: ${first.reason} (${first.code})`,
+    )
 }
 
 /** The id of the response, unless it is to be replaced. */
@@ -49,7 +53,10 @@ export function keptId(id: string | undefined, renewId: Settings['renewId']): { 
 }
 
 /** The protocol's field names, overridden by those of this body. By prototype: a copy of the table would take a tenth of the time of a small request. */
-export function placesIn(elsewhere: FieldNames | undefined, { fieldNames }: ProtocolFacts): FieldNames {
+export function placesIn(
+  elsewhere: FieldNames | undefined,
+  { fieldNames }: ProtocolFacts,
+): FieldNames {
   if (!elsewhere) return fieldNames
   const places: FieldNames = Object.create(fieldNames)
   return Object.assign(places, elsewhere)

@@ -1,5 +1,14 @@
 import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
-import { backslash, colon, comma, endOfLiteral, nextToken, quote, startScan, word } from '../kit/json/scan.ts'
+import {
+  backslash,
+  colon,
+  comma,
+  endOfLiteral,
+  nextToken,
+  quote,
+  startScan,
+  word,
+} from '../kit/json/scan.ts'
 import type { Shortcut } from '../protocol.ts'
 import { escapeLineSeparators, isLineSeparator } from '../sse/line-separators.ts'
 
@@ -37,7 +46,11 @@ function dataOf(frame: string): number | undefined {
 }
 
 /** The form of a frame that became this delta and nothing else. Undefined: the place of its text is ambiguous. */
-export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<Shortcut, 'text' | 'padding'>): Form | undefined {
+export function formOf(
+  frame: string,
+  delta: TextDelta,
+  { text, padding }: Pick<Shortcut, 'text' | 'padding'>,
+): Form | undefined {
   if (frame.length > longest || delta.delta.text === '') return undefined
   const start = dataOf(frame)
   if (start === undefined) return undefined
@@ -52,7 +65,11 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
   }
   for (const { key, depth, begin, end } of scalarsOf(frame, start)) {
     if (text.has(key)) texts.push(key)
-    if (text.has(key) && frame[begin] === '"' && JSON.parse(frame.slice(begin, end)) === delta.delta.text) {
+    if (
+      text.has(key) &&
+      frame[begin] === '"' &&
+      JSON.parse(frame.slice(begin, end)) === delta.delta.text
+    ) {
       if (found !== undefined) return undefined
       found = key
       leaveOut('text', begin, end)
@@ -74,7 +91,11 @@ function* scalarsOf(text: string, start: number): Generator<Scalar> {
     const { token, separator, depth, start: begin } = scan
     const isString = token === quote
     if (separator !== colon) key = isString ? text.slice(begin + 1, end - 1) : undefined
-    else if (key !== undefined && (isString || (token === word && beginsNumber.test(text.slice(begin, end))))) yield { key, depth, begin, end }
+    else if (
+      key !== undefined &&
+      (isString || (token === word && beginsNumber.test(text.slice(begin, end))))
+    )
+      yield { key, depth, begin, end }
   }
 }
 
@@ -100,7 +121,11 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
     // When the delta is not a string, the decoder has to take the frame.
     const isText = slots[i] === 'text'
     const plain = isText ? endOfPlain(text, place) : -1
-    const end = plain >= 0 ? plain : isText || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
+    let end = plain
+    if (plain < 0) {
+      const isLiteral = isText || text.charCodeAt(place) === quote
+      end = isLiteral ? endOfLiteral(text, place) : endOfNumber(text, place)
+    }
     if (end < 0) return undefined
     if (isText) {
       begin = place
@@ -132,7 +157,9 @@ function endOfPlain(text: string, from: number): number {
  * for it to search.
  */
 const isAt = (text: string, at: number, fragment: string) =>
-  text.length - at < 4096 ? text.indexOf(fragment, at) === at : text.slice(at, at + fragment.length) === fragment
+  text.length - at < 4096
+    ? text.indexOf(fragment, at) === at
+    : text.slice(at, at + fragment.length) === fragment
 
 function endOfNumber(text: string, at: number): number {
   let end = at
@@ -150,5 +177,9 @@ function takeLiteral(form: Form, literal: string, isPlain: boolean): void {
   const { delta } = form.delta
   const isEscaped = !isPlain && literal.includes('\\')
   delta.text = isEscaped ? (JSON.parse(literal) as string) : literal.slice(1, -1)
-  form.literal = isPlain ? literal : escapeLineSeparators(isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal)
+  form.literal = isPlain
+    ? literal
+    : escapeLineSeparators(
+        isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal,
+      )
 }

@@ -38,7 +38,10 @@ export type Seen = {
 }
 
 /** What is read of a protocol. */
-export type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | 'shortcut' | 'framing'>
+export type StreamSource = Pick<
+  UpstreamHalf,
+  'optionsKey' | 'streamDecoder' | 'shortcut' | 'framing'
+>
 
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
@@ -81,7 +84,12 @@ export class StreamReader {
   /** The number of forms in a row that no other frame had. */
   #vain = 0
 
-  constructor(from: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void) {
+  constructor(
+    from: StreamSource,
+    settings: Settings,
+    emit: Emit<CanonicalEvent>,
+    repeated: (delta: TextDelta, literal: string) => void,
+  ) {
     this.frameReader = new FrameReader(from, settings, emit)
     this.seen = this.frameReader.seen
     this.#decode = from.framing?.decode()
@@ -178,13 +186,16 @@ export class StreamReader {
     const finishesBefore = this.finishes
     const wasEnded = seen.ended
     this.frameReader.take(frame, isEnd, this.list !== undefined)
-    if (seen.ended && !wasEnded) seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
+    if (seen.ended && !wasEnded)
+      seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
     const isWhole = this.isBetweenFrames && isEnd
     this.isBetweenFrames = isEnd
-    const isPlain = this.frameReader.events === eventsBefore + 1 && notesBefore === this.frameReader.noteCount()
+    const isPlain =
+      this.frameReader.events === eventsBefore + 1 && notesBefore === this.frameReader.noteCount()
     const { last } = this.frameReader
     // Each finish reason has to be seen.
-    const delta = isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
+    const delta =
+      isPlain && finishesBefore === this.finishes && last && isTextDelta(last) ? last : undefined
     if (isEnd) this.#follow(delta, isWhole ? frame : undefined)
     return to
   }
@@ -194,22 +205,34 @@ export class StreamReader {
    * only a delta for the same place keeps it. `delta`: the only event of the frame. `frame`: its text, if it is in one chunk.
    */
   #follow(delta: TextDelta | undefined, frame: string | undefined): void {
-    const isSame = delta !== undefined && this.form !== undefined && isForSame(delta, this.form.delta)
+    const isSame =
+      delta !== undefined && this.form !== undefined && isForSame(delta, this.form.delta)
     if (isSame && frame === undefined) return
     if (this.form) this.#vain = this.uses === 0 ? this.#vain + 1 : 0
     this.uses = 0
-    this.form = delta && frame !== undefined && this.shortcut && this.#vain < unusedFormLimit ? formOf(frame, copied(delta), this.shortcut) : undefined
+    this.form =
+      delta && frame !== undefined && this.shortcut && this.#vain < unusedFormLimit
+        ? formOf(frame, copied(delta), this.shortcut)
+        : undefined
   }
 }
 
 const isForSame = (one: TextDelta, { part, delta }: TextDelta): boolean =>
   one.part === part && one.delta.kind === delta.kind && segmentOf(one.delta) === segmentOf(delta)
 
-const segmentOf = (delta: TextDelta['delta']): number | undefined => (delta.kind === 'reasoning' ? delta.segment : undefined)
+const segmentOf = (delta: TextDelta['delta']): number | undefined =>
+  delta.kind === 'reasoning' ? delta.segment : undefined
 
 /** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {
-  readonly seen: Seen = { unrecognized: false, ended: false, clean: false, lacksEnding: false, cutFrame: false, after: '' }
+  readonly seen: Seen = {
+    unrecognized: false,
+    ended: false,
+    clean: false,
+    lacksEnding: false,
+    cutFrame: false,
+    after: '',
+  }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
   /** The number of frames, without one that made the stream fail or was cut off. */
@@ -293,7 +316,8 @@ class FrameReader {
   #passOver(data: string): void {
     this.report.add('stream.unreadable-frame', undefined)
     const isDamaged = !this.#isEnding && data.trimStart().startsWith('{')
-    if (++this.#unreadable >= unreadableLimit || isDamaged) this.#failWith('the upstream stream cannot be read')
+    if (++this.#unreadable >= unreadableLimit || isDamaged)
+      this.#failWith('the upstream stream cannot be read')
   }
 
   readonly #take = (event: CanonicalEvent): void => {
@@ -308,9 +332,11 @@ class FrameReader {
     else if (event.type === 'error') {
       seen.error = event.error
       seen.unrecognized = event.unrecognized === true
-    } else if (event.type === 'finish' && event.candidate === 0) seen.failedEnd ??= failedEnd(event.finish)
+    } else if (event.type === 'finish' && event.candidate === 0)
+      seen.failedEnd ??= failedEnd(event.finish)
     else if (event.type === 'end') {
-      if (this.#cutBy && !event.clean && !seen.error) this.#take({ type: 'error', error: this.#cutBy })
+      if (this.#cutBy && !event.clean && !seen.error)
+        this.#take({ type: 'error', error: this.#cutBy })
       seen.ended = true
       seen.clean = event.clean
     }
@@ -319,7 +345,8 @@ class FrameReader {
 
   #failBy(error: unknown): void {
     if (error instanceof RangeError) this.#failWith('an event of the upstream stream is too long')
-    else if (TranslationError.is(error)) this.#failWith(`the upstream stream cannot be read: ${error.message}`)
+    else if (TranslationError.is(error))
+      this.#failWith(`the upstream stream cannot be read: ${error.message}`)
     else throw error
   }
 

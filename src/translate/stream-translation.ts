@@ -3,9 +3,21 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
-import type { ClientHalf, CodecOptions, FieldNames, MachineState, Signatures, UpstreamHalf } from '../protocol.ts'
+import type {
+  ClientHalf,
+  CodecOptions,
+  FieldNames,
+  MachineState,
+  Signatures,
+  UpstreamHalf,
+} from '../protocol.ts'
 import { createJsonWriter } from './json-writer.ts'
-import { type NormalizerState, normalizeEvent, startNormalizing, takeDirectly } from './normalizer.ts'
+import {
+  type NormalizerState,
+  normalizeEvent,
+  startNormalizing,
+  takeDirectly,
+} from './normalizer.ts'
 import { ofRenewedId } from './notes.ts'
 import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
@@ -15,7 +27,11 @@ import { type Own, type StreamTranslator, Translator } from './stream-translator
 import { endsUnusable, type UsableState, unusableCalls } from './unusable-calls.ts'
 
 /** The translator of a stream between different protocols. */
-export function translateForeignStream(from: UpstreamHalf, to: ClientHalf, settings: Settings): StreamTranslator {
+export function translateForeignStream(
+  from: UpstreamHalf,
+  to: ClientHalf,
+  settings: Settings,
+): StreamTranslator {
   const running = new Translation(from, to, settings)
   return new Translator(running, running.reader)
 }
@@ -42,8 +58,10 @@ class Translation implements Own<string> {
     this.#hasSpoken = true
     this.#out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(this.#json(wire), wire)
   }
-  readonly #encode = (event: CanonicalEvent): void => this.#to.streamEncoder.step(this.#encoding, event, this.#write)
-  readonly #normalize = (event: CanonicalEvent): void => normalizeEvent(this.#order, event, this.#encode)
+  readonly #encode = (event: CanonicalEvent): void =>
+    this.#to.streamEncoder.step(this.#encoding, event, this.#write)
+  readonly #normalize = (event: CanonicalEvent): void =>
+    normalizeEvent(this.#order, event, this.#encode)
 
   constructor(from: UpstreamHalf, to: ClientHalf, settings: Settings) {
     const { model, strict, renewId } = settings
@@ -84,7 +102,12 @@ class Translation implements Own<string> {
 
   notes(): Note[] {
     const { notes } = this.#encoding
-    return [...this.reader.notes(), ...this.#restoring.notes, ...this.#order.notes, ...(this.#isRenewed ? ofRenewedId(notes) : notes)]
+    return [
+      ...this.reader.notes(),
+      ...this.#restoring.notes,
+      ...this.#order.notes,
+      ...(this.#isRenewed ? ofRenewedId(notes) : notes),
+    ]
   }
 
   signatures(): Signatures {
@@ -98,7 +121,10 @@ class Translation implements Own<string> {
   /** The state of the encoder. `places`: names of fields that differ in this stream. */
   #begin(places: FieldNames | undefined): MachineState {
     const { fieldNames } = this.#from
-    return this.#to.streamEncoder.initial({ ...this.#options, fieldNames: places ? { ...fieldNames, ...places } : fieldNames })
+    return this.#to.streamEncoder.initial({
+      ...this.#options,
+      fieldNames: places ? { ...fieldNames, ...places } : fieldNames,
+    })
   }
 
   #due(): string {
@@ -109,7 +135,8 @@ class Translation implements Own<string> {
 
   #take(event: CanonicalEvent): void {
     // Not at the very start: output there would commit the HTTP status, while the upstream may still fail. Nor behind an error, which is the end.
-    if (event.type === 'ping') this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
+    if (event.type === 'ping')
+      this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
     else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
     else restoreEvent(this.#restoring, event, this.#normalize)
@@ -130,7 +157,8 @@ class Translation implements Own<string> {
 
   #takeRepeated(delta: TextDelta, literal: string): void {
     const { kind } = delta.delta
-    const isRestored = (kind === 'input' && this.#restoresInput) || (kind === 'text' && this.#restoresText)
+    const isRestored =
+      (kind === 'input' && this.#restoresInput) || (kind === 'text' && this.#restoresText)
     if (isRestored || !takeDirectly(this.#order, delta)) {
       this.#take(copied(delta))
       return
@@ -147,7 +175,11 @@ class Translation implements Own<string> {
 
   #refuse({ reason, code, path }: Note): void {
     const before = [...this.#encoding.notes]
-    this.reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
+    this.reader.refuse({
+      status: 502,
+      kind: 'unsupported',
+      message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})`,
+    })
     // The error has no place for fields of the response, but they are not why it was refused.
     this.#encoding.notes = before
   }
@@ -161,7 +193,13 @@ class Translation implements Own<string> {
       return
     }
     const isEnding = event.type === 'finish' || event.type === 'end'
-    const before = isEnding ? { encoding: structuredClone(this.#encoding), order: structuredClone(this.#order), out: this.#out } : undefined
+    const before = isEnding
+      ? {
+          encoding: structuredClone(this.#encoding),
+          order: structuredClone(this.#order),
+          out: this.#out,
+        }
+      : undefined
     this.#take(event)
     const late = this.#unwanted()
     if (!late) return

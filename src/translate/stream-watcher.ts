@@ -6,7 +6,11 @@ import { StreamReader, type StreamSource } from './stream-reader.ts'
  * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the frame differs from the one before only in
  * the slots of this form.
  */
-export type OnFrame = (bytes: Uint8Array, range: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
+export type OnFrame = (
+  bytes: Uint8Array,
+  range: { from: number; to: number; isEnd: boolean },
+  form: ByteForm | undefined,
+) => void
 
 /** Reads a stream that passes unchanged: how it ends, and its usage. Deltas that only repeat the form are not read. */
 export class StreamWatcher extends StreamReader {
@@ -32,17 +36,26 @@ export class StreamWatcher extends StreamReader {
       const next = form && this.#skipRepeated(form, bytes, { view, from })
       const to = next ?? this.#watchFrame(bytes, from)
       if (this.isBetweenFrames) whole = to
-      this.#onFrame?.(bytes, { from, to, isEnd: this.isBetweenFrames }, next === undefined ? undefined : form)
+      this.#onFrame?.(
+        bytes,
+        { from, to, isEnd: this.isBetweenFrames },
+        next === undefined ? undefined : form,
+      )
       from = to
     }
     return whole
   }
 
   /** Skips a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
-  #skipRepeated(form: ByteForm, bytes: Uint8Array, { view, from }: { view: DataView; from: number }): number | undefined {
+  #skipRepeated(
+    form: ByteForm,
+    bytes: Uint8Array,
+    { view, from }: { view: DataView; from: number },
+  ): number | undefined {
     if (!this.isBetweenFrames || this.seen.ended) return undefined
     const to = matchBytes(form, bytes, view, from)
-    if (to === undefined || to - from > this.maxEventLength || !this.#takesUnread(form, bytes)) return undefined
+    if (to === undefined || to - from > this.maxEventLength || !this.#takesUnread(form, bytes))
+      return undefined
     this.uses++
     this.frameReader.count++
     return to

@@ -12,7 +12,11 @@ type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
 
 /** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels, and `*` for every entry of a list. */
-export function without(body: unknown, protocol: ProtocolFacts, fields: readonly string[]): Less<unknown> {
+export function without(
+  body: unknown,
+  protocol: ProtocolFacts,
+  fields: readonly string[],
+): Less<unknown> {
   if (fields.length === 0) return { body, notes: [] }
   return takeOut(
     body,
@@ -25,19 +29,32 @@ export function without(body: unknown, protocol: ProtocolFacts, fields: readonly
 function placesOf(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
   const places = [keysOf(field)]
   for (const [canonical, wire] of Object.entries(fieldNames)) {
-    const isMeant = canonical === field || canonical.startsWith(`${field}.`) || wire.replaceAll('/', '.') === field
-    if (isMeant && !canonical.includes(':') && wire !== '') places.push(wire.split('/'), ...(olderNames[canonical] ?? []).map(name => name.split('/')))
+    const isMeant =
+      canonical === field ||
+      canonical.startsWith(`${field}.`) ||
+      wire.replaceAll('/', '.') === field
+    if (isMeant && !canonical.includes(':') && wire !== '')
+      places.push(wire.split('/'), ...(olderNames[canonical] ?? []).map(name => name.split('/')))
   }
   return places
 }
 
-type Translated = { to: ProtocolFacts & Pick<Protocol, 'outputLimit'>; caller: ProtocolFacts; body: unknown; notes: Note[] }
+type Translated = {
+  to: ProtocolFacts & Pick<Protocol, 'outputLimit'>
+  caller: ProtocolFacts
+  body: unknown
+  notes: Note[]
+}
 
 /**
  * The same for a translated request, whose protocol has its own names for the fields. `body`: of the caller. `notes`: of the translation.
  * Removing a synthesized field removes its note as well.
  */
-export function withoutWritten(wire: unknown, fields: readonly string[], { to, caller, body, notes }: Translated): Less<unknown> {
+export function withoutWritten(
+  wire: unknown,
+  fields: readonly string[],
+  { to, caller, body, notes }: Translated,
+): Less<unknown> {
   if (fields.length === 0) return { body: wire, notes }
   const isMade = ({ kind, path }: Note, place: string) => kind === 'synthesized' && path === place
   const made = new Set<string>()
@@ -51,12 +68,19 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
     keys => {
       const place = pointer(keys)
       const isRequested = optionKeys.some(one => `/${one}/`.startsWith(`${place}/`))
-      if (!isRequested && !notes.some(note => isMade(note, place))) return pointerIn(canonicalPath(keys.join('.'), to), caller, body)
+      if (!isRequested && !notes.some(note => isMade(note, place)))
+        return pointerIn(canonicalPath(keys.join('.'), to), caller, body)
       made.add(place)
       return undefined
     },
   )
-  return { body: less.body, notes: [...notes.filter(note => !made.has(note.path) || !isMade(note, note.path)), ...less.notes] }
+  return {
+    body: less.body,
+    notes: [
+      ...notes.filter(note => !made.has(note.path) || !isMade(note, note.path)),
+      ...less.notes,
+    ],
+  }
 }
 
 /** Does the body have any of these fields? */
@@ -66,7 +90,11 @@ export const hasAnyField = (body: unknown, fields: readonly string[]): boolean =
 const keysOf = (field: string): Keys => field.split('.')
 
 /** Removes fields. `placeOf`: the path for the note of what was at these keys; undefined: no note. */
-function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) => string | undefined): Less<unknown> {
+function takeOut(
+  body: unknown,
+  fields: readonly Keys[],
+  placeOf: (keys: Keys) => string | undefined,
+): Less<unknown> {
   const notes: Note[] = []
   let left = body
   for (const keys of fields.flatMap(field => eachOf(body, field))) {
@@ -74,7 +102,8 @@ function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) =
     if (!found) continue
     left = lackingAt(left, found)
     const path = placeOf(found)
-    if (path !== undefined) notes.push({ kind: refused.kind, reason: refused.meaning, path, code: 'model.unsupported' })
+    if (path !== undefined)
+      notes.push({ kind: refused.kind, reason: refused.meaning, path, code: 'model.unsupported' })
   }
   return { body: left, notes }
 }
@@ -87,11 +116,17 @@ function eachOf(value: unknown, keys: Keys, before: Keys = []): Keys[] {
   const found = foundAt(value, outer)
   const list = found && valueAt(value, found)
   if (!found || !Array.isArray(list)) return []
-  return list.flatMap((entry: unknown, i) => eachOf(entry, keys.slice(star + 1), [...before, ...found, String(i)]))
+  return list.flatMap((entry: unknown, i) =>
+    eachOf(entry, keys.slice(star + 1), [...before, ...found, String(i)]),
+  )
 }
 
 const valueAt = (value: unknown, keys: Keys): unknown =>
-  keys.reduce<unknown>((inner, key) => (isObject(inner) || Array.isArray(inner) ? (inner as JsonObject)[key] : undefined), value)
+  keys.reduce<unknown>(
+    (inner, key) =>
+      isObject(inner) || Array.isArray(inner) ? (inner as JsonObject)[key] : undefined,
+    value,
+  )
 
 /** The keys as this body spells them. Undefined: the field is not there. */
 function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
@@ -101,7 +136,9 @@ function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
     return inner && [key, ...inner]
   }
   if (!isObject(value)) return undefined
-  const own = Object.hasOwn(value, key) ? key : Object.keys(value).find(name => loosely(name) === loosely(key))
+  const own = Object.hasOwn(value, key)
+    ? key
+    : Object.keys(value).find(name => loosely(name) === loosely(key))
   const inner = own === undefined ? undefined : foundAt(value[own], rest)
   return inner && [own as string, ...inner]
 }
@@ -111,10 +148,13 @@ const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
 
 /** A copy without what is at these keys, which exist, and without an object that this leaves empty. */
 function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
-  if (Array.isArray(value)) return value.map((entry: unknown, i) => (String(i) === key ? lackingAt(entry, rest) : entry))
+  if (Array.isArray(value))
+    return value.map((entry: unknown, i) => (String(i) === key ? lackingAt(entry, rest) : entry))
   const object = value as JsonObject
   const inner = rest.length > 0 ? lackingAt(object[key], rest) : undefined
-  return Array.isArray(inner) || (isObject(inner) && Object.keys(inner).length > 0) ? { ...object, [key]: inner } : outOf(object, [key])
+  return Array.isArray(inner) || (isObject(inner) && Object.keys(inner).length > 0)
+    ? { ...object, [key]: inner }
+    : outOf(object, [key])
 }
 
 /** These fields are converted into each other. */
@@ -122,23 +162,39 @@ const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name
 
 /** The field's path in the caller's body. */
 function pointerIn(path: Keys, caller: ProtocolFacts, body: unknown): string {
-  const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
+  const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one =>
+    wirePath(one, caller),
+  )
   return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
 }
 
 /** A path in a written request as one in the caller's body: that of its outermost field, or none. */
-export function pathIn(path: string, to: ProtocolFacts, { caller, body }: { caller: ProtocolFacts; body: unknown }): string {
+export function pathIn(
+  path: string,
+  to: ProtocolFacts,
+  { caller, body }: { caller: ProtocolFacts; body: unknown },
+): string {
   const [outermost = ''] = path.slice(1).split('/')
   return pointerIn(canonicalPath(outermost, to), caller, body)
 }
 
 function canonicalPath(field: string, { fieldNames }: ProtocolFacts): Keys {
-  for (const [canonical, wire] of Object.entries(fieldNames)) if (wire === field || wire.replaceAll('/', '.') === field) return canonical.split('.')
-  for (const canonical of Object.keys(fieldNames)) if (canonical === field || canonical.endsWith(`.${field}`)) return canonical.split('.')
+  for (const [canonical, wire] of Object.entries(fieldNames))
+    if (wire === field || wire.replaceAll('/', '.') === field) return canonical.split('.')
+  for (const canonical of Object.keys(fieldNames))
+    if (canonical === field || canonical.endsWith(`.${field}`)) return canonical.split('.')
   return samplingFields.has(field) ? ['sampling', field] : keysOf(field)
 }
 
-const samplingFields: ReadonlySet<string> = new Set(['temperature', 'topP', 'topK', 'frequencyPenalty', 'presencePenalty', 'seed', 'logitBias'])
+const samplingFields: ReadonlySet<string> = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'logitBias',
+])
 
 function wirePath(path: Keys, { fieldNames }: ProtocolFacts): string {
   const name = fieldNames[path.join('.')]

@@ -12,7 +12,9 @@ export const unusableCalls: CanonicalError = { status: 502, kind: 'internal', me
 /** Does the part have content for the user, or is it a call with a name? */
 function isUsable(part: Part): boolean {
   if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
-  return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
+  return part.type === 'tool-call'
+    ? part.name !== ''
+    : part.type !== 'reasoning' && part.type !== 'opaque'
 }
 
 /** The response with an error in place of the finish reason of such a response. */
@@ -21,7 +23,12 @@ export function failUnusable(response: CanonicalResponse): CanonicalResponse {
     finish?.reason === 'tool_calls' && !messages.some(({ parts }) => parts.some(isUsable))
   if (!response.candidates.some(fails)) return response
   const finish: Finish = { reason: 'error', message }
-  return { ...response, candidates: response.candidates.map(candidate => (fails(candidate) ? { ...candidate, finish } : candidate)) }
+  return {
+    ...response,
+    candidates: response.candidates.map(candidate =>
+      fails(candidate) ? { ...candidate, finish } : candidate,
+    ),
+  }
 }
 
 /** The candidates of a stream with usable content so far. Plain data. */

@@ -5,7 +5,11 @@ import { type JsonScan, nextToken, startScan } from '../kit/json/scan.ts'
  * the text so far; `raw`: the text is something else and is passed on unchanged; `beside`: the object has something after the string.
  * Plain data.
  */
-export type Unwrapping = { phase: 'before' | 'inside' | 'after' | 'closed' | 'beside' | 'raw'; held: string; scan: JsonScan }
+export type Unwrapping = {
+  phase: 'before' | 'inside' | 'after' | 'closed' | 'beside' | 'raw'
+  held: string
+  scan: JsonScan
+}
 
 export function startUnwrapping(): Unwrapping {
   return { phase: 'before', held: '', scan: startScan() }
@@ -15,7 +19,16 @@ const opening = /^\s*\{\s*"input"\s*:\s*"/
 const openingBegun = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
 /** An escape, or the beginning of one at the end of the text. */
 const anEscape = /\\(?:u(.{4})|([^u]))|\\(?:u.{0,3})?$/gs
-const simpleEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', '/': '/' }
+const simpleEscapes: Record<string, string> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+}
 
 /** Reads the next chunk of JSON text and returns the next chunk of the string. Changes `state`. */
 export function unwrapText(state: Unwrapping, text: string): string {

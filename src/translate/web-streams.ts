@@ -2,7 +2,10 @@ import { createWriter, type Framed } from './chunks.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
 /** A translator as a `TransformStream` from bytes or text to the bytes of its protocol. */
-export function transformStreamOf(translator: StreamTranslator, to: Framed): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
+export function transformStreamOf(
+  translator: StreamTranslator,
+  to: Framed,
+): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
   const bytesOf = createWriter(to)
   return new TransformStream({
     transform(chunk, controller) {

@@ -14,7 +14,10 @@ export function createAgents(): Agents {
       const name = `${connectMs} ${proxy ?? ''}`
       const known = agents.get(name)
       if (known) return known
-      const agent = proxy === undefined ? new Agent({ connect: { timeout: connectMs }, ...patient }) : agentThrough(proxy, connectMs)
+      const agent =
+        proxy === undefined
+          ? new Agent({ connect: { timeout: connectMs }, ...patient })
+          : agentThrough(proxy, connectMs)
       agents.set(name, agent)
       return agent
     },
@@ -28,20 +31,32 @@ export function createAgents(): Agents {
 }
 
 /** The gateway has its own timeouts: it knows whether the client is reading. */
-const patient = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000 }
+const patient = {
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: 30_000,
+  keepAliveMaxTimeout: 600_000,
+}
 
 function agentThrough(proxy: string, connectMs: number): Dispatcher | Promise<Dispatcher> {
   const timeout = { timeout: connectMs }
   const tunneled = { proxyTls: timeout, requestTls: timeout, ...patient }
   if (proxy === 'env') return new EnvHttpProxyAgent({ connect: timeout, ...tunneled })
   const url = new URL(proxy)
-  return url.protocol.startsWith('socks') ? throughSocks(url, connectMs) : new ProxyAgent({ uri: proxy, ...tunneled })
+  return url.protocol.startsWith('socks')
+    ? throughSocks(url, connectMs)
+    : new ProxyAgent({ uri: proxy, ...tunneled })
 }
 
 /** undici's own SOCKS agent is experimental, warns about it and has fixed timeouts. */
-async function throughSocks({ protocol, hostname, port, username, password }: URL, connectMs: number): Promise<Dispatcher> {
+async function throughSocks(
+  { protocol, hostname, port, username, password }: URL,
+  connectMs: number,
+): Promise<Dispatcher> {
   const { socksConnector } = await import('fetch-socks').catch((cause: unknown) => {
-    throw new Error('a SOCKS proxy needs the package fetch-socks: npm install fetch-socks', { cause })
+    throw new Error('a SOCKS proxy needs the package fetch-socks: npm install fetch-socks', {
+      cause,
+    })
   })
   const socks = {
     type: protocol.startsWith('socks4') ? (4 as const) : (5 as const),
@@ -53,7 +68,10 @@ async function throughSocks({ protocol, hostname, port, username, password }: UR
   const connect = socksConnector(socks, { timeout: connectMs || longestMs })
   return new Agent({
     ...patient,
-    connect: (options, callback) => connect(options, (...[error, socket]) => (error ? callback(discreet(error), null) : callback(null, socket as never))),
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) =>
+        error ? callback(discreet(error), null) : callback(null, socket as never),
+      ),
   })
 }
 

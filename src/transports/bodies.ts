@@ -6,7 +6,10 @@ export async function* only<One extends Chunk>(chunk: One): AsyncGenerator<One> 
 }
 
 /** The complete body, of which some chunks have been read already. */
-export function replay(read: readonly Chunk[], iterator: AsyncIterator<Chunk>): AsyncIterable<Chunk> {
+export function replay(
+  read: readonly Chunk[],
+  iterator: AsyncIterator<Chunk>,
+): AsyncIterable<Chunk> {
   const left = [...read]
   return {
     [Symbol.asyncIterator]: () => ({

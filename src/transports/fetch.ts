@@ -4,8 +4,18 @@ import type { Transport } from './transport.ts'
 export function fetchTransport(): Transport {
   return {
     async send({ url, method, headers, body, signal }) {
-      const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
-      return { status: response.status, headers: Object.fromEntries(response.headers), body: response.body ? chunksOf(response.body) : nothing }
+      const response = await fetch(url, {
+        method,
+        headers,
+        signal,
+        redirect: 'manual',
+        ...(body !== undefined && { body }),
+      })
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: response.body ? chunksOf(response.body) : nothing,
+      }
     },
   }
 }

@@ -30,7 +30,11 @@ export type SocketMessages = {
 }
 
 /** `frame`: the event as text/event-stream. `ends`: it is the last one of the response. `refusal`: it is an error, here as over HTTP. */
-export type SocketMessage = { frame: string; ends: boolean; refusal?: { status: number; headers: Record<string, string>; body: string } }
+export type SocketMessage = {
+  frame: string
+  ends: boolean
+  refusal?: { status: number; headers: Record<string, string>; body: string }
+}
 
 /** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
 export type TransportResponse = {

@@ -27,7 +27,11 @@ export function undiciTransport(): Transport {
       const { origin, path } = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        const dispatch = (agent: Dispatcher) => agent.dispatch({ origin, path, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
+        const dispatch = (agent: Dispatcher) =>
+          agent.dispatch(
+            { origin, path, method, ...carried(headers, body) },
+            new Receiver(signal, resolve, reject),
+          )
         const agent = agents.agentFor(connectMs, proxy)
         if ('dispatch' in agent) dispatch(agent)
         else agent.then(dispatch).catch(reject)
@@ -41,9 +45,16 @@ export function undiciTransport(): Transport {
 }
 
 /** Undici keeps a request body until its response has ended, which may be minutes: a long body is passed as an iterable that releases it. */
-function carried(headers: Record<string, string>, body: TransportCall['body']): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
-  if (!(body instanceof Uint8Array) || body.length < 16 * 1024) return { headers, body: body ?? null }
-  return { headers: { ...headers, 'content-length': String(body.length) }, body: new Once(body) as unknown as Readable }
+function carried(
+  headers: Record<string, string>,
+  body: TransportCall['body'],
+): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (!(body instanceof Uint8Array) || body.length < 16 * 1024)
+    return { headers, body: body ?? null }
+  return {
+    headers: { ...headers, 'content-length': String(body.length) },
+    body: new Once(body) as unknown as Readable,
+  }
 }
 
 class Once implements AsyncIterableIterator<Uint8Array, undefined> {
@@ -84,7 +95,11 @@ class Receiver implements Dispatcher.DispatchHandler {
   })
   #controller: Dispatcher.DispatchController | undefined
 
-  constructor(signal: Signal, onResponse: (response: TransportResponse) => void, failed: (error: unknown) => void) {
+  constructor(
+    signal: Signal,
+    onResponse: (response: TransportResponse) => void,
+    failed: (error: unknown) => void,
+  ) {
     this.#signal = signal
     this.#responded = onResponse
     this.#failed = failed
@@ -96,7 +111,11 @@ class Receiver implements Dispatcher.DispatchHandler {
     if (this.#signal.aborted) this.#stop()
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return
     // Slices that would keep the received buffer in memory until the response ends.
     controller.rawHeaders = null

@@ -11,7 +11,14 @@ import { loadWs } from './ws.ts'
  * `headers`: of the response to the handshake; empty after the first request. `openedAt`: Unix milliseconds. `timer`: closes the connection
  * while it is idle.
  */
-type Connection = { web: WebSocket; socket: Socket; name: string; headers: Record<string, string>; openedAt: number; timer?: NodeJS.Timeout }
+type Connection = {
+  web: WebSocket
+  socket: Socket
+  name: string
+  headers: Record<string, string>
+  openedAt: number
+  timer?: NodeJS.Timeout
+}
 
 /** As long as HTTP connections: an older one may have been dropped without a sign. */
 const idleMs = 30_000
@@ -19,7 +26,10 @@ const idleMs = 30_000
 const oldestMs = 50 * 60_000
 
 /** Calls over WebSocket. A connection takes one request at a time and is used again after a complete response. */
-type SocketCalls = { send(call: TransportCall, messages: SocketMessages): Promise<TransportResponse>; close(): void }
+type SocketCalls = {
+  send(call: TransportCall, messages: SocketMessages): Promise<TransportResponse>
+  close(): void
+}
 
 export function createSocketCalls(): SocketCalls {
   const open = new Set<Connection>()
@@ -98,12 +108,20 @@ async function connect(call: TransportCall, name: string): Promise<Connection | 
     })
     web.once('open', () => {
       removeAbortListener()
-      if (accepted) resolve({ web, socket: accepted.socket, name, headers: plainHeaders(accepted.headers), openedAt: Date.now() })
+      if (accepted)
+        resolve({
+          web,
+          socket: accepted.socket,
+          name,
+          headers: plainHeaders(accepted.headers),
+          openedAt: Date.now(),
+        })
     })
     web.once('unexpected-response', (_, response) => {
       removeAbortListener()
       const { statusCode: status = 502 } = response
-      if (status < 300) reject(failure('the upstream did not accept a WebSocket connection', 'NO_WEBSOCKET'))
+      if (status < 300)
+        reject(failure('the upstream did not accept a WebSocket connection', 'NO_WEBSOCKET'))
       else resolve({ status, headers: plainHeaders(response.headers), body: response })
     })
     // For the whole life of the connection: without a listener, an error would end the process. `close` follows.
@@ -146,15 +164,25 @@ function exchange(
       else reject(error)
     }
     const stop = () => fail(signal.reason)
-    const lost = (code: number) => fail(failure(`the connection was closed (${code})`, 'ECONNRESET'))
+    const lost = (code: number) =>
+      fail(failure(`the connection was closed (${code})`, 'ECONNRESET'))
     function receive(data: RawData): void {
       const { frame, ends, refusal } = messages.event(String(data))
       if (refusal && !hasBegun) {
         leave(false)
-        resolve({ status: refusal.status, headers: { 'content-type': 'application/json', ...refusal.headers }, body: only(refusal.body) })
+        resolve({
+          status: refusal.status,
+          headers: { 'content-type': 'application/json', ...refusal.headers },
+          body: only(refusal.body),
+        })
         return
       }
-      if (!hasBegun) resolve({ status: 200, headers: { ...headers, 'content-type': 'text/event-stream' }, body: chunks })
+      if (!hasBegun)
+        resolve({
+          status: 200,
+          headers: { ...headers, 'content-type': 'text/event-stream' },
+          body: chunks,
+        })
       hasBegun = true
       chunks.push(Buffer.from(frame))
       if (!ends) return
@@ -169,6 +197,7 @@ function exchange(
   })
 }
 
-const textOf = (body: TransportCall['body']) => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+const textOf = (body: TransportCall['body']) =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body)
 
 const failure = (message: string, code: string) => Object.assign(new Error(message), { code })

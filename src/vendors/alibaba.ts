@@ -9,14 +9,20 @@ export const alibaba = {
       protocol: 'chat-completions',
       baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
       auth: 'bearer',
-      regions: { china: 'https://dashscope.aliyuncs.com/compatible-mode/v1', us: 'https://dashscope-us.aliyuncs.com/compatible-mode/v1' },
+      regions: {
+        china: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+        us: 'https://dashscope-us.aliyuncs.com/compatible-mode/v1',
+      },
       sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic',
       auth: 'x-api-key',
-      regions: { china: 'https://dashscope.aliyuncs.com/apps/anthropic', us: 'https://dashscope-us.aliyuncs.com/apps/anthropic' },
+      regions: {
+        china: 'https://dashscope.aliyuncs.com/apps/anthropic',
+        us: 'https://dashscope-us.aliyuncs.com/apps/anthropic',
+      },
       sources: ['https://www.alibabacloud.com/help/en/model-studio/anthropic-api-messages'],
     },
     {
@@ -56,7 +62,10 @@ export const alibaba = {
       protocols: ['chat-completions'],
       models: ['qwen3.8-max*'],
       options: { chatCompletions: { efforts: 'low medium high xhigh' } },
-      sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://www.alibabacloud.com/help/en/model-studio/deep-thinking',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'Most models have JSON, but no JSON Schema.',

@@ -12,14 +12,27 @@ export const azure = {
       protocol: 'responses',
       baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
       auth: 'api-key',
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://{resource}.openai.azure.com/openai/v1',
       auth: 'api-key',
-      apis: [{ api: 'deployments', baseUrl: 'https://{resource}.openai.azure.com/openai/deployments', addVersion: false, auth: 'api-key' }],
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      apis: [
+        {
+          api: 'deployments',
+          baseUrl: 'https://{resource}.openai.azure.com/openai/deployments',
+          addVersion: false,
+          auth: 'api-key',
+        },
+      ],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       protocol: 'messages',

@@ -2,11 +2,22 @@ import { claudeModels } from './anthropic.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Newer than the schema by which the service checks requests. */
-const newerModels = ['*claude-opus-4-7*', '*claude-opus-4-8*', '*claude-opus-5*', '*claude-sonnet-5*', '*claude-fable-*']
-const unstructured = 'Newer models of Claude take neither strict tools nor a schema for the response.'
-const peers = ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988']
+const newerModels = [
+  '*claude-opus-4-7*',
+  '*claude-opus-4-8*',
+  '*claude-opus-5*',
+  '*claude-sonnet-5*',
+  '*claude-fable-*',
+]
+const unstructured =
+  'Newer models of Claude take neither strict tools nor a schema for the response.'
+const peers = [
+  'https://github.com/vercel/ai/tree/ed857f50f',
+  'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+]
 
-const apisByModel = 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html'
+const apisByModel =
+  'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html'
 
 export const bedrock = {
   name: 'bedrock',
@@ -18,7 +29,13 @@ export const bedrock = {
       protocol: 'messages',
       baseUrl: 'https://bedrock-mantle.{region}.api.aws/anthropic',
       auth: 'x-api-key',
-      apis: [{ api: 'invoke-model', baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com', auth: 'bearer' }],
+      apis: [
+        {
+          api: 'invoke-model',
+          baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+          auth: 'bearer',
+        },
+      ],
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
     },
     {
@@ -31,7 +48,9 @@ export const bedrock = {
       protocol: 'chat-completions',
       baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com/v1',
       auth: 'bearer',
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html'],
+      sources: [
+        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html',
+      ],
     },
     {
       protocol: 'converse',
@@ -46,7 +65,10 @@ export const bedrock = {
       fact: 'Streaming tool arguments in parts is not supported.',
       protocols: ['messages'],
       refuses: ['tools.*.eager_input_streaming'],
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      sources: [
+        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html',
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+      ],
     },
     {
       fact: unstructured,
@@ -81,7 +103,10 @@ export const bedrock = {
       protocols: ['messages', 'responses'],
       models: ['*gpt-oss*'],
       speak: { protocol: 'chat-completions', when: 'always' },
-      sources: [apisByModel, 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
+      sources: [
+        apisByModel,
+        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md',
+      ],
     },
     {
       fact: 'Models of other vendors are served with neither the messages protocol nor responses; Converse serves every model with conversations.',
@@ -108,7 +133,14 @@ export const bedrock = {
     {
       fact: 'Nova, Llama and some others are served by Converse alone.',
       protocols: ['chat-completions'],
-      models: ['*ai21.*', '*amazon.*', '*cohere.*', '*deepseek.r1-*', '*kimi-k2-thinking*', '*meta.*'],
+      models: [
+        '*ai21.*',
+        '*amazon.*',
+        '*cohere.*',
+        '*deepseek.r1-*',
+        '*kimi-k2-thinking*',
+        '*meta.*',
+      ],
       speak: { protocol: 'converse', when: 'always' },
       sources: [apisByModel, 'https://tanstack.com/ai/latest/docs/adapters/bedrock.md'],
     },
@@ -116,7 +148,9 @@ export const bedrock = {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningField: 'reasoning' } },
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html'],
+      sources: [
+        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html',
+      ],
     },
   ],
 } as const satisfies Vendor

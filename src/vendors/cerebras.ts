@@ -5,13 +5,21 @@ export const cerebras = {
   title: 'Cerebras',
   keyVariable: 'CEREBRAS_API_KEY',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'https://api.cerebras.ai/v1', auth: 'bearer', sources: ['https://inference-docs.cerebras.ai/resources/openai'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.cerebras.ai/v1',
+      auth: 'bearer',
+      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+    },
   ],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://inference-docs.cerebras.ai/resources/openai', 'https://hexdocs.pm/req_llm/1.9.0/cerebras.html'],
+      sources: [
+        'https://inference-docs.cerebras.ai/resources/openai',
+        'https://hexdocs.pm/req_llm/1.9.0/cerebras.html',
+      ],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
@@ -34,24 +42,35 @@ export const cerebras = {
         'prompt_cache_retention',
         'verbosity',
       ],
-      sources: ['https://inference-docs.cerebras.ai/resources/openai', 'https://github.com/huggingface/huggingface.js/issues/2268'],
+      sources: [
+        'https://inference-docs.cerebras.ai/resources/openai',
+        'https://github.com/huggingface/huggingface.js/issues/2268',
+      ],
     },
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
       sources: ['https://inference-docs.cerebras.ai/resources/openai'],
     },
     {
       fact: 'GLM reads its reasoning between `<think>` and `</think>`, and is switched by `disable_reasoning`; it has no levels.',
       models: ['*glm*'],
       options: { chatCompletions: { historyReasoning: 'tags', thinking: 'disable', efforts: '' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['*gpt-oss*'],
       options: { chatCompletions: { efforts: 'low medium high' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
   ],
 } as const satisfies Vendor

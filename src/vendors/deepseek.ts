@@ -9,9 +9,17 @@ export const deepseek = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.deepseek.com',
       auth: 'bearer',
-      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://api-docs.deepseek.com/guides/thinking_mode',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
-    { protocol: 'messages', baseUrl: 'https://api.deepseek.com/anthropic', auth: 'x-api-key', sources: ['https://api-docs.deepseek.com/guides/anthropic_api'] },
+    {
+      protocol: 'messages',
+      baseUrl: 'https://api.deepseek.com/anthropic',
+      auth: 'x-api-key',
+      sources: ['https://api-docs.deepseek.com/guides/anthropic_api'],
+    },
     {
       protocol: 'responses',
       baseUrl: 'https://api.deepseek.com',
@@ -31,19 +39,31 @@ export const deepseek = {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://api-docs.deepseek.com/guides/thinking_mode',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       fact: 'Every assistant message with a tool call has to bring its `reasoning_content` back; a request without it is refused.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'tool-turns', missingReasoning: 'blank' } },
+      options: {
+        chatCompletions: {
+          reasoningField: 'reasoning_content',
+          reasoningInHistory: 'tool-turns',
+          missingReasoning: 'blank',
+        },
+      },
       sources: ['https://api-docs.deepseek.com/guides/thinking_mode'],
     },
     {
       fact: '`thinking.type` switches reasoning; the levels are low, high and max.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'type', efforts: 'low high max' } },
-      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://api-docs.deepseek.com/guides/thinking_mode',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'While it reasons, no tool can be forced.',
@@ -55,7 +75,10 @@ export const deepseek = {
       fact: 'There is JSON, but no JSON Schema.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_object' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
   ],
 } as const satisfies Vendor

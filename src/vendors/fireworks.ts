@@ -9,7 +9,10 @@ export const fireworks = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.fireworks.ai/inference/v1',
       auth: 'bearer',
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
+      ],
     },
   ],
   facts: [

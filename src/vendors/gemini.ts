@@ -31,7 +31,12 @@ export const gemini = {
   telemetryName: 'gcp.gemini',
   keyVariable: 'GEMINI_API_KEY',
   endpoints: [
-    { protocol: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com', auth: 'protocol', sources: ['https://ai.google.dev/api'] },
+    {
+      protocol: 'generate-content',
+      baseUrl: 'https://generativelanguage.googleapis.com',
+      auth: 'protocol',
+      sources: ['https://ai.google.dev/api'],
+    },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -46,7 +51,14 @@ export const gemini = {
       fact: 'Unknown fields are refused.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
-      refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logit_bias'],
+      refuses: [
+        'store',
+        'metadata',
+        'safety_identifier',
+        'prompt_cache_key',
+        'prompt_cache_retention',
+        'logit_bias',
+      ],
       sources: ['https://ai.google.dev/gemini-api/docs/openai'],
     },
     ...geminiModels,

@@ -5,13 +5,21 @@ export const groq = {
   title: 'Groq',
   keyVariable: 'GROQ_API_KEY',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'https://api.groq.com/openai/v1', auth: 'bearer', sources: ['https://console.groq.com/docs/openai'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.groq.com/openai/v1',
+      auth: 'bearer',
+      sources: ['https://console.groq.com/docs/openai'],
+    },
     {
       protocol: 'responses',
       baseUrl: 'https://api.groq.com/openai/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: ['https://console.groq.com/docs/openai', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://console.groq.com/docs/openai',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
   ],
   facts: [
@@ -24,28 +32,39 @@ export const groq = {
     {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
       sources: ['https://console.groq.com/docs/openai'],
     },
     {
       fact: 'Most models have no levels of reasoning.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { efforts: '' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       protocols: ['chat-completions'],
       models: ['gpt-oss*'],
       options: { chatCompletions: { efforts: 'low medium high' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       fact: 'Qwen 3 reasons or does not.',
       protocols: ['chat-completions'],
       models: ['qwen3*'],
       options: { chatCompletions: { efforts: 'none default' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
   ],
 } as const satisfies Vendor

@@ -9,7 +9,10 @@ export const huggingface = {
       protocol: 'chat-completions',
       baseUrl: 'https://router.huggingface.co/v1',
       auth: 'bearer',
-      sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       protocol: 'responses',
@@ -30,7 +33,13 @@ export const huggingface = {
       fact: 'Bodies reach the provider behind, some of which refuse optional fields.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { optionalFields: 'drop' } },
-      refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
+      refuses: [
+        'store',
+        'metadata',
+        'safety_identifier',
+        'prompt_cache_key',
+        'prompt_cache_retention',
+      ],
       sources: ['https://github.com/huggingface/huggingface.js/issues/2268'],
     },
   ],

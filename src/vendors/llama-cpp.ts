@@ -4,9 +4,25 @@ export const llamaCpp = {
   name: 'llama-cpp',
   title: 'llama.cpp',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'http://localhost:8080/v1', auth: 'none', sources: ['https://github.com/ggml-org/llama.cpp'] },
-    { protocol: 'messages', baseUrl: 'http://localhost:8080', auth: 'none', sources: ['https://github.com/ggml-org/llama.cpp'] },
-    { protocol: 'responses', baseUrl: 'http://localhost:8080/v1', auth: 'none', support: 'partial', sources: ['https://github.com/ggml-org/llama.cpp'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'http://localhost:8080/v1',
+      auth: 'none',
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'http://localhost:8080',
+      auth: 'none',
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      protocol: 'responses',
+      baseUrl: 'http://localhost:8080/v1',
+      auth: 'none',
+      support: 'partial',
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
   ],
   facts: [
     {

@@ -4,7 +4,12 @@ export const lmStudio = {
   name: 'lm-studio',
   title: 'LM Studio',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'http://localhost:1234/v1', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'http://localhost:1234/v1',
+      auth: 'none',
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
     {
       protocol: 'responses',
       baseUrl: 'http://localhost:1234/v1',
@@ -12,7 +17,12 @@ export const lmStudio = {
       tools: ['function', 'mcp'],
       sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
     },
-    { protocol: 'messages', baseUrl: 'http://localhost:1234', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+    {
+      protocol: 'messages',
+      baseUrl: 'http://localhost:1234',
+      auth: 'none',
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
   ],
   facts: [
     {

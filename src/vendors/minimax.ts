@@ -10,14 +10,20 @@ export const minimax = {
       baseUrl: 'https://api.minimax.io/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://api.minimaxi.com/anthropic' },
-      sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://platform.minimax.io/docs/api-reference/text-anthropic-api',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://api.minimax.io/v1',
       auth: 'bearer',
       regions: { china: 'https://api.minimaxi.com/v1' },
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
   ],
   facts: [
@@ -63,7 +69,15 @@ export const minimax = {
       fact: 'Tool choice, formats and several optional fields are not documented; clients leave them out.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'omit', formats: '', optionalFields: 'drop' } },
-      refuses: ['frequency_penalty', 'presence_penalty', 'parallel_tool_calls', 'seed', 'store', 'metadata', 'tools.*.function.strict'],
+      refuses: [
+        'frequency_penalty',
+        'presence_penalty',
+        'parallel_tool_calls',
+        'seed',
+        'store',
+        'metadata',
+        'tools.*.function.strict',
+      ],
       sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
     },
     {

@@ -5,23 +5,39 @@ export const mistral = {
   title: 'Mistral AI',
   telemetryName: 'mistral_ai',
   keyVariable: 'MISTRAL_API_KEY',
-  endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.mistral.ai/v1', auth: 'bearer', sources: ['https://github.com/vercel/ai/tree/ed857f50f'] }],
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.mistral.ai/v1',
+      auth: 'bearer',
+      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+    },
+  ],
   passThrough: ['/v1/embeddings', '/v1/moderations'],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [
+        'https://github.com/vercel/ai/tree/ed857f50f',
+        'https://github.com/earendil-works/pi/tree/2e5a972a',
+      ],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [
+        'https://github.com/vercel/ai/tree/ed857f50f',
+        'https://github.com/earendil-works/pi/tree/2e5a972a',
+      ],
     },
     {
       fact: 'Ids of tool calls have nine letters and digits.',
       options: { chatCompletions: { shortIds: true } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [
+        'https://github.com/vercel/ai/tree/ed857f50f',
+        'https://github.com/earendil-works/pi/tree/2e5a972a',
+      ],
     },
     {
       fact: 'The seed is `random_seed`.',
@@ -45,7 +61,10 @@ export const mistral = {
         'prompt_cache_key',
         'prompt_cache_retention',
       ],
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/NousResearch/hermes-agent/issues/11243'],
+      sources: [
+        'https://github.com/vercel/ai/tree/ed857f50f',
+        'https://github.com/NousResearch/hermes-agent/issues/11243',
+      ],
     },
     {
       fact: 'Reasoning is sent as `thinking` parts of the content, and read there.',
@@ -71,7 +90,10 @@ export const mistral = {
     {
       fact: 'A user message straight after a tool message is refused.',
       options: { chatCompletions: { afterResults: 'assistant' } },
-      sources: ['https://github.com/anomalyco/opencode/tree/000f6280', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      sources: [
+        'https://github.com/anomalyco/opencode/tree/000f6280',
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+      ],
     },
   ],
 } as const satisfies Vendor

@@ -10,14 +10,20 @@ export const moonshot = {
       baseUrl: 'https://api.moonshot.ai/v1',
       auth: 'bearer',
       regions: { china: 'https://api.moonshot.cn/v1' },
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
+      ],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://api.moonshot.ai/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://api.moonshot.cn/anthropic' },
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic'],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic',
+      ],
     },
     {
       protocol: 'responses',
@@ -42,15 +48,27 @@ export const moonshot = {
     {
       fact: 'All earlier reasoning is read from `reasoning_content`; placeholders are not wanted.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always', missingReasoning: 'omit' } },
-      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/farion1231/cc-switch'],
+      options: {
+        chatCompletions: {
+          reasoningField: 'reasoning_content',
+          reasoningInHistory: 'always',
+          missingReasoning: 'omit',
+        },
+      },
+      sources: [
+        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
+        'https://github.com/farion1231/cc-switch',
+      ],
     },
     {
       fact: 'Sampling is fixed by the platform.',
       protocols: ['chat-completions'],
       models: ['kimi-*'],
       refuses: ['temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty'],
-      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [
+        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
@@ -67,21 +85,30 @@ export const moonshot = {
       protocols: ['chat-completions'],
       models: ['kimi-k3*'],
       options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
-      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://java.agentscope.io/v2/en/integration/model/kimi'],
+      sources: [
+        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
+        'https://java.agentscope.io/v2/en/integration/model/kimi',
+      ],
     },
     {
       fact: 'K2.7 always reasons, and its tools cannot be forced.',
       protocols: ['chat-completions'],
       models: ['kimi-k2.7*', 'kimi-for-coding*'],
       options: { chatCompletions: { thinking: 'always', toolChoice: 'auto' } },
-      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'Schemas of tools must be plain, and `strict` is left out.',
       protocols: ['chat-completions'],
       options: { tools: { schemas: 'plain' } },
       refuses: ['tools.*.function.strict'],
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://java.agentscope.io/v2/en/integration/model/kimi'],
+      sources: [
+        'https://github.com/vercel/ai/tree/ed857f50f',
+        'https://java.agentscope.io/v2/en/integration/model/kimi',
+      ],
     },
   ],
 } as const satisfies Vendor

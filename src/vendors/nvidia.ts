@@ -9,14 +9,20 @@ export const nvidia = {
       protocol: 'chat-completions',
       baseUrl: 'https://integrate.api.nvidia.com/v1',
       auth: 'bearer',
-      sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
   ],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
-      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
+      sources: [
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
+      ],
     },
     {
       fact: 'The token limit is `max_tokens`.',
@@ -30,25 +36,46 @@ export const nvidia = {
     {
       fact: 'Unknown fields are refused.',
       options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
-      refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier', 'verbosity', 'tools.*.function.strict'],
-      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
+      refuses: [
+        'store',
+        'metadata',
+        'safety_identifier',
+        'prompt_cache_key',
+        'prompt_cache_retention',
+        'service_tier',
+        'verbosity',
+        'tools.*.function.strict',
+      ],
+      sources: [
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
+      ],
     },
     {
       fact: 'Reasoning is switched in the chat template; there are no levels.',
       options: { chatCompletions: { thinking: 'template', efforts: '' } },
-      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
+      sources: [
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
+      ],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['gpt-oss*'],
       options: { chatCompletions: { thinking: 'effort', efforts: 'low medium high' } },
-      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
+      sources: [
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
+      ],
     },
     {
       fact: 'Kimi makes one call at a time.',
       models: ['kimi*'],
       options: { chatCompletions: { parallelCalls: 'forbid' } },
-      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
+      sources: [
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
+      ],
     },
     {
       fact: 'Some models copy a list of text parts into the response.',

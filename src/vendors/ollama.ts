@@ -4,8 +4,18 @@ export const ollama = {
   name: 'ollama',
   title: 'Ollama',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'http://localhost:11434/v1', auth: 'none', sources: ['https://github.com/ollama/ollama/tree/fb3076099'] },
-    { protocol: 'messages', baseUrl: 'http://localhost:11434', auth: 'none', sources: ['https://github.com/ollama/ollama/tree/fb3076099'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'http://localhost:11434/v1',
+      auth: 'none',
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'http://localhost:11434',
+      auth: 'none',
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
     {
       protocol: 'responses',
       baseUrl: 'http://localhost:11434/v1',
@@ -30,7 +40,9 @@ export const ollama = {
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
       sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
     },
     {

@@ -21,15 +21,29 @@ export const openaiModels: readonly Fact[] = [
       'gpt-5.6*',
       'gpt-6*',
     ],
-    refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
-    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/khoj-ai/khoj/issues/1377'],
+    refuses: [
+      'temperature',
+      'top_p',
+      'presence_penalty',
+      'frequency_penalty',
+      'logit_bias',
+      'logprobs',
+      'top_logprobs',
+    ],
+    sources: [
+      'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+      'https://github.com/khoj-ai/khoj/issues/1377',
+    ],
   },
   {
     fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
     protocols: ['chat-completions'],
     models: ['gpt-5.6*', 'gpt-6*'],
     speak: { protocol: 'responses', when: 'tools' },
-    sources: ['https://github.com/itzcrazykns/vane/issues/1173', 'https://developers.openai.com/api/docs/guides/deployment-checklist'],
+    sources: [
+      'https://github.com/itzcrazykns/vane/issues/1173',
+      'https://developers.openai.com/api/docs/guides/deployment-checklist',
+    ],
   },
   {
     fact: 'These models do not reason, and have no effort.',
@@ -42,21 +56,30 @@ export const openaiModels: readonly Fact[] = [
     fact: 'These models cannot stop reasoning, and have no effort `none`.',
     protocols: ['chat-completions', 'responses'],
     models: ['o1*', 'o3*', 'o4*'],
-    options: { chatCompletions: { efforts: 'low medium high' }, responses: { efforts: 'low medium high' } },
+    options: {
+      chatCompletions: { efforts: 'low medium high' },
+      responses: { efforts: 'low medium high' },
+    },
     sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
   },
   {
     fact: 'The effort `minimal` exists for the first gpt-5 only, which has no `none`.',
     protocols: ['chat-completions', 'responses'],
     models: ['gpt-5', 'gpt-5-mini*', 'gpt-5-nano*', 'gpt-5-pro*', 'gpt-5-codex*'],
-    options: { chatCompletions: { efforts: 'minimal low medium high' }, responses: { efforts: 'minimal low medium high' } },
+    options: {
+      chatCompletions: { efforts: 'minimal low medium high' },
+      responses: { efforts: 'minimal low medium high' },
+    },
     sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
   },
   {
     fact: 'These models always reason.',
     protocols: ['chat-completions', 'responses'],
     models: ['gpt-6-astra*', 'gpt-6.1-sol*'],
-    options: { chatCompletions: { efforts: 'low medium high xhigh' }, responses: { efforts: 'low medium high xhigh max' } },
+    options: {
+      chatCompletions: { efforts: 'low medium high xhigh' },
+      responses: { efforts: 'low medium high xhigh max' },
+    },
     sources: ['https://developers.openai.com/api/docs/guides/deployment-checklist'],
   },
 ]
@@ -66,8 +89,18 @@ export const openai = {
   title: 'OpenAI',
   keyVariable: 'OPENAI_API_KEY',
   endpoints: [
-    { protocol: 'responses', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
-    { protocol: 'chat-completions', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
+    {
+      protocol: 'responses',
+      baseUrl: 'https://api.openai.com/v1',
+      auth: 'bearer',
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.openai.com/v1',
+      auth: 'bearer',
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
   ],
   passThrough: ['/v1/embeddings', '/v1/moderations', '/v1/images/*', '/v1/audio/*'],
   facts: [

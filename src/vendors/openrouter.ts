@@ -11,7 +11,12 @@ export const openrouter = {
       auth: 'bearer',
       sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],
     },
-    { protocol: 'messages', baseUrl: 'https://openrouter.ai/api', auth: 'bearer', sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5'] },
+    {
+      protocol: 'messages',
+      baseUrl: 'https://openrouter.ai/api',
+      auth: 'bearer',
+      sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5'],
+    },
     {
       protocol: 'responses',
       baseUrl: 'https://openrouter.ai/api/v1',
@@ -30,8 +35,13 @@ export const openrouter = {
     {
       fact: 'Reasoning is sent in `reasoning` and `reasoning_details`; the details have to come back unchanged.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a', 'https://github.com/vercel/ai/tree/ed857f50f'],
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
+      sources: [
+        'https://github.com/earendil-works/pi/tree/2e5a972a',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
     },
     {
       fact: 'Cache marks are read from `cache_control`, and sampling fields beyond the protocol are accepted.',

@@ -24,7 +24,11 @@ export const perplexity = {
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
-    { fact: 'Tools are not accepted.', refuses: ['tools', 'tool_choice', 'parallel_tool_calls'], sources: ['https://github.com/vercel/ai/tree/ed857f50f'] },
+    {
+      fact: 'Tools are not accepted.',
+      refuses: ['tools', 'tool_choice', 'parallel_tool_calls'],
+      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+    },
     {
       fact: 'Seeds and stop sequences are not accepted.',
       refuses: ['seed', 'stop'],

@@ -13,7 +13,11 @@ export type VendorSettings = {
 }
 
 /** What applies to requests of this protocol and model. `model` absent: only what applies to every model. */
-export function vendorSettings(vendor: Vendor, protocol: ProtocolName, model: string | undefined): VendorSettings {
+export function vendorSettings(
+  vendor: Vendor,
+  protocol: ProtocolName,
+  model: string | undefined,
+): VendorSettings {
   const facts = factsFor(vendor, protocol, model)
   return {
     options: mergeOptions(...facts.map(({ options }) => options)),
@@ -23,22 +27,42 @@ export function vendorSettings(vendor: Vendor, protocol: ProtocolName, model: st
 }
 
 /** The facts that apply, in their order. */
-export function factsFor({ facts }: Vendor, protocol: ProtocolName, model: string | undefined): Fact[] {
-  return facts.filter(({ protocols, models }) => (protocols?.includes(protocol) ?? true) && (models?.some(pattern => isModel(pattern, model)) ?? true))
+export function factsFor(
+  { facts }: Vendor,
+  protocol: ProtocolName,
+  model: string | undefined,
+): Fact[] {
+  return facts.filter(
+    ({ protocols, models }) =>
+      (protocols?.includes(protocol) ?? true) &&
+      (models?.some(pattern => isModel(pattern, model)) ?? true),
+  )
 }
 
 /** What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols that can be used; absent: all of the vendor. */
-export type RequestTraits = { model: string | undefined; hasTools: boolean; toolTypes?: () => readonly string[]; served?: readonly ProtocolName[] }
+export type RequestTraits = {
+  model: string | undefined
+  hasTools: boolean
+  toolTypes?: () => readonly string[]
+  served?: readonly ProtocolName[]
+}
 
 /** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model or a tool needs another. */
-export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools, toolTypes = () => [], served }: RequestTraits): ProtocolName {
+export function protocolFor(
+  vendor: Vendor,
+  caller: ProtocolName,
+  { model, hasTools, toolTypes = () => [], served }: RequestTraits,
+): ProtocolName {
   const open = vendor.endpoints.filter(({ protocol }) => served?.includes(protocol) ?? true)
   const [best = vendor.endpoints[0]] = open
   const own = open.find(({ protocol }) => protocol === caller)
   const wanted = own && own.support !== 'partial' ? own : best
-  const rule = factsFor(vendor, wanted.protocol, model).findLast(({ speak }) => speak && (speak.when === 'always' || hasTools))
+  const rule = factsFor(vendor, wanted.protocol, model).findLast(
+    ({ speak }) => speak && (speak.when === 'always' || hasTools),
+  )
   const chosen = open.find(({ protocol }) => protocol === rule?.speak?.protocol) ?? wanted
-  const takes = ({ tools }: Endpoint) => tools === undefined || toolTypes().every(type => tools.includes(type))
+  const takes = ({ tools }: Endpoint) =>
+    tools === undefined || toolTypes().every(type => tools.includes(type))
   return takes(chosen) ? chosen.protocol : (open.find(takes) ?? chosen).protocol
 }
 
@@ -68,7 +92,8 @@ export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefine
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname } = new URL(url)
   if (hostname === 'localhost') return undefined
-  const basesOf = ({ endpoints }: Vendor) => endpoints.flatMap(({ baseUrl, regions = {} }) => [baseUrl, ...Object.values(regions)])
+  const basesOf = ({ endpoints }: Vendor) =>
+    endpoints.flatMap(({ baseUrl, regions = {} }) => [baseUrl, ...Object.values(regions)])
   return all.find(vendor => basesOf(vendor).some(base => isAt(base, hostname, pathname)))
 }
 
@@ -77,14 +102,21 @@ export function endpointsAt({ endpoints }: Vendor, url: string): Endpoint[] {
   if (!URL.canParse(url)) return []
   const { hostname, pathname } = new URL(url)
   const lengthOf = (base: string) => (isAt(base, hostname, pathname) ? base.split('/').length : 0)
-  const found = endpoints.map(endpoint => ({ endpoint, length: Math.max(...[endpoint.baseUrl, ...Object.values(endpoint.regions ?? {})].map(lengthOf)) }))
+  const found = endpoints.map(endpoint => ({
+    endpoint,
+    length: Math.max(...[endpoint.baseUrl, ...Object.values(endpoint.regions ?? {})].map(lengthOf)),
+  }))
   const longest = Math.max(...found.map(({ length }) => length))
-  return longest === 0 ? [] : found.flatMap(({ endpoint, length }) => (length === longest ? [endpoint] : []))
+  return longest === 0
+    ? []
+    : found.flatMap(({ endpoint, length }) => (length === longest ? [endpoint] : []))
 }
 
 function isAt(base: string, hostname: string, pathname: string): boolean {
   const [host = '', ...steps] = base.slice(base.indexOf('//') + 2).split('/')
-  const isHost = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`).test(hostname)
+  const isHost = new RegExp(
+    `^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`,
+  ).test(hostname)
   // What the user fills in is not compared, and the version may be missing.
   const open = steps.findIndex(step => step.includes('{'))
   const known = open < 0 ? steps : steps.slice(0, open)

@@ -4,8 +4,19 @@ export const sglang = {
   name: 'sglang',
   title: 'SGLang',
   endpoints: [
-    { protocol: 'chat-completions', baseUrl: 'http://localhost:30000/v1', auth: 'none', sources: ['https://github.com/sgl-project/sglang'] },
-    { protocol: 'messages', baseUrl: 'http://localhost:30000', auth: 'none', support: 'partial', sources: ['https://github.com/sgl-project/sglang'] },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'http://localhost:30000/v1',
+      auth: 'none',
+      sources: ['https://github.com/sgl-project/sglang'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'http://localhost:30000',
+      auth: 'none',
+      support: 'partial',
+      sources: ['https://github.com/sgl-project/sglang'],
+    },
   ],
   facts: [
     {

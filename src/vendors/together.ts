@@ -9,7 +9,10 @@ export const together = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.together.xyz/v1',
       auth: 'bearer',
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
+      ],
     },
   ],
   facts: [
@@ -36,7 +39,9 @@ export const together = {
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
       sources: ['https://docs.together.ai/docs/kimi-k2-thinking-quickstart.md'],
     },
   ],

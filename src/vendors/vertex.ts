@@ -16,7 +16,8 @@ export const vertex = {
   endpoints: [
     {
       protocol: 'generate-content',
-      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/google',
+      baseUrl:
+        'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/google',
       regions: hostsOf('publishers/google'),
       auth: 'bearer',
       addVersion: false,
@@ -24,16 +25,20 @@ export const vertex = {
     },
     {
       protocol: 'messages',
-      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/anthropic',
+      baseUrl:
+        'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/publishers/anthropic',
       regions: hostsOf('publishers/anthropic'),
       auth: 'bearer',
       api: 'raw-predict',
       addVersion: false,
-      sources: ['https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude'],
+      sources: [
+        'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude',
+      ],
     },
     {
       protocol: 'chat-completions',
-      baseUrl: 'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/endpoints/openapi',
+      baseUrl:
+        'https://{region}-aiplatform.googleapis.com/v1/projects/{project}/locations/{region}/endpoints/openapi',
       regions: hostsOf('endpoints/openapi'),
       auth: 'bearer',
       addVersion: false,
@@ -55,7 +60,9 @@ export const vertex = {
       protocols: ['generate-content', 'chat-completions', 'responses'],
       models: ['claude-*'],
       speak: { protocol: 'messages', when: 'always' },
-      sources: ['https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude'],
+      sources: [
+        'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude',
+      ],
     },
     {
       fact: 'Gemini is not served with the messages protocol.',

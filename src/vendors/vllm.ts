@@ -14,7 +14,10 @@ export const vllm = {
       protocol: 'messages',
       baseUrl: 'http://localhost:8000',
       auth: 'none',
-      sources: ['https://github.com/vllm-project/vllm/tree/0001948b', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://github.com/vllm-project/vllm/tree/0001948b',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       protocol: 'responses',
@@ -34,7 +37,9 @@ export const vllm = {
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
+      },
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
     {

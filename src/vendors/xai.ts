@@ -28,7 +28,10 @@ export const xai = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.x.ai/v1',
       auth: 'bearer',
-      sources: ['https://docs.x.ai/developers/model-capabilities/text/comparison.md', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       protocol: 'messages',
@@ -44,47 +47,79 @@ export const xai = {
       protocols: ['chat-completions', 'responses'],
       models: ['grok-4*', 'grok-5*', 'grok-code*'],
       refuses: ['stop', 'presence_penalty', 'frequency_penalty'],
-      sources: ['https://docs.x.ai/developers/model-capabilities/text/comparison.md', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      sources: [
+        'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+      ],
     },
     {
       fact: 'Fields of OpenAI alone are refused.',
       protocols: ['responses'],
-      refuses: ['metadata', 'prompt_cache_retention', 'safety_identifier', 'service_tier', 'truncation'],
+      refuses: [
+        'metadata',
+        'prompt_cache_retention',
+        'safety_identifier',
+        'service_tier',
+        'truncation',
+      ],
       sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5'],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`; dropping it is the main cause of cache misses.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always' } },
+      options: {
+        chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always' },
+      },
       sources: ['https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
     },
     {
       fact: 'grok-4.6 has the levels low to xhigh.',
       protocols: ['chat-completions', 'responses'],
       models: ['grok-4.6*'],
-      options: { chatCompletions: { efforts: 'low medium high xhigh' }, responses: { efforts: 'low medium high xhigh' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      options: {
+        chatCompletions: { efforts: 'low medium high xhigh' },
+        responses: { efforts: 'low medium high xhigh' },
+      },
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'grok-4.5 has the levels low to high.',
       protocols: ['chat-completions', 'responses'],
       models: ['grok-4.5*'],
-      options: { chatCompletions: { efforts: 'low medium high' }, responses: { efforts: 'low medium high' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      options: {
+        chatCompletions: { efforts: 'low medium high' },
+        responses: { efforts: 'low medium high' },
+      },
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'grok-4.3 can stop reasoning.',
       protocols: ['chat-completions', 'responses'],
       models: ['grok-4.3*'],
-      options: { chatCompletions: { efforts: 'none low medium high' }, responses: { efforts: 'none low medium high' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      options: {
+        chatCompletions: { efforts: 'none low medium high' },
+        responses: { efforts: 'none low medium high' },
+      },
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'grok-3-mini has two levels.',
       protocols: ['chat-completions', 'responses'],
       models: ['grok-3-mini*'],
       options: { chatCompletions: { efforts: 'low high' }, responses: { efforts: 'low high' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'These models refuse every level.',
@@ -97,14 +132,20 @@ export const xai = {
       fact: 'Schemas of tools must be plain objects.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'plain' } },
-      sources: ['https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'A choice of tools without tools is refused, and so is `external_web_access`.',
       protocols: ['responses'],
       options: { responses: { choiceWithoutTools: 'drop' } },
       refuses: ['tools.*.external_web_access'],
-      sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5', 'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7'],
+      sources: [
+        'https://github.com/farion1231/cc-switch/tree/5ca9459d5',
+        'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7',
+      ],
     },
   ],
 } as const satisfies Vendor

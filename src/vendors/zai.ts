@@ -9,7 +9,10 @@ export const zai = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.z.ai/api/paas/v4',
       auth: 'bearer',
-      regions: { china: 'https://open.bigmodel.cn/api/paas/v4', coding: 'https://api.z.ai/api/coding/paas/v4' },
+      regions: {
+        china: 'https://open.bigmodel.cn/api/paas/v4',
+        coding: 'https://api.z.ai/api/coding/paas/v4',
+      },
       sources: [
         'https://www.developersdigest.tech/reference/api-compatibility',
         'https://github.com/anomalyco/models.dev/tree/f3fc69229',
@@ -21,7 +24,10 @@ export const zai = {
       baseUrl: 'https://api.z.ai/api/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://open.bigmodel.cn/api/anthropic' },
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/farion1231/cc-switch/tree/5ca9459d5'],
+      sources: [
+        'https://www.developersdigest.tech/reference/api-compatibility',
+        'https://github.com/farion1231/cc-switch/tree/5ca9459d5',
+      ],
     },
   ],
   facts: [
@@ -35,39 +41,63 @@ export const zai = {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [
+        'https://java.agentscope.io/v2/en/integration/model/glm',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`, and read there.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'tool-turns', missingReasoning: 'omit' } },
-      sources: ['https://docs.rs/crate/opencrabs/0.5.1/source/', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      options: {
+        chatCompletions: {
+          reasoningField: 'reasoning_content',
+          reasoningInHistory: 'tool-turns',
+          missingReasoning: 'omit',
+        },
+      },
+      sources: [
+        'https://docs.rs/crate/opencrabs/0.5.1/source/',
+        'https://www.developersdigest.tech/reference/api-compatibility',
+      ],
     },
     {
       fact: '`thinking.type` switches reasoning; older models have no levels.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'type', efforts: '' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'GLM-5.2 has four levels.',
       protocols: ['chat-completions'],
       models: ['glm-5.2*'],
       options: { chatCompletions: { efforts: 'low medium high max' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'GLM-5.3 always reasons, in three levels.',
       protocols: ['chat-completions'],
       models: ['glm-5.3*'],
       options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
     },
     {
       fact: 'Tools cannot be forced, and stream their arguments in parts only on request.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto', toolStream: true } },
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://docs.rs/crate/opencrabs/0.5.1/source/'],
+      sources: [
+        'https://java.agentscope.io/v2/en/integration/model/glm',
+        'https://docs.rs/crate/opencrabs/0.5.1/source/',
+      ],
     },
     {
       fact: 'There is JSON, but no JSON Schema.',
@@ -91,7 +121,10 @@ export const zai = {
         'messages.*.name',
         'tools.*.function.strict',
       ],
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://docs.rs/crate/opencrabs/0.5.1/source/'],
+      sources: [
+        'https://java.agentscope.io/v2/en/integration/model/glm',
+        'https://docs.rs/crate/opencrabs/0.5.1/source/',
+      ],
     },
   ],
 } as const satisfies Vendor

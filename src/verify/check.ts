@@ -19,4 +19,9 @@ export type Check = {
   ms?: number
 }
 
-export type ReportCheck = (name: string, result: Result, detail: string, more?: { fix?: string; ms?: number }) => Check
+export type ReportCheck = (
+  name: string,
+  result: Result,
+  detail: string,
+  more?: { fix?: string; ms?: number },
+) => Check

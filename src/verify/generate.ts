@@ -35,17 +35,34 @@ export async function checkProtocol(probe: Probe): Promise<boolean> {
   const { report, wanted, model } = probe
   const whole = await send(probe, plain(model))
   if (!wanted && isNotOffered(whole)) {
-    report('offered', 'skipped', `not offered here: ${gist(whole.status === 404 ? { ...whole, text: '' } : whole)}`)
+    report(
+      'offered',
+      'skipped',
+      `not offered here: ${gist(whole.status === 404 ? { ...whole, text: '' } : whole)}`,
+    )
     return false
   }
-  if (!checkWhole(probe, 'complete response', whole, response => reportText(probe, 'complete response', response, whole.totalMs))) return true
-  checkStreamed(probe, 'streamed response', await send(probe, { ...plain(model), stream: { enabled: true } }), (response, ms) =>
-    reportText(probe, 'streamed response', response, ms),
+  if (
+    !checkWhole(probe, 'complete response', whole, response =>
+      reportText(probe, 'complete response', response, whole.totalMs),
+    )
+  )
+    return true
+  checkStreamed(
+    probe,
+    'streamed response',
+    await send(probe, { ...plain(model), stream: { enabled: true } }),
+    (response, ms) => reportText(probe, 'streamed response', response, ms),
   )
   const called = await send(probe, withTool(model))
-  checkWhole(probe, 'tool call', called, response => reportCall(probe, 'tool call', response, called.totalMs))
-  checkStreamed(probe, 'streamed tool call', await send(probe, { ...withTool(model), stream: { enabled: true } }), (response, ms) =>
-    reportCall(probe, 'streamed tool call', response, ms),
+  checkWhole(probe, 'tool call', called, response =>
+    reportCall(probe, 'tool call', response, called.totalMs),
+  )
+  checkStreamed(
+    probe,
+    'streamed tool call',
+    await send(probe, { ...withTool(model), stream: { enabled: true } }),
+    (response, ms) => reportCall(probe, 'streamed tool call', response, ms),
   )
   checkRefusal(probe, await send(probe, plain(noSuchModel)))
   return true
@@ -53,29 +70,51 @@ export async function checkProtocol(probe: Probe): Promise<boolean> {
 
 const plain = (model: string): CanonicalRequest => ({
   model,
-  messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Say hello in three words.' }] }],
+  messages: [
+    {
+      role: 'user',
+      origin: 'message',
+      parts: [{ type: 'text', text: 'Say hello in three words.' }],
+    },
+  ],
   maxOutputTokens: 1024,
 })
 
 const withTool = (model: string): CanonicalRequest => ({
   ...plain(model),
-  messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'What is the weather in Paris? Call the tool, say nothing else.' }] }],
+  messages: [
+    {
+      role: 'user',
+      origin: 'message',
+      parts: [
+        { type: 'text', text: 'What is the weather in Paris? Call the tool, say nothing else.' },
+      ],
+    },
+  ],
   tools: [
     {
       type: 'function',
       name: 'get_weather',
       description: 'The weather of a city',
-      parameters: { type: 'object', properties: { city: { type: 'string', description: 'Name of the city' } }, required: ['city'] },
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string', description: 'Name of the city' } },
+        required: ['city'],
+      },
     },
   ],
 })
 
-async function send({ ask, service, protocol, key }: Probe, request: CanonicalRequest): Promise<Received> {
+async function send(
+  { ask, service, protocol, key }: Probe,
+  request: CanonicalRequest,
+): Promise<Received> {
   const { address, streamUsage } = protocol
   const stream = request.stream?.enabled ?? false
   const { wire } = encodeRequest(request, protocol)
   const body = stream && streamUsage ? streamUsage.ask(wire).wire : wire
-  const path = address.target({ operation: 'generate', model: request.model ?? '', stream }) ?? address.path
+  const path =
+    address.target({ operation: 'generate', model: request.model ?? '', stream }) ?? address.path
   return ask(urlOf(service, path), { headers: address.upstreamHeaders(key, undefined), body })
 }
 
@@ -87,31 +126,54 @@ function isNotOffered(received: Received): boolean {
 }
 
 /** @returns whether there was a response */
-function checkWhole({ protocol, report }: Probe, name: string, received: Received, reportMore: (response: CanonicalResponse) => Check): boolean {
+function checkWhole(
+  { protocol, report }: Probe,
+  name: string,
+  received: Received,
+  reportMore: (response: CanonicalResponse) => Check,
+): boolean {
   const ms = received.totalMs
   const failed = (detail: string, fix = fixFor(received)) => {
     report(name, 'failed', detail, { fix, ms })
     return false
   }
-  if (received.status !== 200 || received.failure !== undefined) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
+  if (received.status !== 200 || received.failure !== undefined)
+    return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
   const body = parseJson(received.text)
-  if (!isObject(body)) return failed(isHtml(received) ? 'a web page with status 200' : 'no JSON object with status 200')
+  if (!isObject(body))
+    return failed(
+      isHtml(received) ? 'a web page with status 200' : 'no JSON object with status 200',
+    )
   try {
     const { value } = protocol.decodeResponse(body)
     const faults = strictOf(protocol.name).checkResponse(body).filter(isGrave)
-    if (faults.length > 0) failed(firstOf(faults), 'Strict clients cannot parse this response: fix these fields in the server, or in something between.')
+    if (faults.length > 0)
+      failed(
+        firstOf(faults),
+        'Strict clients cannot parse this response: fix these fields in the server, or in something between.',
+      )
     else reportMore(value)
     return true
   } catch (error) {
     if (!TranslationError.is(error)) throw error
-    return failed(error.message, `This is no response of ${protocol.name}: does this path speak another protocol, or does a proxy change the response?`)
+    return failed(
+      error.message,
+      `This is no response of ${protocol.name}: does this path speak another protocol, or does a proxy change the response?`,
+    )
   }
 }
 
-function checkStreamed({ protocol, report }: Probe, name: string, received: Received, reportMore: (body: CanonicalResponse, ms: number) => Check): Check {
+function checkStreamed(
+  { protocol, report }: Probe,
+  name: string,
+  received: Received,
+  reportMore: (body: CanonicalResponse, ms: number) => Check,
+): Check {
   const ms = received.totalMs
-  const failed = (detail: string, fix = fixFor(received)) => report(name, 'failed', detail, { fix, ms })
-  if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
+  const failed = (detail: string, fix = fixFor(received)) =>
+    report(name, 'failed', detail, { fix, ms })
+  if (received.status !== 200)
+    return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
   const expected = protocol.framing?.contentType ?? 'text/event-stream'
   if (!received.type.toLowerCase().includes(expected))
     return failed(
@@ -126,8 +188,16 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   const validator = strictOf(protocol.name)
   const outcome = validator.outcome(wires)
   const { response, clean } = collect(events)
-  if (response.error) return failed(`the stream ends in an error: ${response.error.message}`, 'The service failed after it had begun: look at its log.')
-  if (broken > 0) return failed(`${broken} frames are no JSON`, 'The server, or a proxy that cuts lines, breaks the frames of the stream.')
+  if (response.error)
+    return failed(
+      `the stream ends in an error: ${response.error.message}`,
+      'The service failed after it had begun: look at its log.',
+    )
+  if (broken > 0)
+    return failed(
+      `${broken} frames are no JSON`,
+      'The server, or a proxy that cuts lines, breaks the frames of the stream.',
+    )
   if (!clean || outcome !== 'success')
     return failed(
       received.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
@@ -135,11 +205,19 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
     )
   const faults = [...validator.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
   if (faults.length > 0)
-    return failed(firstOf(faults), 'Strict clients break on this stream: the server has to write its events as the protocol says, or a proxy must repair them.')
+    return failed(
+      firstOf(faults),
+      'Strict clients break on this stream: the server has to write its events as the protocol says, or a proxy must repair them.',
+    )
   if (ms > 2_000 && received.firstByteMs > ms * 0.9)
-    report(`${name}: chunks`, 'warned', `everything came at once after ${received.firstByteMs} ms`, {
-      fix: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
-    })
+    report(
+      `${name}: chunks`,
+      'warned',
+      `everything came at once after ${received.firstByteMs} ms`,
+      {
+        fix: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
+      },
+    )
   return reportMore(response, ms)
 }
 
@@ -156,7 +234,12 @@ function framesIn(text: string): { wires: unknown[]; broken: number } {
   return { wires, broken }
 }
 
-function reportText({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Check {
+function reportText(
+  { report }: Probe,
+  name: string,
+  response: CanonicalResponse,
+  ms: number,
+): Check {
   const text = textOf(response)
   const reason = response.candidates[0]?.finish?.reason
   if (text) report(name, 'passed', `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`, { ms })
@@ -165,15 +248,25 @@ function reportText({ report }: Probe, name: string, response: CanonicalResponse
       ms,
       fix: 'This model thinks at length: clients have to ask for more tokens.',
     })
-  else report(name, 'failed', 'the response has no text', { ms, fix: 'Ask the model directly; if it responds there, something between drops the text.' })
+  else
+    report(name, 'failed', 'the response has no text', {
+      ms,
+      fix: 'Ask the model directly; if it responds there, something between drops the text.',
+    })
   const { input, output } = usageOf(response) ?? {}
-  if (input && output) return report(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
+  if (input && output)
+    return report(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
   return report(`${name}: usage`, 'failed', 'no count of tokens', {
     fix: 'Clients and bills show nothing for this model: let the server count, in streams too.',
   })
 }
 
-function reportCall({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Check {
+function reportCall(
+  { report }: Probe,
+  name: string,
+  response: CanonicalResponse,
+  ms: number,
+): Check {
   const [call] = toolCallsOf(response)
   if (!call)
     return report(name, 'warned', 'the model did not call the tool', {
@@ -193,7 +286,8 @@ function reportCall({ report }: Probe, name: string, response: CanonicalResponse
 function checkRefusal({ protocol, report }: Probe, received: Received): Check {
   const name = 'an error'
   const ms = received.totalMs
-  const fix = 'Clients decide by status and body whether to retry: an error must have the form of the protocol.'
+  const fix =
+    'Clients decide by status and body whether to retry: an error must have the form of the protocol.'
   if (received.failure !== undefined) return report(name, 'failed', received.failure, { ms, fix })
   if (received.status < 400)
     return report(name, 'warned', `an unknown model gets status ${received.status}`, {
@@ -202,8 +296,16 @@ function checkRefusal({ protocol, report }: Probe, received: Received): Check {
     })
   const faults = strictOf(protocol.name).checkError(parseJson(received.text)).filter(isGrave)
   if (faults.length > 0)
-    return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, fix })
-  return report(name, 'passed', `an unknown model is refused with status ${received.status}`, { ms })
+    return report(
+      name,
+      'failed',
+      `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`,
+      { ms, fix },
+    )
+  return report(name, 'passed', `an unknown model is refused with status ${received.status}`, {
+    ms,
+  })
 }
 
-const firstOf = (faults: readonly string[]) => `${faults.slice(0, 3).join('; ')}${faults.length > 3 ? `; and ${faults.length - 3} more` : ''}`
+const firstOf = (faults: readonly string[]) =>
+  `${faults.slice(0, 3).join('; ')}${faults.length > 3 ? `; and ${faults.length - 3} more` : ''}`

@@ -53,14 +53,29 @@ export type Verification = {
  * const { ok } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
  * console.log(ok) // true
  */
-export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onCheck, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
+export async function verify({
+  base,
+  model,
+  key,
+  protocol: only,
+  timeoutMs = 60_000,
+  onCheck,
+  fetch: send = fetch,
+}: VerifyOptions): Promise<Verification> {
   const checks: Check[] = []
   // Some services repeat the key in their errors.
   const hidden = (text: string) => (key ? text.replaceAll(key, '***') : text)
   const reporterOf =
     (scope: Check['scope']): ReportCheck =>
     (name, result, detail, { fix, ms } = {}) => {
-      const check = { scope, name, result, detail: hidden(detail), ...(fix !== undefined && { fix: hidden(fix) }), ...(ms !== undefined && { ms }) }
+      const check = {
+        scope,
+        name,
+        result,
+        detail: hidden(detail),
+        ...(fix !== undefined && { fix: hidden(fix) }),
+        ...(ms !== undefined && { ms }),
+      }
       checks.push(check)
       onCheck?.(check)
       return check
@@ -71,7 +86,15 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
     await checkListing({ ask, service, model, key }, reporterOf('service'))
     let offered = 0
     for (const name of only === undefined ? protocolNames : [only]) {
-      const probe = { ask, service, protocol: protocols[name], model, key, wanted: only !== undefined, report: reporterOf(name) }
+      const probe = {
+        ask,
+        service,
+        protocol: protocols[name],
+        model,
+        key,
+        wanted: only !== undefined,
+        report: reporterOf(name),
+      }
       if (await checkProtocol(probe)) offered++
     }
     if (offered === 0)
@@ -91,9 +114,15 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
  *
  * console.log(await listModels({ base: 'http://gateway', fetch: fetchGateway() })) // … 'demo' …
  */
-export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onCheck'>): Promise<string[]> {
+export function listModels({
+  base,
+  key,
+  timeoutMs = 60_000,
+  fetch: send = fetch,
+}: Omit<VerifyOptions, 'model' | 'protocol' | 'onCheck'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
-  if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
+  if (service === undefined)
+    return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
   return listed({ ask: createSender(send, timeoutMs, key), service, key })
 }
 

@@ -35,7 +35,11 @@ async function main(): Promise<void> {
     fetch(`${base}/v1/messages`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] }),
+      body: JSON.stringify({
+        model: 'demo',
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
     })
   assert.equal((await ask('Bearer wrong')).status, 401)
   const result = await ask('Bearer from-my-login')

@@ -1,6 +1,14 @@
 // Outputs of several providers, complete and streamed, in one shape.
 import assert from 'node:assert/strict'
-import { detectProtocol, normalizeResponse, readStream, TranslationError, textOf, toolCallsOf, usageOf } from 'wireglot'
+import {
+  detectProtocol,
+  normalizeResponse,
+  readStream,
+  TranslationError,
+  textOf,
+  toolCallsOf,
+  usageOf,
+} from 'wireglot'
 
 const stored = [
   '{"id":"msg_1","type":"message","role":"assistant","model":"a","content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"toolu_1","name":"add","input":{"a":1}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":8,"output_tokens":3}}',
@@ -16,10 +24,12 @@ async function main(): Promise<void> {
     const response = normalizeResponse(body, { protocol })
     assert.equal(textOf(response), 'Hi')
     assert.equal(usageOf(response)?.input, 8)
-    for (const { name, input } of toolCallsOf(response)) assert.deepEqual([name, input], ['add', { a: 1 }])
+    for (const { name, input } of toolCallsOf(response))
+      assert.deepEqual([name, input], ['add', { a: 1 }])
   }
 
-  const sse = 'data: {"responseId":"r","candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n'
+  const sse =
+    'data: {"responseId":"r","candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n'
   const stream = readStream(new Response(sse).body, { protocol: 'generate-content' })
   const types: string[] = []
   for await (const event of stream) types.push(event.type)

@@ -30,17 +30,31 @@ async function main(): Promise<void> {
 
   const gateway = fetchGateway({
     auth: 'none',
-    channels: [{ name: 'anthropic', protocols: ['messages'], baseUrl: `http://127.0.0.1:${address.port}`, apiKey: 'test-key' }],
+    channels: [
+      {
+        name: 'anthropic',
+        protocols: ['messages'],
+        baseUrl: `http://127.0.0.1:${address.port}`,
+        apiKey: 'test-key',
+      },
+    ],
     models: [{ id: 'sonnet', channels: [{ name: 'anthropic', model: 'claude-sonnet-5' }] }],
   })
   const client = new OpenAI({ fetch: gateway, baseURL: 'http://gateway/v1', apiKey: 'unused' })
 
-  const completion = await client.chat.completions.create({ model: 'sonnet', messages: [{ role: 'user', content: 'Hello' }] })
+  const completion = await client.chat.completions.create({
+    model: 'sonnet',
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
   assert.equal(completion.choices[0]?.message.content, '1 message')
   assert.equal(completion.usage?.total_tokens, 11)
 
   let streamed = ''
-  for await (const chunk of await client.chat.completions.create({ model: 'sonnet', messages: [{ role: 'user', content: 'Hello' }], stream: true }))
+  for await (const chunk of await client.chat.completions.create({
+    model: 'sonnet',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream: true,
+  }))
     streamed += chunk.choices[0]?.delta.content ?? ''
   assert.equal(streamed, '1 message')
 

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { createStreamTranslator, translateRequest } from 'wireglot'
-import { fromSchema, legalStreamProperty, noSilentLossProperty, purityProperty, requestOf, splitProperty, strictOf, truncationProperty } from 'wireglot/testing'
+import {
+  fromSchema,
+  legalStreamProperty,
+  noSilentLossProperty,
+  purityProperty,
+  requestOf,
+  splitProperty,
+  strictOf,
+  truncationProperty,
+} from 'wireglot/testing'
 import { z } from 'zod'
 
 const pair = { from: 'messages', to: 'chat-completions' } as const
@@ -22,14 +31,24 @@ fc.assert(
 )
 
 const forgetful = (body: unknown) => ({ ...translateRequest(body, pair), body: {}, notes: [] })
-assert.equal(fc.check(noSilentLossProperty(requestOf(pair.from), forgetful), { numRuns: 500 }).failed, true)
+assert.equal(
+  fc.check(noSilentLossProperty(requestOf(pair.from), forgetful), { numRuns: 500 }).failed,
+  true,
+)
 
-const Person = z.object({ email: z.email(), age: z.int().min(18).max(99), tags: z.array(z.string().min(1)).min(1) })
+const Person = z.object({
+  email: z.email(),
+  age: z.int().min(18).max(99),
+  tags: z.array(z.string().min(1)).min(1),
+})
 fc.assert(
   fc.property(fromSchema(Person), person => Person.safeParse(person).success),
   runs,
 )
 
-const { body } = translateRequest({ model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }, pair)
+const { body } = translateRequest(
+  { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] },
+  pair,
+)
 assert.deepEqual(strictOf(pair.to).checkRequest(body), [])
 console.log('properties: ok')

@@ -6,17 +6,33 @@ describe('wireglot address', () => {
     const { code, out } = await wireglot(['address', 'https://gw.example/v1/chat/completions'])
     expect(code).toBe(1)
     expect(out).toMatch(/wrong: A full endpoint is never a base address/)
-    expect(out).toMatch(/adds only the endpoint is given\n {2}https:\/\/gw\.example\/v1 +chat-completions, responses, messages/)
+    expect(out).toMatch(
+      /adds only the endpoint is given\n {2}https:\/\/gw\.example\/v1 +chat-completions, responses, messages/,
+    )
     expect(out).toMatch(/models +https:\/\/gw\.example\/v1\/models/)
   })
 
   test('exits with 0 when the address is right for the requested usage', async () => {
-    const { code, out } = await wireglot(['address', 'https://gw.example/v1', '--protocol', 'responses', '--appends', 'endpoint', '--json'])
+    const { code, out } = await wireglot([
+      'address',
+      'https://gw.example/v1',
+      '--protocol',
+      'responses',
+      '--appends',
+      'endpoint',
+      '--json',
+    ])
     expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ root: 'https://gw.example', address: 'https://gw.example/v1', faults: [] })
+    expect(JSON.parse(out)).toMatchObject({
+      root: 'https://gw.example',
+      address: 'https://gw.example/v1',
+      faults: [],
+    })
   })
 
   test('refuses an incomplete usage', async () => {
-    expect((await wireglot(['address', 'https://gw.example', '--protocol', 'messages'])).code).toBe(2)
+    expect((await wireglot(['address', 'https://gw.example', '--protocol', 'messages'])).code).toBe(
+      2,
+    )
   })
 })

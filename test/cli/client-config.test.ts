@@ -2,12 +2,25 @@ import { expect, test } from 'vitest'
 import { wireglot } from './support.ts'
 
 test('wireglot client-config prints settings ready to paste, or as JSON', async () => {
-  const received = ['client-config', 'claude-code', '--base', 'https://gw.example/v1', '--model', 'sonnet', '--key-env', 'TEAM_KEY']
+  const received = [
+    'client-config',
+    'claude-code',
+    '--base',
+    'https://gw.example/v1',
+    '--model',
+    'sonnet',
+    '--key-env',
+    'TEAM_KEY',
+  ]
   const { code, out } = await wireglot(received)
   expect(code).toBe(0)
   expect(out).toContain("export ANTHROPIC_BASE_URL='https://gw.example'\n")
   expect(out).toContain('export ANTHROPIC_AUTH_TOKEN="$TEAM_KEY"')
-  expect(JSON.parse((await wireglot([...received, '--json'])).out)).toMatchObject({ client: 'claude-code', model: 'sonnet', keyEnv: 'TEAM_KEY' })
+  expect(JSON.parse((await wireglot([...received, '--json'])).out)).toMatchObject({
+    client: 'claude-code',
+    model: 'sonnet',
+    keyEnv: 'TEAM_KEY',
+  })
 })
 
 test('an unknown client is a usage error that lists the known ones', async () => {
@@ -17,7 +30,12 @@ test('an unknown client is a usage error that lists the known ones', async () =>
 })
 
 test('wireglot address knows how each client uses its address', async () => {
-  const { code, out } = await wireglot(['address', 'https://gw.example/v1', '--client', 'claude-code'])
+  const { code, out } = await wireglot([
+    'address',
+    'https://gw.example/v1',
+    '--client',
+    'claude-code',
+  ])
   expect(code).toBe(1)
   expect(out).toMatch(/exactly one \/v1.* use https:\/\/gw\.example\n/)
   expect((await wireglot(['address', 'https://gw.example/v1', '--client', 'codex'])).code).toBe(0)

@@ -27,21 +27,41 @@ describe('the Dockerfile', () => {
   const of = (word: string) => last.filter(step => step.word === word).map(({ rest }) => rest)
 
   test('uses only words that Docker knows', () => {
-    const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'VOLUME', 'USER', 'ENV', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD']
+    const known = [
+      'FROM',
+      'WORKDIR',
+      'COPY',
+      'RUN',
+      'VOLUME',
+      'USER',
+      'ENV',
+      'EXPOSE',
+      'HEALTHCHECK',
+      'ENTRYPOINT',
+      'CMD',
+    ]
     expect(steps.map(({ word }) => word).filter(word => !known.includes(word))).toEqual([])
   })
 
   test('names the version of its base, runs without root, and has a health check', () => {
-    for (const { word, rest } of steps) if (word === 'FROM') expect(rest).toMatch(/^node:\d+-alpine( AS \w+)?$/)
+    for (const { word, rest } of steps)
+      if (word === 'FROM') expect(rest).toMatch(/^node:\d+-alpine( AS \w+)?$/)
     expect(of('USER')).toEqual(['node'])
     expect(of('HEALTHCHECK').join()).toContain('/health')
     // Nothing runs as root after the user changed.
-    expect(last.findIndex(({ word }) => word === 'USER')).toBeGreaterThan(last.findLastIndex(({ word }) => word === 'RUN'))
+    expect(last.findIndex(({ word }) => word === 'USER')).toBeGreaterThan(
+      last.findLastIndex(({ word }) => word === 'RUN'),
+    )
   })
 
   test('starts what the package starts, as lists that need no shell', () => {
-    const { bin } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { bin: { wireglot: string } }
-    expect(JSON.parse(of('ENTRYPOINT').join())).toEqual(['node', `/app/node_modules/wireglot/${bin.wireglot.replace('./', '')}`])
+    const { bin } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+      bin: { wireglot: string }
+    }
+    expect(JSON.parse(of('ENTRYPOINT').join())).toEqual([
+      'node',
+      `/app/node_modules/wireglot/${bin.wireglot.replace('./', '')}`,
+    ])
     expect(JSON.parse(of('CMD').join())[0]).toBe('serve')
     expect(
       JSON.parse(
@@ -79,13 +99,16 @@ describe('compose.yaml', () => {
   })
 
   test('names versions, and volumes that exist', () => {
-    for (const { image } of Object.values(services)) if (image) expect(image).toMatch(/:\d+-alpine$/)
-    for (const { volumes: used = [] } of Object.values(services)) for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
+    for (const { image } of Object.values(services))
+      if (image) expect(image).toMatch(/:\d+-alpine$/)
+    for (const { volumes: used = [] } of Object.values(services))
+      for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
   })
 
   test('holds no secret', () => {
     for (const { environment = {} } of Object.values(services))
-      for (const [name, value] of Object.entries(environment)) if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?].*\}$/)
+      for (const [name, value] of Object.entries(environment))
+        if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?].*\}$/)
   })
 })
 

@@ -13,48 +13,96 @@ const adminKey = 'admin-key-0123456789'
 async function places() {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   const file = join(folder, 'keys.db')
-  const config = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'demo', channels: [{ name: 'demo' }] }], records: { file }, adminKey }
+  const config = {
+    channels: [{ name: 'demo', embedded: 'demo' }],
+    models: [{ id: 'demo', channels: [{ name: 'demo' }] }],
+    records: { file },
+    adminKey,
+  }
   await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
-  const { url, close } = await serve({ host: '127.0.0.1', port: 0, log: 'off' }, { out() {}, err() {}, folder, environment: {} })
+  const { url, close } = await serve(
+    { host: '127.0.0.1', port: 0, log: 'off' },
+    { out() {}, err() {}, folder, environment: {} },
+  )
   after(close)
   return { url, 'the database': ['--database', file], 'a running gateway': ['--url', url] }
 }
 
-describe.each(sampled(['a running gateway', 'the database'] as const))('wireglot keys with %s', place => {
-  test('creates, lists, rotates, disables and deletes a key that the gateway accepts', async () => {
-    const { url, [place]: at } = await places()
-    const run = (...args: string[]) => wireglot(['keys', ...args, ...at], '', { WIREGLOT_ADMIN_KEY: adminKey })
-    const ask = async (key: string) => {
-      const sent = post({ ...requests.messages, model: 'demo' })
-      return (await fetch(url + paths.messages, { ...sent, headers: { ...sent.headers, 'x-api-key': key } })).status
-    }
-    const created = await run('create', 'alice', '--models', 'demo,gpt-*', '--tokens-per-day', '1000', '--expires', '2100-01-01')
-    expect(created).toMatchObject({ code: 0, err: '' })
-    const [line, secret = ''] = created.out.split('\n')
-    expect(line).toContain('"models":["demo","gpt-*"],"tokensPerDay":1000,"expiresAt":"2100-01-01T00:00:00.000Z"')
-    expect(await ask(secret)).toBe(200)
-    const listed = await run('list')
-    expect(listed.out).toContain('alice')
-    expect(listed.out).not.toContain(secret)
-    const rotated = (await run('rotate', 'alice')).out.trim()
-    expect(await ask(rotated)).toBe(200)
-    expect((await run('disable', 'alice')).out).toContain('disabled')
-    expect(await run('delete', 'alice')).toMatchObject({ code: 0, out: 'deleted alice\n' })
-    expect((await run('list')).out).toBe('')
-    const again = await run('delete', 'alice')
-    expect(again.code).toBe(2)
-    expect(again.err).toContain('there is no key "alice"')
-  }, 60_000)
-})
+describe.each(sampled(['a running gateway', 'the database'] as const))(
+  'wireglot keys with %s',
+  place => {
+    test('creates, lists, rotates, disables and deletes a key that the gateway accepts', async () => {
+      const { url, [place]: at } = await places()
+      const run = (...args: string[]) =>
+        wireglot(['keys', ...args, ...at], '', { WIREGLOT_ADMIN_KEY: adminKey })
+      const ask = async (key: string) => {
+        const sent = post({ ...requests.messages, model: 'demo' })
+        return (
+          await fetch(url + paths.messages, {
+            ...sent,
+            headers: { ...sent.headers, 'x-api-key': key },
+          })
+        ).status
+      }
+      const created = await run(
+        'create',
+        'alice',
+        '--models',
+        'demo,gpt-*',
+        '--tokens-per-day',
+        '1000',
+        '--expires',
+        '2100-01-01',
+      )
+      expect(created).toMatchObject({ code: 0, err: '' })
+      const [line, secret = ''] = created.out.split('\n')
+      expect(line).toContain(
+        '"models":["demo","gpt-*"],"tokensPerDay":1000,"expiresAt":"2100-01-01T00:00:00.000Z"',
+      )
+      expect(await ask(secret)).toBe(200)
+      const listed = await run('list')
+      expect(listed.out).toContain('alice')
+      expect(listed.out).not.toContain(secret)
+      const rotated = (await run('rotate', 'alice')).out.trim()
+      expect(await ask(rotated)).toBe(200)
+      expect((await run('disable', 'alice')).out).toContain('disabled')
+      expect(await run('delete', 'alice')).toMatchObject({ code: 0, out: 'deleted alice\n' })
+      expect((await run('list')).out).toBe('')
+      const again = await run('delete', 'alice')
+      expect(again.code).toBe(2)
+      expect(again.err).toContain('there is no key "alice"')
+    }, 60_000)
+  },
+)
 
 describe('wireglot keys refuses', () => {
   const cases: [what: string, args: string[], env: Record<string, string>, message: string][] = [
     ['a number that is none', ['create', 'a', '--tokens-per-day', 'many'], {}, 'Expected a number'],
-    ['a part of a token', ['create', 'a', '--tokens-per-day', '1.5'], {}, 'Expected a whole number'],
+    [
+      'a part of a token',
+      ['create', 'a', '--tokens-per-day', '1.5'],
+      {},
+      'Expected a whole number',
+    ],
     ['a time that is none', ['create', 'a', '--expires', 'soon'], {}, 'Expected a time'],
-    ['two places', ['list', '--url', 'http://127.0.0.1:1', '--database', 'x'], {}, 'either --database or --url'],
-    ['a gateway without an admin key', ['list', '--url', 'http://127.0.0.1:1'], { WIREGLOT_ADMIN_KEY: '' }, 'the environment has no WIREGLOT_ADMIN_KEY'],
-    ['a gateway that is not there', ['list', '--url', 'http://127.0.0.1:1'], { WIREGLOT_ADMIN_KEY: adminKey }, 'cannot be reached'],
+    [
+      'two places',
+      ['list', '--url', 'http://127.0.0.1:1', '--database', 'x'],
+      {},
+      'either --database or --url',
+    ],
+    [
+      'a gateway without an admin key',
+      ['list', '--url', 'http://127.0.0.1:1'],
+      { WIREGLOT_ADMIN_KEY: '' },
+      'the environment has no WIREGLOT_ADMIN_KEY',
+    ],
+    [
+      'a gateway that is not there',
+      ['list', '--url', 'http://127.0.0.1:1'],
+      { WIREGLOT_ADMIN_KEY: adminKey },
+      'cannot be reached',
+    ],
   ]
 
   test.each(sampled(cases))('%s', async (_, args, env, message) => {
@@ -65,7 +113,9 @@ describe('wireglot keys refuses', () => {
 
   test('a wrong admin key', async () => {
     const { url } = await places()
-    const { code, err } = await wireglot(['keys', 'list', '--url', url], '', { WIREGLOT_ADMIN_KEY: 'wrong-key-0123456789' })
+    const { code, err } = await wireglot(['keys', 'list', '--url', url], '', {
+      WIREGLOT_ADMIN_KEY: 'wrong-key-0123456789',
+    })
     expect(code).toBe(2)
     expect(err).toContain('status 401')
     expect(err).not.toContain('wrong-key')

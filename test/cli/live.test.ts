@@ -14,7 +14,18 @@ import { linesTo } from '../../src/operations/lines.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
 import { openRecords } from '../../src/records/index.ts'
 import { type Vendor, vendors } from '../../src/vendors/index.ts'
-import { after, listen, paths, post, requests, responses, sendJson, sendStream, streams, upstream } from '../gateway/support.ts'
+import {
+  after,
+  listen,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  upstream,
+} from '../gateway/support.ts'
 import { freePort } from '../support/free-port.ts'
 
 const folderWith = async (files: Record<string, string> = {}) => {
@@ -25,18 +36,31 @@ const folderWith = async (files: Record<string, string> = {}) => {
 
 async function started(
   options: Partial<ServeOptions> = {},
-  { files = {}, environment = {} }: { files?: Record<string, string>; environment?: Record<string, string> } = {},
+  {
+    files = {},
+    environment = {},
+  }: { files?: Record<string, string>; environment?: Record<string, string> } = {},
 ) {
   const folder = await folderWith(files)
   const lines: string[] = []
   const errors: string[] = []
-  const surroundings = { out: (line: string) => void lines.push(line), err: (line: string) => void errors.push(line), folder, environment }
+  const surroundings = {
+    out: (line: string) => void lines.push(line),
+    err: (line: string) => void errors.push(line),
+    folder,
+    environment,
+  }
   const served = await serve({ host: '127.0.0.1', port: 0, log: 'off', ...options }, surroundings)
   after(served.close)
   return { ...served, lines, errors, folder }
 }
 
-const channelOf = (url: string) => ({ name: 'up', protocols: ['messages' as const], baseUrl: url, apiKey: 'upstream-key-0123456789' })
+const channelOf = (url: string) => ({
+  name: 'up',
+  protocols: ['messages' as const],
+  baseUrl: url,
+  apiKey: 'upstream-key-0123456789',
+})
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
@@ -57,11 +81,17 @@ test('removes its signal listeners when it closes', async () => {
 })
 
 describe('configuration files', () => {
-  const demo = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'found', channels: [{ name: 'demo' }] }] }
+  const demo = {
+    channels: [{ name: 'demo', embedded: 'demo' }],
+    models: [{ id: 'found', channels: [{ name: 'demo' }] }],
+  }
   test.each<[name: string, text: string]>([
     ['wireglot.config.json', JSON.stringify(demo)],
     ['wireglot.config.jsonc', `// comment\n${JSON.stringify(demo).replace(/}$/, ',}')}`],
-    ['wireglot.config.yaml', 'channels:\n  - name: demo\n    embedded: demo\nmodels:\n  - id: found\n    channels: [{ name: demo }]\n'],
+    [
+      'wireglot.config.yaml',
+      'channels:\n  - name: demo\n    embedded: demo\nmodels:\n  - id: found\n    channels: [{ name: demo }]\n',
+    ],
     ['wireglot.config.js', `module.exports = ${JSON.stringify(demo)}`],
     ['wireglot.config.ts', `const config: object = ${JSON.stringify(demo)}\nexport default config`],
   ])('finds %s in the folder and prints its path', async (name, text) => {
@@ -71,16 +101,27 @@ describe('configuration files', () => {
     expect(data.map(({ id }) => id)).toEqual(['found'])
   })
 
-  const setKeys = { OPENAI_API_KEY: 'openai-key-0123456789', DEEPSEEK_API_KEY: 'deepseek-key-0123456789' }
-  const using = (apiKey: string) => JSON.stringify({ ...demo, channels: [...demo.channels, { vendor: 'openai', apiKey }] })
+  const setKeys = {
+    OPENAI_API_KEY: 'openai-key-0123456789',
+    DEEPSEEK_API_KEY: 'deepseek-key-0123456789',
+  }
+  const using = (apiKey: string) =>
+    JSON.stringify({ ...demo, channels: [...demo.channels, { vendor: 'openai', apiKey }] })
   test.each<[title: string, text: string, unused: string[]]>([
     ['none of them is used', JSON.stringify(demo), ['DEEPSEEK_API_KEY', 'OPENAI_API_KEY']],
     ['one is used by name', using('env:OPENAI_API_KEY'), ['DEEPSEEK_API_KEY']],
-    ['one is used by its value, as modules do', using(setKeys.OPENAI_API_KEY), ['DEEPSEEK_API_KEY']],
+    [
+      'one is used by its value, as modules do',
+      using(setKeys.OPENAI_API_KEY),
+      ['DEEPSEEK_API_KEY'],
+    ],
   ])('names the vendor keys that a found file does not use: %s', async (_, text, unused) => {
     process.env['OPENAI_API_KEY'] = setKeys.OPENAI_API_KEY
     after(() => delete process.env['OPENAI_API_KEY'])
-    const { lines } = await started({}, { files: { 'wireglot.config.json': text }, environment: setKeys })
+    const { lines } = await started(
+      {},
+      { files: { 'wireglot.config.json': text }, environment: setKeys },
+    )
     expect(lines).toContain(`set, but not used by this configuration: ${unused.join(', ')}`)
     for (const key of Object.values(setKeys)) expect(lines.join('\n')).not.toContain(key)
   })
@@ -104,23 +145,38 @@ describe('configuration files', () => {
   test('wireglot init writes a valid one', async () => {
     for (const needsKeys of [true, false]) {
       const text = configText({ vendors: [vendors.openai, vendors.deepseek], needsKeys })
-      const { url, lines } = await started({}, { files: { 'wireglot.config.jsonc': text.replaceAll(/env:\w+/g, 'key-0123456789') } })
+      const { url, lines } = await started(
+        {},
+        { files: { 'wireglot.config.jsonc': text.replaceAll(/env:\w+/g, 'key-0123456789') } },
+      )
       expect(lines.join()).toContain('wireglot.config.jsonc')
       expect((await fetch(`${url}/health`)).status).toBe(200)
     }
   })
 
-  const models = async (url: string) => ((await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+  const models = async (url: string) =>
+    ((await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] }).data.map(
+      ({ id }) => id,
+    )
 
   test('wireglot init without keys writes one that lists the demo model', async () => {
-    const { url } = await started({}, { files: { 'wireglot.config.jsonc': configText({ vendors: [], needsKeys: false }) } })
+    const { url } = await started(
+      {},
+      { files: { 'wireglot.config.jsonc': configText({ vendors: [], needsKeys: false }) } },
+    )
     expect(await models(url)).toEqual(['demo'])
   })
 
   test('wireglot init for several vendors sends no model to a vendor that the client did not choose', async () => {
-    const text = configText({ vendors: [vendors.deepseek, vendors.openai], needsKeys: false }).replaceAll(/env:\w+/g, 'key-0123456789')
+    const text = configText({
+      vendors: [vendors.deepseek, vendors.openai],
+      needsKeys: false,
+    }).replaceAll(/env:\w+/g, 'key-0123456789')
     const { url } = await started({}, { files: { 'wireglot.config.jsonc': text } })
-    const response = await fetch(`${url}/v1/chat/completions`, post({ model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] }))
+    const response = await fetch(
+      `${url}/v1/chat/completions`,
+      post({ model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+    )
     expect(response.status).toBe(404)
     expect(text).toContain('{ "id": "openai/*", "channels": [{ "name": "openai", "model": "*" }] }')
   })
@@ -129,13 +185,22 @@ describe('configuration files', () => {
     ['no vendor', []],
     ['one vendor', [vendors.openai]],
     ['several vendors', [vendors.openai, vendors.deepseek]],
-  ])('the lines that wireglot init comments out work when they are uncommented: %s', async (_, wanted) => {
-    const text = configText({ vendors: wanted, needsKeys: false }).replaceAll(/env:\w+/g, 'key-0123456789')
-    const entry = /\{ "id": "my-model".*?\}\] \}/.exec(text)?.[0] ?? ''
-    const uncommented = wanted.length === 1 ? text.replace('// "models"', '"models"') : text.replace('"models": [', `"models": [${entry},`)
-    const { url } = await started({}, { files: { 'wireglot.config.jsonc': uncommented } })
-    expect(await models(url)).toContain('my-model')
-  })
+  ])(
+    'the lines that wireglot init comments out work when they are uncommented: %s',
+    async (_, wanted) => {
+      const text = configText({ vendors: wanted, needsKeys: false }).replaceAll(
+        /env:\w+/g,
+        'key-0123456789',
+      )
+      const entry = /\{ "id": "my-model".*?\}\] \}/.exec(text)?.[0] ?? ''
+      const uncommented =
+        wanted.length === 1
+          ? text.replace('// "models"', '"models"')
+          : text.replace('"models": [', `"models": [${entry},`)
+      const { url } = await started({}, { files: { 'wireglot.config.jsonc': uncommented } })
+      expect(await models(url)).toContain('my-model')
+    },
+  )
 })
 
 describe('keys that were created before', () => {
@@ -150,12 +215,15 @@ describe('keys that were created before', () => {
     const { secret } = await records.keys.create('carol', {})
     await records.close()
     const { url, lines } = await started(options)
-    const ask = (headers: Record<string, string>) => fetch(`${url}/v1/models`, { headers }).then(response => response.status)
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${url}/v1/models`, { headers }).then(response => response.status)
     expect(await ask({})).toBe(status)
     expect(await ask({ authorization: `Bearer ${secret}` })).toBe(200)
     // The printed commands send a key only where one is needed.
     expect(lines.join('\n').includes('wireglot keys create NAME')).toBe(status === 401)
-    expect(lines.some(line => line.includes('curl') && line.includes('$WIREGLOT_KEY'))).toBe(status === 401)
+    expect(lines.some(line => line.includes('curl') && line.includes('$WIREGLOT_KEY'))).toBe(
+      status === 401,
+    )
   })
 
   test('are not kept for the demo model alone', async () => {
@@ -167,8 +235,24 @@ describe('keys that were created before', () => {
 describe('the admin key', () => {
   test.each<[where: string, files: Record<string, string>, environment: Record<string, string>]>([
     ['of the environment', {}, { WIREGLOT_ADMIN_KEY: 'short' }],
-    ['of the configuration', { 'wireglot.config.json': JSON.stringify({ adminKey: 'short', channels: [{ name: 'demo', embedded: 'demo' }] }) }, {}],
-    ['of a variable', { 'wireglot.config.json': '{"adminKey":"env:MINE","channels":[{"name":"demo","embedded":"demo"}]}' }, { MINE: 'short' }],
+    [
+      'of the configuration',
+      {
+        'wireglot.config.json': JSON.stringify({
+          adminKey: 'short',
+          channels: [{ name: 'demo', embedded: 'demo' }],
+        }),
+      },
+      {},
+    ],
+    [
+      'of a variable',
+      {
+        'wireglot.config.json':
+          '{"adminKey":"env:MINE","channels":[{"name":"demo","embedded":"demo"}]}',
+      },
+      { MINE: 'short' },
+    ],
   ])('%s is refused when it is short, and not shown', async (_, files, environment) => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     after(() => vi.unstubAllEnvs())
@@ -185,23 +269,34 @@ describe('the admin key', () => {
 
 describe('vendors whose keys are in the environment', () => {
   test('include only vendors whose key suffices', () => {
-    const names = vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b', ANTHROPIC_API_KEY: '', AZURE_OPENAI_API_KEY: 'c' }).map(({ name }) => name)
+    const names = vendorsIn({
+      OPENAI_API_KEY: 'a',
+      DEEPSEEK_API_KEY: 'b',
+      ANTHROPIC_API_KEY: '',
+      AZURE_OPENAI_API_KEY: 'c',
+    }).map(({ name }) => name)
     expect(names.sort()).toEqual(['deepseek', 'openai'])
   })
 
   test('serve listed names, names with the vendor prefix, and any other name in turn', async () => {
-    const lists: Record<string, string[]> = { openai: ['gpt-5', 'shared'], deepseek: ['deepseek-chat', 'shared'] }
+    const lists: Record<string, string[]> = {
+      openai: ['gpt-5', 'shared'],
+      deepseek: ['deepseek-chat', 'shared'],
+    }
     const config = await configFor(
       vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' }),
       () => {},
       async ({ name = '' }) => lists[name] ?? [],
     )
     const { models } = parseConfig(config, { OPENAI_API_KEY: 'key-a', DEEPSEEK_API_KEY: 'key-b' })
-    const channelsOf = (id: string) => models.find(model => model.id === id)?.channels.map(({ name }) => name)
+    const channelsOf = (id: string) =>
+      models.find(model => model.id === id)?.channels.map(({ name }) => name)
     expect(channelsOf('gpt-5')).toEqual(['openai'])
     expect(channelsOf('deepseek-chat')).toEqual(['deepseek'])
     expect(channelsOf('shared')?.sort()).toEqual(['deepseek', 'openai'])
-    expect(models.find(({ id }) => id === 'openai/*')?.channels).toMatchObject([{ name: 'openai', model: '*' }])
+    expect(models.find(({ id }) => id === 'openai/*')?.channels).toMatchObject([
+      { name: 'openai', model: '*' },
+    ])
     expect(channelsOf('*')).toHaveLength(2)
   })
 
@@ -213,20 +308,28 @@ describe('vendors whose keys are in the environment', () => {
       async () => [],
     )
     const listed = createPassPaths(parseConfig(config, environment).channels)
-    expect(['/v1/embeddings', '/v1/audio/speech', '/v1/images/generations', '/v1/rerank'].map(path => listed(path))).toEqual([
-      '/v1/embeddings',
-      '/v1/audio/*',
-      '/v1/images/*',
-      undefined,
-    ])
+    expect(
+      ['/v1/embeddings', '/v1/audio/speech', '/v1/images/generations', '/v1/rerank'].map(path =>
+        listed(path),
+      ),
+    ).toEqual(['/v1/embeddings', '/v1/audio/*', '/v1/images/*', undefined])
     for (const { passThrough } of Object.values<Vendor>(vendors))
-      expect(() => parseConfig({ channels: [{ name: 'c', embedded: 'demo', passThrough: [...(passThrough ?? [])] }] }, {})).not.toThrow()
+      expect(() =>
+        parseConfig(
+          { channels: [{ name: 'c', embedded: 'demo', passThrough: [...(passThrough ?? [])] }] },
+          {},
+        ),
+      ).not.toThrow()
   })
 
   test('share limits and responses in Redis when REDIS_URL is set', () => {
     const channels = [{ name: 'demo', embedded: 'demo' as const }]
-    const parsed = (environment: Record<string, string>) => parseConfig({ channels, ...sharedIn(environment) }, environment)
-    expect(parsed({ REDIS_URL: 'redis://redis:6379' })).toMatchObject({ limits: { redis: 'redis://redis:6379' }, store: { redis: 'redis://redis:6379' } })
+    const parsed = (environment: Record<string, string>) =>
+      parseConfig({ channels, ...sharedIn(environment) }, environment)
+    expect(parsed({ REDIS_URL: 'redis://redis:6379' })).toMatchObject({
+      limits: { redis: 'redis://redis:6379' },
+      store: { redis: 'redis://redis:6379' },
+    })
     expect(parsed({}).store).toBeUndefined()
   })
 
@@ -244,25 +347,42 @@ describe('vendors whose keys are in the environment', () => {
   test('are replaced by the demo model when there are none', async () => {
     const { url, lines } = await started()
     expect(lines[0]).toMatch(/demo model/)
-    expect((await fetch(url + paths.messages, post({ ...requests.messages, model: 'demo' }))).status).toBe(200)
+    expect(
+      (await fetch(url + paths.messages, post({ ...requests.messages, model: 'demo' }))).status,
+    ).toBe(200)
   })
 })
 
 describe('a changed configuration', () => {
-  const named = (id: string) => JSON.stringify({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id, channels: [{ name: 'demo' }] }] })
-  const modelsAt = async (url: string) => ((await (await fetch(`${url}/v1/models`)).json()) as { data?: { id: string }[] }).data?.map(({ id }) => id) ?? []
+  const named = (id: string) =>
+    JSON.stringify({
+      channels: [{ name: 'demo', embedded: 'demo' }],
+      models: [{ id, channels: [{ name: 'demo' }] }],
+    })
+  const modelsAt = async (url: string) =>
+    ((await (await fetch(`${url}/v1/models`)).json()) as { data?: { id: string }[] }).data?.map(
+      ({ id }) => id,
+    ) ?? []
 
   test('is applied after SIGHUP and after the file changed, unless it is broken', async () => {
-    const { url, errors, folder } = await started({}, { files: { 'wireglot.config.json': named('one') } })
+    const { url, errors, folder } = await started(
+      {},
+      { files: { 'wireglot.config.json': named('one') } },
+    )
     const file = join(folder, 'wireglot.config.json')
     expect(await modelsAt(url)).toEqual(['one'])
     await writeFile(file, named('two'))
     process.emit('SIGHUP')
     await until(async () => (await modelsAt(url))[0] === 'two')
     await writeFile(file, '{ broken')
-    await until(() => errors.some(line => line.includes('the new configuration is invalid: the old one stays')))
+    await until(() =>
+      errors.some(line => line.includes('the new configuration is invalid: the old one stays')),
+    )
     expect(await modelsAt(url)).toEqual(['two'])
-    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ status: 'ready', reload: expect.stringContaining('is not JSON') })
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({
+      status: 'ready',
+      reload: expect.stringContaining('is not JSON'),
+    })
     await writeFile(file, named('three'))
     await until(async () => (await modelsAt(url))[0] === 'three')
     expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ reload: 'ok' })
@@ -274,17 +394,27 @@ describe('a changed configuration', () => {
     const seen = await upstream((response, { method }) => {
       if (method === 'GET') return sendJson(404, {})(response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      const frame = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      const frame = (event: { type: string }) =>
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
       const message = { ...responses.messages, content: [], stop_reason: null }
       frame({ type: 'message_start', message } as { type: string })
       finish = () => {
-        frame({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 1 } } as { type: string })
+        frame({
+          type: 'message_delta',
+          delta: { stop_reason: 'end_turn', stop_sequence: null },
+          usage: { output_tokens: 1 },
+        } as { type: string })
         frame({ type: 'message_stop' })
         response.end()
       }
     })
-    const served = await started(options, { files: { 'wireglot.config.json': JSON.stringify({ channels: [channelOf(seen.url)] }) } })
-    const response = await fetch(served.url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    const served = await started(options, {
+      files: { 'wireglot.config.json': JSON.stringify({ channels: [channelOf(seen.url)] }) },
+    })
+    const response = await fetch(
+      served.url + paths.messages,
+      post({ ...requests.messages, model: 'm', stream: true }),
+    )
     await writeFile(join(served.folder, 'wireglot.config.json'), named('new'))
     process.emit('SIGHUP')
     await until(async () => (await modelsAt(served.url))[0] === 'new')
@@ -299,7 +429,9 @@ describe('a changed configuration', () => {
 
   test('leaves its open streams counted, and a shutdown waits for them', async () => {
     const { url, close, response, finish } = await openStream()
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('wireglot_requests_in_progress 1')
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'wireglot_requests_in_progress 1',
+    )
     const closed = close()
     await until(async () => (await fetch(`${url}/ready`)).status === 503)
     finish()
@@ -338,12 +470,18 @@ describe('operations', () => {
   })
 
   test('/health, /ready and /metrics report the process, its channels and its requests', async () => {
-    const seen = await upstream(sendJson(200, responses.messages), sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }))
+    const seen = await upstream(
+      sendJson(200, responses.messages),
+      sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }),
+    )
     const breaker = { failures: 1, restMs: 60_000 }
     const config = { channels: [{ ...channelOf(seen.url), breaker }], defaults: { retries: 0 } }
     const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
     const ask = () => fetch(url + paths.messages, post({ ...requests.messages, model: 'a-model' }))
-    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ status: 'ready', channels: [{ name: 'up', breaker: 'closed' }] })
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({
+      status: 'ready',
+      channels: [{ name: 'up', breaker: 'closed' }],
+    })
     await (await ask()).text()
     await (await ask()).text()
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' })
@@ -354,10 +492,14 @@ describe('operations', () => {
     expect(text).toContain('"breaker":"open","lastError":"the upstream failed: 500 internal"')
     expect(text).not.toContain('planted words')
     const metrics = await (await fetch(`${url}/metrics`)).text()
-    expect(metrics).toContain('wireglot_requests_total{protocol="messages",channel="up",model="a-model",status="200"} 1')
+    expect(metrics).toContain(
+      'wireglot_requests_total{protocol="messages",channel="up",model="a-model",status="200"} 1',
+    )
     expect(metrics).toContain('wireglot_failures_total{channel="up",kind="upstream_status"} 1')
     expect(metrics).toContain('wireglot_channel_up{channel="up"} 0')
-    expect(metrics).toMatch(/wireglot_tokens_total\{channel="up",model="a-model",type="input"\} \d+/)
+    expect(metrics).toMatch(
+      /wireglot_tokens_total\{channel="up",model="a-model",type="input"\} \d+/,
+    )
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
     // A model that a client invents makes no series.
     await fetch(url + paths.messages, post({ model: 'x'.repeat(300), messages: [] }))
@@ -368,12 +510,24 @@ describe('operations', () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const store = { redis: `redis://127.0.0.1:${await freePort()}` }
     const readyWith = async (config: object) => {
-      const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify({ ...config, channels: [channelOf(seen.url)] }) } })
-      await (await fetch(url + paths.responses, post({ ...requests.responses, model: 'm', store: true }))).text()
+      const { url } = await started(
+        {},
+        {
+          files: {
+            'wireglot.config.json': JSON.stringify({ ...config, channels: [channelOf(seen.url)] }),
+          },
+        },
+      )
+      await (
+        await fetch(url + paths.responses, post({ ...requests.responses, model: 'm', store: true }))
+      ).text()
       return (await fetch(`${url}/ready`)).json()
     }
     expect(await readyWith({})).toMatchObject({ status: 'ready', store: 'none' })
-    expect(await readyWith({ store: { memory: true } })).toMatchObject({ status: 'ready', store: 'ok' })
+    expect(await readyWith({ store: { memory: true } })).toMatchObject({
+      status: 'ready',
+      store: 'ok',
+    })
     expect(await readyWith({ store })).toMatchObject({ status: 'ready', store: 'unreachable' })
   }, 20_000)
 
@@ -381,22 +535,33 @@ describe('operations', () => {
     const file = join(await folderWith(), 'records.db')
     const config = { channels: [{ name: 'demo', embedded: 'demo' }], records: { file } }
     const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
-    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ records: { database: 'ok', waiting: 0, dropped: 0 } })
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({
+      records: { database: 'ok', waiting: 0, dropped: 0 },
+    })
   })
 
   test('an invalid configuration creates no database', async () => {
     const file = join(await folderWith(), 'records.db')
     const config = { channels: [{ name: 'demo', embeded: 'demo' }], records: { file } }
-    await expect(started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })).rejects.toThrow(/embeded/)
+    await expect(
+      started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } }),
+    ).rejects.toThrow(/embeded/)
     expect(existsSync(file)).toBe(false)
   })
 
   test('/ready reports when an open breaker may be tried again', async () => {
-    const seen = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }))
-    const config = { channels: [{ ...channelOf(seen.url), breaker: { failures: 1, restMs: 300 } }], defaults: { retries: 0 } }
+    const seen = await upstream(
+      sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }),
+    )
+    const config = {
+      channels: [{ ...channelOf(seen.url), breaker: { failures: 1, restMs: 300 } }],
+      defaults: { retries: 0 },
+    }
     const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
     await (await fetch(url + paths.messages, post({ ...requests.messages, model: 'm' }))).text()
-    const breaker = async () => ((await (await fetch(`${url}/ready`)).json()) as { channels: { breaker: string }[] }).channels[0]?.breaker
+    const breaker = async () =>
+      ((await (await fetch(`${url}/ready`)).json()) as { channels: { breaker: string }[] })
+        .channels[0]?.breaker
     expect(await breaker()).toBe('open')
     await until(async () => (await breaker()) === 'probing')
   })
@@ -404,62 +569,132 @@ describe('operations', () => {
   test('/ready is 503 while the process shuts down', async () => {
     const seen = await upstream(sendStream([...streams.messages.slice(0, 2), 60_000]))
     const operations = createOperations({ log: 'off', state: () => handler.state(), err: () => {} })
-    const handler = gateway({ auth: 'none', channels: [channelOf(seen.url)] }, { logger: operations.logger })
-    const url = await listen((request, response) => void (operations.handle(request, response) || handler(request, response)))
+    const handler = gateway(
+      { auth: 'none', channels: [channelOf(seen.url)] },
+      { logger: operations.logger },
+    )
+    const url = await listen(
+      (request, response) =>
+        void (operations.handle(request, response) || handler(request, response)),
+    )
     expect((await fetch(`${url}/ready`)).status).toBe(200)
-    const open = await fetch(url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    const open = await fetch(
+      url + paths.messages,
+      post({ ...requests.messages, model: 'm', stream: true }),
+    )
     const closed = handler.close(300)
     const ready = await fetch(`${url}/ready`)
-    expect([ready.status, await ready.json()]).toMatchObject([503, { status: 'shutting down', channels: [{ name: 'up', breaker: 'closed' }] }])
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { status: 'shutting down', channels: [{ name: 'up', breaker: 'closed' }] },
+    ])
     await open.text().catch(() => {})
     await closed
   })
 
   test('bounds the number of metric series for invented model names', async () => {
-    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
-    const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, totalMs: 1, attempts: 1, notes: 0, channel: 'up', usage: { input: 1 } }
+    const metrics = createMetrics(() => ({
+      isClosing: false,
+      inProgress: 0,
+      webSocket: false,
+      channels: [],
+    }))
+    const record = {
+      time: '',
+      requestId: '',
+      protocolIn: 'messages',
+      stream: false,
+      totalMs: 1,
+      attempts: 1,
+      notes: 0,
+      channel: 'up',
+      usage: { input: 1 },
+    }
     for (let nth = 0; nth < 500; nth++) {
-      metrics.count({ ...record, status: 404, failure: 'upstream_status', modelServed: `refused-${nth}` })
+      metrics.count({
+        ...record,
+        status: 404,
+        failure: 'upstream_status',
+        modelServed: `refused-${nth}`,
+      })
       metrics.count({ ...record, status: 200, modelServed: `served-${nth}` })
     }
     const { body } = await metrics.text()
     expect(body).not.toContain('refused-')
     expect(new Set(body.match(/served-\d+/g)).size).toBe(200)
-    expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="200"} 300')
-    expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500')
+    expect(body).toContain(
+      'wireglot_requests_total{protocol="messages",channel="up",model="other",status="200"} 300',
+    )
+    expect(body).toContain(
+      'wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500',
+    )
   })
 
   test('leaves invalid counts out of the metrics, and continues sums from scrape to scrape', async () => {
-    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }))
-    const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, status: 200, totalMs: 1, attempts: 1, notes: 0, channel: 'up' }
-    const line = async () => /wireglot_tokens_total\{.*type="input"\} (.*)/.exec((await metrics.text()).body)?.[1]
-    for (const input of [2, -3, Number.NaN, Infinity, 3]) metrics.count({ ...record, modelServed: 'm', usage: { input } })
+    const metrics = createMetrics(() => ({
+      isClosing: false,
+      inProgress: 0,
+      webSocket: false,
+      channels: [],
+    }))
+    const record = {
+      time: '',
+      requestId: '',
+      protocolIn: 'messages',
+      stream: false,
+      status: 200,
+      totalMs: 1,
+      attempts: 1,
+      notes: 0,
+      channel: 'up',
+    }
+    const line = async () =>
+      /wireglot_tokens_total\{.*type="input"\} (.*)/.exec((await metrics.text()).body)?.[1]
+    for (const input of [2, -3, Number.NaN, Infinity, 3])
+      metrics.count({ ...record, modelServed: 'm', usage: { input } })
     expect(await line()).toBe('5')
     expect(await line()).toBe('5')
     metrics.count({ ...record, modelServed: 'm', usage: { input: 4 } })
     expect(await line()).toBe('9')
   })
 
-  test.each(['json', 'pretty'] as const)('the access log has one line per request as %s', async log => {
-    const seen = await upstream(sendJson(200, responses.messages))
-    const config = { keys: [{ name: 'alice', key: 'client-key-0123456789' }], channels: [channelOf(seen.url)] }
-    const { url, lines } = await started({ log }, { files: { 'wireglot.config.json': JSON.stringify(config) } })
-    const from = lines.length
-    const sent = post({ ...requests.responses, model: 'm' })
-    await (await fetch(url + paths.responses, { ...sent, headers: { ...sent.headers, authorization: 'Bearer client-key-0123456789' } })).text()
-    const [line = '', ...others] = lines.slice(from)
-    expect(others).toEqual([])
-    if (log === 'json')
-      expect(JSON.parse(line)).toMatchObject({
-        key: 'alice',
-        protocolIn: 'responses',
-        protocolOut: 'messages',
-        model: 'm',
-        channel: 'up',
-        status: 200,
-        totalMs: expect.any(Number),
-      })
-    else expect(line).toMatch(/^\d\d:\d\d:\d\d {2}200 {2}alice {2}responses→messages {2}m@up {2}\d+→\d+ tokens {2}\d+ ms$/)
-    expect(line).not.toContain('0123456789')
-  })
+  test.each(['json', 'pretty'] as const)(
+    'the access log has one line per request as %s',
+    async log => {
+      const seen = await upstream(sendJson(200, responses.messages))
+      const config = {
+        keys: [{ name: 'alice', key: 'client-key-0123456789' }],
+        channels: [channelOf(seen.url)],
+      }
+      const { url, lines } = await started(
+        { log },
+        { files: { 'wireglot.config.json': JSON.stringify(config) } },
+      )
+      const from = lines.length
+      const sent = post({ ...requests.responses, model: 'm' })
+      await (
+        await fetch(url + paths.responses, {
+          ...sent,
+          headers: { ...sent.headers, authorization: 'Bearer client-key-0123456789' },
+        })
+      ).text()
+      const [line = '', ...others] = lines.slice(from)
+      expect(others).toEqual([])
+      if (log === 'json')
+        expect(JSON.parse(line)).toMatchObject({
+          key: 'alice',
+          protocolIn: 'responses',
+          protocolOut: 'messages',
+          model: 'm',
+          channel: 'up',
+          status: 200,
+          totalMs: expect.any(Number),
+        })
+      else
+        expect(line).toMatch(
+          /^\d\d:\d\d:\d\d {2}200 {2}alice {2}responses→messages {2}m@up {2}\d+→\d+ tokens {2}\d+ ms$/,
+        )
+      expect(line).not.toContain('0123456789')
+    },
+  )
 })

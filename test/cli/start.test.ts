@@ -15,11 +15,15 @@ async function loadedAtStart(): Promise<string[]> {
     metafile: true,
   })
   const loaded = new Set<string>()
-  const open = Object.keys(metafile.outputs).filter(name => metafile.outputs[name]?.entryPoint?.endsWith('src/cli/main.ts'))
+  const open = Object.keys(metafile.outputs).filter(name =>
+    metafile.outputs[name]?.entryPoint?.endsWith('src/cli/main.ts'),
+  )
   for (const name of open)
     for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
-      if (kind === 'import-statement' && metafile.outputs[path] && !open.includes(path)) open.push(path)
-  for (const name of open) for (const file of Object.keys(metafile.outputs[name]?.inputs ?? {})) loaded.add(file)
+      if (kind === 'import-statement' && metafile.outputs[path] && !open.includes(path))
+        open.push(path)
+  for (const name of open)
+    for (const file of Object.keys(metafile.outputs[name]?.inputs ?? {})) loaded.add(file)
   return [...loaded]
 }
 
@@ -28,5 +32,9 @@ test('does not load the gateway for a subcommand that does not need it', async (
   expect(loaded.some(file => file.endsWith('src/api.ts'))).toBe(true)
   // How a line of the log is written.
   const needed = 'src/gateway/log.ts'
-  expect(loaded.filter(file => /src\/(gateway|hosts|records|stores|sockets|console)\//.test(file) && file !== needed)).toEqual([])
+  expect(
+    loaded.filter(
+      file => /src\/(gateway|hosts|records|stores|sockets|console)\//.test(file) && file !== needed,
+    ),
+  ).toEqual([])
 })

@@ -26,7 +26,11 @@ async function build(): Promise<string> {
 type Ran = { code: number | null; out: string; err: string }
 
 /** Runs the command as people do. */
-export function wireglot(args: string[], input: unknown = '', env: Record<string, string> = {}): Promise<Ran> {
+export function wireglot(
+  args: string[],
+  input: unknown = '',
+  env: Record<string, string> = {},
+): Promise<Ran> {
   return ran(args, input, env, false)
 }
 
@@ -35,7 +39,12 @@ export function wireglotBeforeHead(args: string[], input: unknown): Promise<Ran>
   return ran(args, input, {}, true)
 }
 
-async function ran(args: string[], input: unknown, env: Record<string, string>, isBeforeHead: boolean): Promise<Ran> {
+async function ran(
+  args: string[],
+  input: unknown,
+  env: Record<string, string>,
+  isBeforeHead: boolean,
+): Promise<Ran> {
   built ??= build()
   const main = await built
   return new Promise(resolve => {

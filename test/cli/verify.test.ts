@@ -20,9 +20,13 @@ async function started(): Promise<string> {
 }
 
 test('wireglot verify prints a line for each check and exits with 0 when all hold', async () => {
-  const { code, out, err } = await wireglot(['verify', '--base', await started(), '--model', 'm', '--protocol', 'messages'], '', {
-    WIREGLOT_KEY: 'client-secret',
-  })
+  const { code, out, err } = await wireglot(
+    ['verify', '--base', await started(), '--model', 'm', '--protocol', 'messages'],
+    '',
+    {
+      WIREGLOT_KEY: 'client-secret',
+    },
+  )
   expect(err).toBe('')
   expect(out).toMatch(/ok {4}messages +streamed response +"Hello/)
   expect(out).toMatch(/\d+ passed, 0 failed, 0 warnings/)
@@ -30,7 +34,17 @@ test('wireglot verify prints a line for each check and exits with 0 when all hol
 })
 
 test('wireglot verify exits with 1 when a check fails, and prints the fix, also with --json', async () => {
-  const received = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
+  const received = [
+    'verify',
+    '--base',
+    await started(),
+    '--model',
+    'm',
+    '--key-env',
+    'TEAM_KEY',
+    '--protocol',
+    'responses',
+  ]
   const env = { TEAM_KEY: 'another-secret' }
   const { code, out } = await wireglot(received, '', env)
   expect(code).toBe(1)
@@ -38,16 +52,31 @@ test('wireglot verify exits with 1 when a check fails, and prints the fix, also 
   expect(out).not.toContain('another-secret')
   const json = await wireglot([...received, '--json'], '', env)
   expect(json.code).toBe(1)
-  expect(JSON.parse(json.out)).toMatchObject({ ok: false, checks: expect.arrayContaining([expect.objectContaining({ name: 'the key', result: 'failed' })]) })
+  expect(JSON.parse(json.out)).toMatchObject({
+    ok: false,
+    checks: expect.arrayContaining([
+      expect.objectContaining({ name: 'the key', result: 'failed' }),
+    ]),
+  })
 })
 
 test('wireglot verify refuses a variable that is not set', async () => {
-  const { code, err } = await wireglot(['verify', '--base', 'http://127.0.0.1:9', '--model', 'm', '--key-env', 'NOT_SET_AT_ALL'])
+  const { code, err } = await wireglot([
+    'verify',
+    '--base',
+    'http://127.0.0.1:9',
+    '--model',
+    'm',
+    '--key-env',
+    'NOT_SET_AT_ALL',
+  ])
   expect(code).toBe(2)
   expect(err).toContain('NOT_SET_AT_ALL')
 })
 
 test('wireglot models prints the ids', async () => {
-  const { code, out } = await wireglot(['models', '--base', await started()], '', { WIREGLOT_KEY: 'client-secret' })
+  const { code, out } = await wireglot(['models', '--base', await started()], '', {
+    WIREGLOT_KEY: 'client-secret',
+  })
   expect({ code, out }).toEqual({ code: 0, out: 'm\n' })
 })

@@ -20,7 +20,10 @@ const config: GatewayConfig = {
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wireglot-clients-'))
-  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+  await symlink(
+    fileURLToPath(new URL('../../node_modules', import.meta.url)),
+    join(folder, 'node_modules'),
+  )
 })
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -38,16 +41,19 @@ const rows = runnable.flatMap(client =>
 )
 
 describe('the generated settings', () => {
-  test.each(rows)('get %s (%s) a response from a gateway that requires a key', async (client, title) => {
-    const { snippets } = clientConfig(client, { base: await started(), model: "it's a model" })
-    const snippet = snippets.find(one => one.title === title)
-    expect(snippet).toBeDefined()
-    const env = { ...process.env, WIREGLOT_KEY: 'client-secret' }
-    const file = join(folder, `${client}.mjs`)
-    if (snippet?.language === 'js') await writeFile(file, snippet.text)
-    const { stdout } = await (snippet?.language === 'js'
-      ? run(process.execPath, [file], { env })
-      : run('/bin/sh', ['-c', `${snippet?.text} -sS --fail-with-body`], { env }))
-    expect(stdout).toContain('Hello there')
-  })
+  test.each(rows)(
+    'get %s (%s) a response from a gateway that requires a key',
+    async (client, title) => {
+      const { snippets } = clientConfig(client, { base: await started(), model: "it's a model" })
+      const snippet = snippets.find(one => one.title === title)
+      expect(snippet).toBeDefined()
+      const env = { ...process.env, WIREGLOT_KEY: 'client-secret' }
+      const file = join(folder, `${client}.mjs`)
+      if (snippet?.language === 'js') await writeFile(file, snippet.text)
+      const { stdout } = await (snippet?.language === 'js'
+        ? run(process.execPath, [file], { env })
+        : run('/bin/sh', ['-c', `${snippet?.text} -sS --fail-with-body`], { env }))
+      expect(stdout).toContain('Hello there')
+    },
+  )
 })

@@ -8,16 +8,21 @@ import { checkAddress, clientConfig, clientConfigText, clientNames } from '../..
 import { protocolNames } from '../../src/protocols/index.ts'
 
 const all = clientNames.flatMap(client =>
-  clientConfig(client, { base: 'https://gw.example/v1', model: 'sonnet', models: ['sonnet', 'opus'], keyEnv: 'TEAM_KEY' }).snippets.map(
-    snippet => [`${client}: ${snippet.title}`, snippet] as const,
-  ),
+  clientConfig(client, {
+    base: 'https://gw.example/v1',
+    model: 'sonnet',
+    models: ['sonnet', 'opus'],
+    keyEnv: 'TEAM_KEY',
+  }).snippets.map(snippet => [`${client}: ${snippet.title}`, snippet] as const),
 )
 
 describe.each(all)('%s', (_, { text, address, language, protocol }) => {
   test('has the model, the address and the name of the variable', () => {
     expect(text).toContain('sonnet')
     expect(text).not.toContain('/v1/v1')
-    expect(checkAddress(address).faults.filter(({ rule }) => rule !== 'endpoint-as-base')).toEqual([])
+    expect(checkAddress(address).faults.filter(({ rule }) => rule !== 'endpoint-as-base')).toEqual(
+      [],
+    )
     // Gemini CLI's own settings stand beside the environment that holds both.
     if (!text.includes('selectedType')) expect(text).toContain('TEAM_KEY')
     if (!text.includes('selectedType') && language !== 'sh') expect(text).toContain(address)
@@ -43,7 +48,12 @@ test.each([
   ['litellm', 'https://gw.example/v1'],
   ['openai-compatible', 'https://gw.example/v1'],
 ] as const)('%s gets the address %s for any form of the base', (client, address) => {
-  for (const base of ['https://gw.example', 'https://gw.example/', 'https://gw.example/v1', 'https://gw.example/v1/responses'])
+  for (const base of [
+    'https://gw.example',
+    'https://gw.example/',
+    'https://gw.example/v1',
+    'https://gw.example/v1/responses',
+  ])
     expect(clientConfig(client, { base }).snippets[0]?.address).toBe(address)
 })
 
@@ -58,35 +68,67 @@ test.each(protocolNames)('has a client with settings for %s', protocol => {
 
 describe('settings', () => {
   test('list all models, and the default one, when the client can choose', () => {
-    const [snippet] = clientConfig('opencode', { base: 'https://gw.example', models: ['sonnet', 'opus'] }).snippets
-    expect(JSON.parse(snippet?.text ?? '')).toMatchObject({ model: 'wireglot/sonnet', provider: { wireglot: { models: { sonnet: {}, opus: {} } } } })
+    const [snippet] = clientConfig('opencode', {
+      base: 'https://gw.example',
+      models: ['sonnet', 'opus'],
+    }).snippets
+    expect(JSON.parse(snippet?.text ?? '')).toMatchObject({
+      model: 'wireglot/sonnet',
+      provider: { wireglot: { models: { sonnet: {}, opus: {} } } },
+    })
   })
 
   test('contain the placeholder MODEL when no model is given', () => {
-    expect(clientConfig('codex', { base: 'https://gw.example' }).snippets[0]?.text).toContain('model = "MODEL"')
+    expect(clientConfig('codex', { base: 'https://gw.example' }).snippets[0]?.text).toContain(
+      'model = "MODEL"',
+    )
   })
 
-  test.each([`it's`, 'a"b', 'a\\b', 'a$(touch found)b', "a'`touch found`'b", 'a\nb'])('hold a model called %j as a value, never as code', async model => {
-    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
-    for (const client of clientNames)
-      for (const { language, text } of clientConfig(client, { base: 'https://gw.example', model }).snippets) {
-        if (language === 'json') expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(model).slice(1, -1))
-        if (language === 'sh') await promisify(execFile)('/bin/sh', ['-ec', `claude() { :; }\ngemini() { :; }\ncurl() { :; }\n${text}`], { cwd: folder })
-      }
-    expect(await readdir(folder)).toEqual([])
-    await rm(folder, { recursive: true })
-  })
+  test.each([`it's`, 'a"b', 'a\\b', 'a$(touch found)b', "a'`touch found`'b", 'a\nb'])(
+    'hold a model called %j as a value, never as code',
+    async model => {
+      const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+      for (const client of clientNames)
+        for (const { language, text } of clientConfig(client, { base: 'https://gw.example', model })
+          .snippets) {
+          if (language === 'json')
+            expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(model).slice(1, -1))
+          if (language === 'sh')
+            await promisify(execFile)(
+              '/bin/sh',
+              ['-ec', `claude() { :; }\ngemini() { :; }\ncurl() { :; }\n${text}`],
+              { cwd: folder },
+            )
+        }
+      expect(await readdir(folder)).toEqual([])
+      await rm(folder, { recursive: true })
+    },
+  )
 
   test.each([
-    ['a variable that no environment has', () => clientConfig('codex', { base: 'https://gw.example', keyEnv: 'A-B; rm' }), /environment variable/],
-    ['a base that is no URL', () => clientConfig('codex', { base: 'gw.example' }), /begins with https/],
-    ['an unknown client', () => clientConfig('telnet' as 'codex', { base: 'https://gw.example' }), /no client "telnet"; there are claude-code, codex/],
+    [
+      'a variable that no environment has',
+      () => clientConfig('codex', { base: 'https://gw.example', keyEnv: 'A-B; rm' }),
+      /environment variable/,
+    ],
+    [
+      'a base that is no URL',
+      () => clientConfig('codex', { base: 'gw.example' }),
+      /begins with https/,
+    ],
+    [
+      'an unknown client',
+      () => clientConfig('telnet' as 'codex', { base: 'https://gw.example' }),
+      /no client "telnet"; there are claude-code, codex/,
+    ],
   ])('are refused for %s', (_, ask, message) => {
     expect(ask).toThrow(message)
   })
 
   test('print each snippet with the file it belongs to', () => {
-    const text = clientConfigText(clientConfig('codex', { base: 'https://gw.example', model: 'sonnet' }))
+    const text = clientConfigText(
+      clientConfig('codex', { base: 'https://gw.example', model: 'sonnet' }),
+    )
     expect(text).toContain('~/.codex/config.toml')
     expect(text).toContain('base_url = "https://gw.example/v1"')
   })

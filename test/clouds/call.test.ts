@@ -4,9 +4,26 @@ import type { TransportCall } from '../../src/transports/transport.ts'
 
 test('keeps the other fields of a changed call', () => {
   const { signal } = new AbortController()
-  const socket = { message: (body: string) => body, event: (data: string) => ({ frame: data, ends: true }) }
-  const call: TransportCall = { url: 'https://h/a', method: 'POST', headers: { a: '1' }, body: 'x', signal, stop: signal, connectMs: 5, proxy: 'env', socket }
-  expect({ ...changed(call, { url: 'https://h/b', headers: { b: '2' } }) }).toEqual({ ...call, url: 'https://h/b', headers: { b: '2' } })
+  const socket = {
+    message: (body: string) => body,
+    event: (data: string) => ({ frame: data, ends: true }),
+  }
+  const call: TransportCall = {
+    url: 'https://h/a',
+    method: 'POST',
+    headers: { a: '1' },
+    body: 'x',
+    signal,
+    stop: signal,
+    connectMs: 5,
+    proxy: 'env',
+    socket,
+  }
+  expect({ ...changed(call, { url: 'https://h/b', headers: { b: '2' } }) }).toEqual({
+    ...call,
+    url: 'https://h/b',
+    headers: { b: '2' },
+  })
 })
 
 test('ends the body of a response that was read in part and is not used', async () => {

@@ -26,9 +26,15 @@ async function metadata(seconds = 3_600) {
   const found = { tokens: 0 }
   const { url } = await server(({ path }, response) => {
     const flavor = { 'metadata-flavor': 'Google' }
-    if (!path.includes('/token')) return response.writeHead(path.endsWith('project-id') ? 200 : 404, flavor).end('p')
+    if (!path.includes('/token'))
+      return response.writeHead(path.endsWith('project-id') ? 200 : 404, flavor).end('p')
     found.tokens++
-    return json(response, 200, { access_token: tokenOf(found.tokens), expires_in: seconds, token_type: 'Bearer' }, flavor)
+    return json(
+      response,
+      200,
+      { access_token: tokenOf(found.tokens), expires_in: seconds, token_type: 'Bearer' },
+      flavor,
+    )
   })
   vi.stubEnv('GCE_METADATA_HOST', url.slice('http://'.length))
   return found
@@ -38,20 +44,49 @@ async function metadata(seconds = 3_600) {
 const vertex = (...valid: number[]) =>
   server(({ path, headers }, response) => {
     const isValid = valid.some(nth => headers['authorization'] === `Bearer ${tokenOf(nth)}`)
-    if (!isValid) json(response, 401, { error: { code: 401, message: `Invalid: ${headers['authorization']}`, status: 'UNAUTHENTICATED' } })
-    else if (path.includes('streamRawPredict')) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streams.messages.join(''))
-    else json(response, 200, path.includes('anthropic') ? responses.messages : responses['generate-content'])
+    if (!isValid)
+      json(response, 401, {
+        error: {
+          code: 401,
+          message: `Invalid: ${headers['authorization']}`,
+          status: 'UNAUTHENTICATED',
+        },
+      })
+    else if (path.includes('streamRawPredict'))
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(streams.messages.join(''))
+    else
+      json(
+        response,
+        200,
+        path.includes('anthropic') ? responses.messages : responses['generate-content'],
+      )
   })
 
 const place = '/v1/projects/p/locations/europe-west1'
 const gemini = (url: string, google: object = {}): GatewayConfig => ({
   auth: 'none',
-  channels: [{ vendor: 'vertex', baseUrl: `${url}${place}/publishers/google`, protocols: ['generate-content'], auth: { google } }],
+  channels: [
+    {
+      vendor: 'vertex',
+      baseUrl: `${url}${place}/publishers/google`,
+      protocols: ['generate-content'],
+      auth: { google },
+    },
+  ],
   defaults: { retries: 0 },
 })
 const claude = (url: string): GatewayConfig => ({
   auth: 'none',
-  channels: [{ vendor: 'vertex', baseUrl: `${url}${place}/publishers/anthropic`, protocols: ['messages'], auth: { google: {} } }],
+  channels: [
+    {
+      vendor: 'vertex',
+      baseUrl: `${url}${place}/publishers/anthropic`,
+      protocols: ['messages'],
+      auth: { google: {} },
+    },
+  ],
   defaults: { retries: 0 },
 })
 
@@ -63,7 +98,9 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const tokens = await metadata()
     const upstream = await vertex(1)
     const send = await start(gemini(upstream.url))
-    const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await send(paths['generate-content'], ask)).status))
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async () => (await send(paths['generate-content'], ask)).status),
+    )
     expect(statuses).toEqual(statuses.map(() => 200))
     expect(tokens.tokens).toBe(1)
     expect(upstream.calls[0]?.path).toBe(`${place}/publishers/google/models/m:generateContent`)
@@ -106,17 +143,30 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const upstream = await vertex(1)
     const send = await start(claude(upstream.url))
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'context-1m-2025-08-07' }
-    const whole = await send('/v1/messages?beta=true', post({ ...requests.messages, model }, headers))
+    const whole = await send(
+      '/v1/messages?beta=true',
+      post({ ...requests.messages, model }, headers),
+    )
     expect(await whole.json()).toEqual(responses.messages)
-    const streamed = await send('/v1/messages', post({ ...requests.messages, model, stream: true }, headers))
+    const streamed = await send(
+      '/v1/messages',
+      post({ ...requests.messages, model, stream: true }, headers),
+    )
     expect(await streamed.text()).toBe(streams.messages.join(''))
     expect(upstream.calls.map(({ path }) => path)).toEqual([
       `${place}/publishers/anthropic/models/${model}:rawPredict`,
       `${place}/publishers/anthropic/models/${model}:streamRawPredict`,
     ])
     const { model: _model, ...others } = requests.messages
-    expect(JSON.parse(upstream.calls[0]?.text ?? '')).toEqual({ anthropic_version: 'vertex-2023-10-16', ...others })
-    expect(JSON.parse(upstream.calls[1]?.text ?? '')).toEqual({ anthropic_version: 'vertex-2023-10-16', stream: true, ...others })
+    expect(JSON.parse(upstream.calls[0]?.text ?? '')).toEqual({
+      anthropic_version: 'vertex-2023-10-16',
+      ...others,
+    })
+    expect(JSON.parse(upstream.calls[1]?.text ?? '')).toEqual({
+      anthropic_version: 'vertex-2023-10-16',
+      stream: true,
+      ...others,
+    })
     expect(upstream.calls[0]?.headers['anthropic-beta']).toBe('context-1m-2025-08-07')
     expect(upstream.calls[0]?.headers).not.toHaveProperty('anthropic-version')
   })
@@ -125,23 +175,38 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     await metadata()
     const upstream = await server((_received, response) => json(response, 200, { input_tokens: 7 }))
     const send = await start(claude(upstream.url))
-    const response = await send('/v1/messages/count_tokens', post({ model, messages: [{ role: 'user', content: 'Hi' }] }))
+    const response = await send(
+      '/v1/messages/count_tokens',
+      post({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    )
     expect(await response.json()).toEqual({ input_tokens: 7 })
-    expect(upstream.calls[0]?.path).toBe(`${place}/publishers/anthropic/models/count-tokens:rawPredict`)
-    expect(JSON.parse(upstream.calls[0]?.text ?? '')).toMatchObject({ model, anthropic_version: 'vertex-2023-10-16' })
+    expect(upstream.calls[0]?.path).toBe(
+      `${place}/publishers/anthropic/models/count-tokens:rawPredict`,
+    )
+    expect(JSON.parse(upstream.calls[0]?.text ?? '')).toMatchObject({
+      model,
+      anthropic_version: 'vertex-2023-10-16',
+    })
   })
 
   test('writes an error of Google as one of the messages protocol', async () => {
     await metadata()
-    const body = [{ error: { code: 429, message: 'Quota exceeded.', status: 'RESOURCE_EXHAUSTED' } }]
+    const body = [
+      { error: { code: 429, message: 'Quota exceeded.', status: 'RESOURCE_EXHAUSTED' } },
+    ]
     const upstream = await server((_received, response) => json(response, 429, body))
     const send = await start(claude(upstream.url))
     const response = await send('/v1/messages', post({ ...requests.messages, model }))
-    expect([response.status, await response.json()]).toMatchObject([429, { type: 'error', error: { type: 'rate_limit_error', message: 'Quota exceeded.' } }])
+    expect([response.status, await response.json()]).toMatchObject([
+      429,
+      { type: 'error', error: { type: 'rate_limit_error', message: 'Quota exceeded.' } },
+    ])
   })
 
   test('responds with 503 when the token endpoint fails', async () => {
-    const tokens = await server((_received, response) => json(response, 400, { error: 'invalid_grant' }, { 'metadata-flavor': 'Google' }))
+    const tokens = await server((_received, response) =>
+      json(response, 400, { error: 'invalid_grant' }, { 'metadata-flavor': 'Google' }),
+    )
     vi.stubEnv('GCE_METADATA_HOST', tokens.url.slice('http://'.length))
     const upstream = await vertex(1)
     const logged = listening()
@@ -167,7 +232,10 @@ test('a key file that is broken is named without its key', async () => {
   writeFileSync(file, `{"type":"service_account","private_key":${JSON.stringify(privateKey)}`)
   const upstream = await vertex(1)
   const logged = listening()
-  for (const google of [{ keyFile: file }, { credentials: `{"private_key":${JSON.stringify(privateKey)}` }]) {
+  for (const google of [
+    { keyFile: file },
+    { credentials: `{"private_key":${JSON.stringify(privateKey)}` },
+  ]) {
     const send = await start(gemini(upstream.url, google), logged.hooks)
     expect((await send(paths['generate-content'], ask)).status).toBe(503)
   }
@@ -184,16 +252,25 @@ test('passes the key of a service account to the library, also for a renewal', a
         made.push(options)
       }
       async getClient() {
-        return { getAccessToken: async () => ({ token: tokenOf(made.length) }), credentials: { expiry_date: Date.now() + 3_600_000 } }
+        return {
+          getAccessToken: async () => ({ token: tokenOf(made.length) }),
+          credentials: { expiry_date: Date.now() + 3_600_000 },
+        }
       }
     },
   }))
   const upstream = await vertex(2)
-  const credentials = JSON.stringify({ type: 'service_account', client_email: 'a@p.iam', private_key: 'key-of-the-test' })
+  const credentials = JSON.stringify({
+    type: 'service_account',
+    client_email: 'a@p.iam',
+    private_key: 'key-of-the-test',
+  })
   const send = await start(gemini(upstream.url, { credentials }))
   expect((await send(paths['generate-content'], ask)).status).toBe(200)
   const scopes = ['https://www.googleapis.com/auth/cloud-platform']
-  expect(made).toEqual([1, 2].map(() => ({ scopes, credentials: JSON.parse(credentials) as object })))
+  expect(made).toEqual(
+    [1, 2].map(() => ({ scopes, credentials: JSON.parse(credentials) as object })),
+  )
 })
 
 test('a missing package is named, with the command that installs it', async () => {
@@ -208,12 +285,21 @@ test('a missing package is named, with the command that installs it', async () =
 
 test('a channel is complete with project and region, and has the host of its location', () => {
   const basesIn = (region: string) =>
-    Object.values(parseConfig({ channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] }, {}).channels[0]?.endpoints ?? {}).map(
-      ({ baseUrl }) => baseUrl,
-    )
-  expect(basesIn('europe-west1')[0]).toBe('https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/google')
-  expect(basesIn('global')[1]).toBe('https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic')
-  expect(basesIn('eu')[2]).toBe('https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/endpoints/openapi')
+    Object.values(
+      parseConfig(
+        { channels: [{ vendor: 'vertex', region, project: 'p', auth: { google: {} } }] },
+        {},
+      ).channels[0]?.endpoints ?? {},
+    ).map(({ baseUrl }) => baseUrl)
+  expect(basesIn('europe-west1')[0]).toBe(
+    'https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/google',
+  )
+  expect(basesIn('global')[1]).toBe(
+    'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic',
+  )
+  expect(basesIn('eu')[2]).toBe(
+    'https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/endpoints/openapi',
+  )
 })
 
 test('each model is sent with the protocol that serves it', async () => {
@@ -223,16 +309,32 @@ test('each model is sent with the protocol that serves it', async () => {
     async send({ url }: { url: string }) {
       urls.push(url.replace(/^.*publishers\//, ''))
       async function* body() {
-        yield JSON.stringify(url.includes('anthropic') ? responses.messages : responses['generate-content'])
+        yield JSON.stringify(
+          url.includes('anthropic') ? responses.messages : responses['generate-content'],
+        )
       }
       return { status: 200, headers: { 'content-type': 'application/json' }, body: body() }
     },
   }
-  const send = await start({ auth: 'none', channels: [{ vendor: 'vertex', region: 'global', project: 'p', auth: { google: {} } }] }, { transport })
+  const send = await start(
+    {
+      auth: 'none',
+      channels: [{ vendor: 'vertex', region: 'global', project: 'p', auth: { google: {} } }],
+    },
+    { transport },
+  )
   for (const name of ['claude-opus-5', 'gemini-3-pro']) {
-    expect((await send('/v1/chat/completions', post({ ...requests['chat-completions'], model: name }))).status).toBe(200)
-    expect((await send('/v1/messages', post({ ...requests.messages, model: name }))).status).toBe(200)
+    expect(
+      (await send('/v1/chat/completions', post({ ...requests['chat-completions'], model: name })))
+        .status,
+    ).toBe(200)
+    expect((await send('/v1/messages', post({ ...requests.messages, model: name }))).status).toBe(
+      200,
+    )
   }
-  const [claudes, geminis] = ['anthropic/models/claude-opus-5:rawPredict', 'google/models/gemini-3-pro:generateContent']
+  const [claudes, geminis] = [
+    'anthropic/models/claude-opus-5:rawPredict',
+    'google/models/gemini-3-pro:generateContent',
+  ]
   expect(urls).toEqual([claudes, claudes, geminis, geminis])
 })

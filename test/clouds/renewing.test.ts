@@ -6,7 +6,10 @@ function source(lifeMs: number | undefined, more: { fails?: () => boolean } = {}
   const clock = { time: 1_000_000 }
   const obtain = vi.fn(async (_isForced: boolean) => {
     if (more.fails?.()) throw new Error(`down at ${clock.time}`)
-    return { value: `t${obtain.mock.calls.length}`, expiresAt: lifeMs === undefined ? undefined : clock.time + lifeMs }
+    return {
+      value: `t${obtain.mock.calls.length}`,
+      expiresAt: lifeMs === undefined ? undefined : clock.time + lifeMs,
+    }
   })
   return { clock, obtain, renewing: createRenewing(obtain, () => clock.time) }
 }
@@ -16,7 +19,9 @@ const settled = () => new Promise(setImmediate)
 
 test('fetches once for many concurrent callers', async () => {
   const { obtain, renewing } = source(hour)
-  expect(await Promise.all(Array.from({ length: 50 }, () => renewing.get()))).toEqual(Array.from({ length: 50 }, () => 't1'))
+  expect(await Promise.all(Array.from({ length: 50 }, () => renewing.get()))).toEqual(
+    Array.from({ length: 50 }, () => 't1'),
+  )
   expect(obtain).toHaveBeenCalledTimes(1)
 })
 
@@ -77,7 +82,10 @@ test('does not fetch a token per call when its life is short', async () => {
 test('replaces a refused one once for all callers, and not again within ten seconds', async () => {
   const { clock, obtain, renewing } = source(hour)
   const first = await renewing.get()
-  expect(await Promise.all([renewing.replace(first), renewing.replace(first)])).toEqual(['t2', 't2'])
+  expect(await Promise.all([renewing.replace(first), renewing.replace(first)])).toEqual([
+    't2',
+    't2',
+  ])
   // A call that was refused before the renewal gets the new one.
   expect(await renewing.replace(first)).toBe('t2')
   expect(obtain.mock.calls).toEqual([[false], [true]])

@@ -8,7 +8,9 @@ import { listen } from '../gateway/support.ts'
 export type Received = { path: string; headers: IncomingMessage['headers']; text: string }
 
 /** A server of a cloud on a real socket. `calls`: what it received, in order. */
-export async function server(handle: (received: Received, response: ServerResponse) => unknown): Promise<{ url: string; calls: Received[] }> {
+export async function server(
+  handle: (received: Received, response: ServerResponse) => unknown,
+): Promise<{ url: string; calls: Received[] }> {
   const calls: Received[] = []
   const url = await listen(async (request, response) => {
     let text = ''
@@ -20,7 +22,12 @@ export async function server(handle: (received: Received, response: ServerRespon
   return { url, calls }
 }
 
-export function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
 }
@@ -30,7 +37,8 @@ export type Keys = { accessKeyId: string; secretAccessKey: string; sessionToken?
 class Sha256 {
   readonly #made
   constructor(secret?: unknown) {
-    this.#made = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string)
+    this.#made =
+      secret === undefined ? createHash('sha256') : createHmac('sha256', secret as string)
   }
   update(data: string | Uint8Array) {
     this.#made.update(data)
@@ -48,26 +56,63 @@ export const sha256 = Sha256 as never
  */
 export async function refusalOfSignature(
   { path, headers, text }: Received,
-  { keys, service, region, clock = Date.now }: { keys: Keys[]; service: string; region: string; clock?: () => number },
+  {
+    keys,
+    service,
+    region,
+    clock = Date.now,
+  }: { keys: Keys[]; service: string; region: string; clock?: () => number },
 ): Promise<{ type: string; message: string } | undefined> {
   const authorization = headers['authorization'] ?? ''
-  const [, id, , day, place, name] = /Credential=([^/]+)(\/)(\d{8})\/([^/]+)\/([^/]+)\/aws4_request/.exec(authorization) ?? []
+  const [, id, , day, place, name] =
+    /Credential=([^/]+)(\/)(\d{8})\/([^/]+)\/([^/]+)\/aws4_request/.exec(authorization) ?? []
   const token = headers['x-amz-security-token']
   const known = keys.find(one => one.accessKeyId === id)
-  if (!known || known.sessionToken !== token) return { type: 'ExpiredTokenException', message: 'The security token included in the request is expired' }
+  if (!known || known.sessionToken !== token)
+    return {
+      type: 'ExpiredTokenException',
+      message: 'The security token included in the request is expired',
+    }
   if (place !== region || name !== service)
-    return { type: 'InvalidSignatureException', message: `Credential should be scoped to a valid region, not '${place}'.` }
+    return {
+      type: 'InvalidSignatureException',
+      message: `Credential should be scoped to a valid region, not '${place}'.`,
+    }
   const date = String(headers['x-amz-date'])
-  const signedAt = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  const signedAt = Date.parse(
+    date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
+  )
   if (Math.abs(signedAt - clock()) > 5 * 60_000)
-    return { type: 'InvalidSignatureException', message: `Signature expired: ${date} is now earlier than it may be` }
+    return {
+      type: 'InvalidSignatureException',
+      message: `Signature expired: ${date} is now earlier than it may be`,
+    }
   const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? []
-  const signed = Object.fromEntries(names.filter(one => !one.startsWith('x-amz-')).map(one => [one, String(headers[one])]))
-  const signer = new SignatureV4({ credentials: known, region, service, sha256, applyChecksum: false })
-  const request = { method: 'POST', protocol: 'http:', hostname: String(headers.host), path, query: {}, headers: signed, body: text }
+  const signed = Object.fromEntries(
+    names.filter(one => !one.startsWith('x-amz-')).map(one => [one, String(headers[one])]),
+  )
+  const signer = new SignatureV4({
+    credentials: known,
+    region,
+    service,
+    sha256,
+    applyChecksum: false,
+  })
+  const request = {
+    method: 'POST',
+    protocol: 'http:',
+    hostname: String(headers.host),
+    path,
+    query: {},
+    headers: signed,
+    body: text,
+  }
   const { headers: right } = await signer.sign(request, { signingDate: new Date(signedAt) })
   if (day !== date.slice(0, 8) || right['authorization'] !== authorization)
-    return { type: 'InvalidSignatureException', message: `The Canonical String should have been x-amz-security-token:${token}` }
+    return {
+      type: 'InvalidSignatureException',
+      message: `The Canonical String should have been x-amz-security-token:${token}`,
+    }
   return undefined
 }
 

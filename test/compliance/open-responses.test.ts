@@ -7,7 +7,12 @@ import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gatewa
 /** What the Open Responses specification requires of `/v1/responses`, against an upstream of each protocol. */
 
 const nullable = <T extends z.ZodType>(type: T) => z.union([type, z.null()])
-const text = z.object({ type: z.literal('output_text'), text: z.string(), annotations: z.array(z.unknown()), logprobs: z.array(z.unknown()) })
+const text = z.object({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.unknown()),
+  logprobs: z.array(z.unknown()),
+})
 const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() })
 const item = z.discriminatedUnion('type', [
   z.object({
@@ -94,8 +99,13 @@ const place = { item_id: z.string().min(1), output_index: index }
 const inContent = { ...place, content_index: index }
 const inSummary = { ...place, summary_index: index }
 const summaryPart = z.object({ type: z.literal('summary_text'), text: z.string() })
-const part = z.union([text, refusal, z.object({ type: z.literal('reasoning_text'), text: z.string() })])
-const eventOf = <const T extends string, S extends z.ZodRawShape>(type: T, shape: S) => z.object({ type: z.literal(type), sequence_number: index, ...shape })
+const part = z.union([
+  text,
+  refusal,
+  z.object({ type: z.literal('reasoning_text'), text: z.string() }),
+])
+const eventOf = <const T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.object({ type: z.literal(type), sequence_number: index, ...shape })
 /** The events that a stream may hold. */
 const streamed = z.discriminatedUnion('type', [
   eventOf('response.created', { response: resource }),
@@ -107,8 +117,16 @@ const streamed = z.discriminatedUnion('type', [
   eventOf('response.output_item.done', { output_index: index, item }),
   eventOf('response.content_part.added', { ...inContent, part }),
   eventOf('response.content_part.done', { ...inContent, part }),
-  eventOf('response.output_text.delta', { ...inContent, delta: z.string(), logprobs: z.array(z.unknown()) }),
-  eventOf('response.output_text.done', { ...inContent, text: z.string(), logprobs: z.array(z.unknown()) }),
+  eventOf('response.output_text.delta', {
+    ...inContent,
+    delta: z.string(),
+    logprobs: z.array(z.unknown()),
+  }),
+  eventOf('response.output_text.done', {
+    ...inContent,
+    text: z.string(),
+    logprobs: z.array(z.unknown()),
+  }),
   eventOf('response.refusal.delta', { ...inContent, delta: z.string() }),
   eventOf('response.refusal.done', { ...inContent, refusal: z.string() }),
   eventOf('response.function_call_arguments.delta', { ...place, delta: z.string() }),
@@ -128,8 +146,14 @@ const lookup = {
   description: 'Looks something up.',
   parameters: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] },
 }
-const pixel = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
-const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+const pixel =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
+const schema = {
+  type: 'object',
+  properties: { a: { type: 'string' } },
+  required: ['a'],
+  additionalProperties: false,
+}
 
 let gateway: GatewayToAll
 beforeAll(async () => {
@@ -148,7 +172,9 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
       body: JSON.stringify({
         model: modelBehind(served),
         ...body,
-        ...(isChanged && { tools: tools.map((tool: object) => ({ parameters: null, strict: null, ...tool })) }),
+        ...(isChanged && {
+          tools: tools.map((tool: object) => ({ parameters: null, strict: null, ...tool })),
+        }),
       }),
     })
   }
@@ -160,15 +186,30 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   const stream = async (body: { [key: string]: unknown }) => {
     const response = await post({ stream: true, ...body })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
-    return framesOf(await response.text()).map(({ wire }) => wire as { type: string; sequence_number: number; response: unknown } | '[DONE]')
+    return framesOf(await response.text()).map(
+      ({ wire }) => wire as { type: string; sequence_number: number; response: unknown } | '[DONE]',
+    )
   }
   const wordsOf = ({ output }: Resource) =>
-    output.flatMap(one => (one.type === 'message' ? one.content.map(part => ('text' in part ? part.text : part.refusal)) : [])).join('')
+    output
+      .flatMap(one =>
+        one.type === 'message'
+          ? one.content.map(part => ('text' in part ? part.text : part.refusal))
+          : [],
+      )
+      .join('')
   const callsOf = ({ output }: Resource) => output.filter(one => one.type === 'function_call')
 
   test('returns a complete resource for a text', async () => {
     const response = await ask({ input: 'scenario:text' })
-    expect(response).toMatchObject({ status: 'completed', error: null, incomplete_details: null, tools: [], instructions: null, previous_response_id: null })
+    expect(response).toMatchObject({
+      status: 'completed',
+      error: null,
+      incomplete_details: null,
+      tools: [],
+      instructions: null,
+      previous_response_id: null,
+    })
     expect(wordsOf(response)).toContain('wörld')
     expect(response.usage?.total_tokens).toBeGreaterThan(0)
   })
@@ -203,8 +244,16 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
 
   test.each(['system', 'developer'])('takes a %s message', async role => {
     const before = gateway.upstreams.get(served)?.requests.length ?? 0
-    expect((await ask({ input: [{ type: 'message', role, content: 'Talk like a pirate.' }, user('scenario:text')] })).status).toBe('completed')
-    expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toContain('Talk like a pirate.')
+    expect(
+      (
+        await ask({
+          input: [{ type: 'message', role, content: 'Talk like a pirate.' }, user('scenario:text')],
+        })
+      ).status,
+    ).toBe('completed')
+    expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toContain(
+      'Talk like a pirate.',
+    )
   })
 
   test.each([
@@ -215,27 +264,57 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
     ['long', {}],
     ['refuse', {}],
   ])('streams only complete events for scenario %s', async (name, more) => {
-    const events = (await stream({ input: `scenario:${name} as JSON`, ...more })).filter(event => event !== '[DONE]')
-    expect(events.flatMap(event => streamed.safeParse(event).error?.issues.map(({ path, message }) => [event.type, path, message]) ?? [])).toEqual([])
+    const events = (await stream({ input: `scenario:${name} as JSON`, ...more })).filter(
+      event => event !== '[DONE]',
+    )
+    expect(
+      events.flatMap(
+        event =>
+          streamed
+            .safeParse(event)
+            .error?.issues.map(({ path, message }) => [event.type, path, message]) ?? [],
+      ),
+    ).toEqual([])
     // A filter of these protocols cuts off a text that has begun.
-    const isCut = name === 'long' || (name === 'refuse' && (served === 'generate-content' || served === 'converse'))
+    const isCut =
+      name === 'long' ||
+      (name === 'refuse' && (served === 'generate-content' || served === 'converse'))
     expect(events.at(-1)?.type).toBe(isCut ? 'response.incomplete' : 'response.completed')
   })
 
   test('takes phases of assistant messages', async () => {
-    const assistant = (phase: string, content: string) => ({ type: 'message', role: 'assistant', phase, content })
-    const input = [assistant('commentary', 'The saved number helps.'), assistant('final_answer', 'It is four.'), user('scenario:text')]
+    const assistant = (phase: string, content: string) => ({
+      type: 'message',
+      role: 'assistant',
+      phase,
+      content,
+    })
+    const input = [
+      assistant('commentary', 'The saved number helps.'),
+      assistant('final_answer', 'It is four.'),
+      user('scenario:text'),
+    ]
     const before = gateway.upstreams.get(served)?.requests.length ?? 0
-    expect(await ask({ input })).toMatchObject({ status: 'completed', output: expect.arrayContaining([expect.objectContaining({ type: 'message' })]) })
-    expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toMatch(/The saved number helps\..*It is four\..*scenario:text/)
+    expect(await ask({ input })).toMatchObject({
+      status: 'completed',
+      output: expect.arrayContaining([expect.objectContaining({ type: 'message' })]),
+    })
+    expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toMatch(
+      /The saved number helps\..*It is four\..*scenario:text/,
+    )
   })
 
   test('repeats the instructions', async () => {
-    expect(await ask({ instructions: 'Be brief.', input: 'scenario:text' })).toMatchObject({ instructions: 'Be brief.' })
+    expect(await ask({ instructions: 'Be brief.', input: 'scenario:text' })).toMatchObject({
+      instructions: 'Be brief.',
+    })
   })
 
   test('calls a tool, and repeats it with null where it is incomplete', async () => {
-    const response = await ask({ input: 'scenario:tool', tools: [lookup, { type: 'function', name: 'bare' }] })
+    const response = await ask({
+      input: 'scenario:tool',
+      tools: [lookup, { type: 'function', name: 'bare' }],
+    })
     expect(callsOf(response)).toMatchObject([{ name: 'lookup', arguments: '{"q":"one"}' }])
     expect(response.tools).toMatchObject([
       { name: 'lookup', description: 'Looks something up.' },
@@ -244,17 +323,26 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   })
 
   test('streams the arguments of a call', async () => {
-    const events = (await stream({ input: 'scenario:tool', tools: [lookup] })).filter(event => event !== '[DONE]') as {
+    const events = (await stream({ input: 'scenario:tool', tools: [lookup] })).filter(
+      event => event !== '[DONE]',
+    ) as {
       type: string
       delta?: string
       arguments?: string
     }[]
-    const deltas = events.filter(({ type }) => type === 'response.function_call_arguments.delta').map(({ delta }) => delta)
+    const deltas = events
+      .filter(({ type }) => type === 'response.function_call_arguments.delta')
+      .map(({ delta }) => delta)
     const done = events.find(({ type }) => type === 'response.function_call_arguments.done')
     expect(deltas.join('')).toBe('{"q":"one"}')
     expect(done?.arguments).toBe('{"q":"one"}')
     for (const type of ['response.output_item.added', 'response.output_item.done'])
-      expect(events).toContainEqual(expect.objectContaining({ type, item: expect.objectContaining({ type: 'function_call', name: 'lookup' }) }))
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          type,
+          item: expect.objectContaining({ type: 'function_call', name: 'lookup' }),
+        }),
+      )
   })
 
   test('takes the output of a call', async () => {
@@ -263,7 +351,9 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
       { type: 'function_call', call_id: 'call_1', name: 'lookup', arguments: '{"q":"one"}' },
       { type: 'function_call_output', call_id: 'call_1', output: 'RESULT-one' },
     ]
-    expect(callsOf(await ask({ input, tools: [lookup] }))).toMatchObject([{ arguments: '{"q":"two"}' }])
+    expect(callsOf(await ask({ input, tools: [lookup] }))).toMatchObject([
+      { arguments: '{"q":"two"}' },
+    ])
   })
 
   test('calls several tools at once', async () => {
@@ -279,13 +369,19 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   })
 
   test('takes earlier turns', async () => {
-    const input = [user('My name is Alice.'), { type: 'message', role: 'assistant', content: 'Hello Alice!' }, user('scenario:text What is my name?')]
+    const input = [
+      user('My name is Alice.'),
+      { type: 'message', role: 'assistant', content: 'Hello Alice!' },
+      user('scenario:text What is my name?'),
+    ]
     expect((await ask({ input })).status).toBe('completed')
   })
 
   test('takes earlier turns as the client got them', async () => {
     const first = await ask({ input: 'scenario:text' })
-    expect((await ask({ input: [user('scenario:text'), ...first.output, user('Again.')] })).status).toBe('completed')
+    expect(
+      (await ask({ input: [user('scenario:text'), ...first.output, user('Again.')] })).status,
+    ).toBe('completed')
   })
 
   test('repeats every field of the request', async () => {
@@ -306,13 +402,24 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   })
 
   test('repeats a format with null and defaults where it is incomplete', async () => {
-    const response = await ask({ input: 'scenario:json', text: { format: { type: 'json_schema', name: 'f', schema } } })
-    expect(response.text.format).toEqual({ type: 'json_schema', name: 'f', description: null, schema, strict: false })
+    const response = await ask({
+      input: 'scenario:json',
+      text: { format: { type: 'json_schema', name: 'f', schema } },
+    })
+    expect(response.text.format).toEqual({
+      type: 'json_schema',
+      name: 'f',
+      description: null,
+      schema,
+      strict: false,
+    })
     expect(JSON.parse(wordsOf(response))).toEqual({ a: 'b' })
   })
 
   test('repeats a wish to reason with null for what it leaves out', async () => {
-    expect((await ask({ input: 'scenario:text', reasoning: { effort: 'low' } })).reasoning).toEqual({ effort: 'low', summary: null })
+    expect((await ask({ input: 'scenario:text', reasoning: { effort: 'low' } })).reasoning).toEqual(
+      { effort: 'low', summary: null },
+    )
   })
 
   test('ends as incomplete at the limit of tokens', async () => {
@@ -326,20 +433,27 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
 
   test('ends a stream that failed with response.failed and an error with code and message', async () => {
     const last = (await stream({ input: 'scenario:cut' })).findLast(event => event !== '[DONE]')
-    if (served === 'responses') return expect(last).toMatchObject({ type: 'error', error: { message: expect.any(String) } })
+    if (served === 'responses')
+      return expect(last).toMatchObject({ type: 'error', error: { message: expect.any(String) } })
     expect(last).toMatchObject({ type: 'response.failed' })
     const failed = resource.parse((last as { response: unknown }).response)
-    expect(failed).toMatchObject({ status: 'failed', error: { code: expect.any(String), message: expect.any(String) } })
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: expect.any(String), message: expect.any(String) },
+    })
   })
 
-  test.each([{ input: 3 }, { input: [{ type: 'message', role: 'unknown', content: 'x' }] }, { input: 'x', tools: 'none' }])(
-    'refuses %o with an error object',
-    async body => {
-      const response = await post(body)
-      expect(response.status).toBe(400)
-      expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message: expect.any(String) } })
-    },
-  )
+  test.each([
+    { input: 3 },
+    { input: [{ type: 'message', role: 'unknown', content: 'x' }] },
+    { input: 'x', tools: 'none' },
+  ])('refuses %o with an error object', async body => {
+    const response = await post(body)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.any(String) },
+    })
+  })
 })
 
 describe('/v1/responses with any upstream', () => {
@@ -350,6 +464,8 @@ describe('/v1/responses with any upstream', () => {
       body: JSON.stringify({ input: [user('Compact this.')] }),
     })
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message: expect.stringContaining('model') } })
+    expect(await response.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringContaining('model') },
+    })
   })
 })

@@ -125,187 +125,240 @@ const invalid: [param: string, body: object][] = [
 ]
 
 // Between equal protocols the bytes pass unchanged, and the upstream validates them.
-describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses with an upstream of %s', served => {
-  const postTo = ({ base }: GatewayToAll, body: object) =>
-    fetch(`${base}/v1/responses`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: modelBehind(served), ...body }),
-    })
-  const responseOf = async (received: Promise<Response>): Promise<WireResponse> => {
-    const response = await received
-    const body = (await response.json()) as WireResponse
-    expect(response.status, JSON.stringify(body)).toBe(200)
-    return body
-  }
-  const stream = async (body: object): Promise<Event[]> => {
-    const response = await postTo(gateway, { stream: true, ...body })
-    return framesOf(await response.text()).flatMap(({ wire }) => (wire === '[DONE]' ? [] : [wire as Event]))
-  }
-  const requests = () => gateway.upstreams.get(served)?.requests ?? []
-  const textOf = ({ output }: WireResponse) => output.flatMap(({ type, content = [] }) => (type === 'message' ? content.map(({ text }) => text) : [])).join('')
+describe.each(protocolNames.filter(name => name !== 'responses'))(
+  '/v1/responses with an upstream of %s',
+  served => {
+    const postTo = ({ base }: GatewayToAll, body: object) =>
+      fetch(`${base}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: modelBehind(served), ...body }),
+      })
+    const responseOf = async (received: Promise<Response>): Promise<WireResponse> => {
+      const response = await received
+      const body = (await response.json()) as WireResponse
+      expect(response.status, JSON.stringify(body)).toBe(200)
+      return body
+    }
+    const stream = async (body: object): Promise<Event[]> => {
+      const response = await postTo(gateway, { stream: true, ...body })
+      return framesOf(await response.text()).flatMap(({ wire }) =>
+        wire === '[DONE]' ? [] : [wire as Event],
+      )
+    }
+    const requests = () => gateway.upstreams.get(served)?.requests ?? []
+    const textOf = ({ output }: WireResponse) =>
+      output
+        .flatMap(({ type, content = [] }) =>
+          type === 'message' ? content.map(({ text }) => text) : [],
+        )
+        .join('')
 
-  test.each(sampled(invalid))('refuses a fault at %s before it calls the upstream: %j', async (param, body) => {
-    const before = requests().length
-    const response = await postTo(gateway, body)
-    expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({
-      error: {
-        type: 'invalid_request_error',
-        param,
-        message: expect.any(String),
+    test.each(sampled(invalid))(
+      'refuses a fault at %s before it calls the upstream: %j',
+      async (param, body) => {
+        const before = requests().length
+        const response = await postTo(gateway, body)
+        expect(response.status).toBe(400)
+        expect(await response.json()).toMatchObject({
+          error: {
+            type: 'invalid_request_error',
+            param,
+            message: expect.any(String),
+          },
+        })
+        expect(requests()).toHaveLength(before)
       },
-    })
-    expect(requests()).toHaveLength(before)
-  })
-
-  test.each<[string, unknown]>([
-    ['a string', 'scenario:text'],
-    ['messages without type', [{ role: 'user', content: 'scenario:text' }]],
-    ['parts', [user([{ type: 'input_text', text: 'scenario:text' }])]],
-    [
-      'an assistant message with output_text',
-      [
-        user('scenario:text'),
-        {
-          type: 'message',
-          role: 'assistant',
-          content: [{ type: 'output_text', text: 'Hi' }],
-        },
-        user('Again.'),
-      ],
-    ],
-  ])('returns a response when input is %s', async (_, input) => {
-    const response = await responseOf(postTo(gateway, { input }))
-    expect(response.id).toMatch(/^resp_/)
-    expect(textOf(response)).toBe('Hello, wörld 🎉')
-    expect(response.output.find(({ type }) => type === 'message')?.id).toMatch(/^msg_/)
-  })
-
-  test('sends instructions and developer messages in their order', async () => {
-    const before = requests().length
-    await responseOf(
-      postTo(gateway, {
-        instructions: 'Base policy.',
-        input: [{ type: 'message', role: 'developer', content: 'Extra hint.' }, user('scenario:text')],
-      }),
     )
-    const sent = requests()[before] as { system?: unknown }
-    // Instructions that have a field of their own may be after the conversation.
-    expect(JSON.stringify([sent.system, sent])).toMatch(/Base policy\..*Extra hint\..*scenario:text/)
-  })
 
-  test.each(['auto', 'required', 'none', { type: 'function', name: 'lookup' }])('returns a response when tool_choice is %j', async tool_choice => {
-    expect((await responseOf(postTo(gateway, ask('text', { tools: [lookup], tool_choice })))).status).toBe('completed')
-  })
+    test.each<[string, unknown]>([
+      ['a string', 'scenario:text'],
+      ['messages without type', [{ role: 'user', content: 'scenario:text' }]],
+      ['parts', [user([{ type: 'input_text', text: 'scenario:text' }])]],
+      [
+        'an assistant message with output_text',
+        [
+          user('scenario:text'),
+          {
+            type: 'message',
+            role: 'assistant',
+            content: [{ type: 'output_text', text: 'Hi' }],
+          },
+          user('Again.'),
+        ],
+      ],
+    ])('returns a response when input is %s', async (_, input) => {
+      const response = await responseOf(postTo(gateway, { input }))
+      expect(response.id).toMatch(/^resp_/)
+      expect(textOf(response)).toBe('Hello, wörld 🎉')
+      expect(response.output.find(({ type }) => type === 'message')?.id).toMatch(/^msg_/)
+    })
 
-  test.each<[string, object]>([
-    ['reasoning', { reasoning: { effort: 'high', summary: 'auto' } }],
-    ['include', { include: ['reasoning.encrypted_content'] }],
-    ['store: false', { store: false }],
-    ['parallel_tool_calls: false', { tools: [lookup], parallel_tool_calls: false }],
-    ['truncation', { truncation: 'auto' }],
-    ['log probabilities', { include: ['message.output_text.logprobs'], top_logprobs: 2 }],
-    ['a limit of tool calls', { max_tool_calls: 3 }],
-    ['a tool of the provider beside a function', { tools: [{ type: 'web_search' }, lookup] }],
-    ['an unknown field', { not_yet: 1 }],
-    ['null for what is optional', { temperature: null, tools: null, tool_choice: null, text: null, reasoning: null, instructions: null, store: null }],
-  ])('returns a response to a request with %s', async (_, more) => {
-    expect(textOf(await responseOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
-  })
+    test('sends instructions and developer messages in their order', async () => {
+      const before = requests().length
+      await responseOf(
+        postTo(gateway, {
+          instructions: 'Base policy.',
+          input: [
+            { type: 'message', role: 'developer', content: 'Extra hint.' },
+            user('scenario:text'),
+          ],
+        }),
+      )
+      const sent = requests()[before] as { system?: unknown }
+      // Instructions that have a field of their own may be after the conversation.
+      expect(JSON.stringify([sent.system, sent])).toMatch(
+        /Base policy\..*Extra hint\..*scenario:text/,
+      )
+    })
 
-  test.each<[string, object]>([
-    ['text', { type: 'text' }],
-    ['json_object', { type: 'json_object' }],
-    ['json_schema', { type: 'json_schema', name: 'f', schema, strict: true }],
-  ])('returns a response to a request for %s', async (_, format) => {
-    expect(
-      JSON.parse(
-        textOf(
-          await responseOf(
-            postTo(
-              gateway,
-              ask('json', {
-                input: 'scenario:json as JSON',
-                text: { format },
-              }),
+    test.each(['auto', 'required', 'none', { type: 'function', name: 'lookup' }])(
+      'returns a response when tool_choice is %j',
+      async tool_choice => {
+        expect(
+          (await responseOf(postTo(gateway, ask('text', { tools: [lookup], tool_choice })))).status,
+        ).toBe('completed')
+      },
+    )
+
+    test.each<[string, object]>([
+      ['reasoning', { reasoning: { effort: 'high', summary: 'auto' } }],
+      ['include', { include: ['reasoning.encrypted_content'] }],
+      ['store: false', { store: false }],
+      ['parallel_tool_calls: false', { tools: [lookup], parallel_tool_calls: false }],
+      ['truncation', { truncation: 'auto' }],
+      ['log probabilities', { include: ['message.output_text.logprobs'], top_logprobs: 2 }],
+      ['a limit of tool calls', { max_tool_calls: 3 }],
+      ['a tool of the provider beside a function', { tools: [{ type: 'web_search' }, lookup] }],
+      ['an unknown field', { not_yet: 1 }],
+      [
+        'null for what is optional',
+        {
+          temperature: null,
+          tools: null,
+          tool_choice: null,
+          text: null,
+          reasoning: null,
+          instructions: null,
+          store: null,
+        },
+      ],
+    ])('returns a response to a request with %s', async (_, more) => {
+      expect(textOf(await responseOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
+    })
+
+    test.each<[string, object]>([
+      ['text', { type: 'text' }],
+      ['json_object', { type: 'json_object' }],
+      ['json_schema', { type: 'json_schema', name: 'f', schema, strict: true }],
+    ])('returns a response to a request for %s', async (_, format) => {
+      expect(
+        JSON.parse(
+          textOf(
+            await responseOf(
+              postTo(
+                gateway,
+                ask('json', {
+                  input: 'scenario:json as JSON',
+                  text: { format },
+                }),
+              ),
             ),
           ),
         ),
-      ),
-    ).toEqual({ a: 'b' })
-  })
-
-  test('sends results of parallel calls', async () => {
-    const first = await responseOf(postTo(gateway, ask('parallel', { tools: [lookup] })))
-    const calls = first.output.filter(({ type }) => type === 'function_call')
-    expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2)
-    const results = calls.map(({ call_id }, nth) => ({
-      type: 'function_call_output',
-      call_id,
-      output: `RESULT-${nth}`,
-    }))
-    const response = await responseOf(
-      postTo(gateway, {
-        input: [user('scenario:parallel'), ...first.output, ...results],
-        tools: [lookup],
-      }),
-    )
-    expect(textOf(response)).toBe('Found RESULT-0 and RESULT-1')
-  })
-
-  test.each(['text', 'tool', 'parallel', 'long'])('streams consistent ids and numbers for scenario %s', async name => {
-    const events = await stream(ask(name, { tools: [lookup] }))
-    expect(events.map(event => event.sequence_number)).toEqual(events.map((_, nth) => nth))
-    const last = events.at(-1)?.response
-    expect(new Set(events.flatMap(({ response }) => response?.id ?? []))).toEqual(new Set([last?.id]))
-    const added = events.flatMap(({ type, item }) => (type === 'response.output_item.added' && item ? [item.id] : []))
-    const done = events.flatMap(({ type, item }) => (type === 'response.output_item.done' && item ? [item.id] : []))
-    expect([...done].sort()).toEqual([...added].sort())
-    expect(last?.output.map(({ id }) => id)).toEqual(added)
-    for (const { item_id } of events) if (item_id !== undefined) expect(added).toContain(item_id)
-    const text = events.flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? (delta ?? []) : [])).join('')
-    expect(last && textOf(last)).toBe(text)
-  })
-
-  test('counts the same tokens in a stream and in a complete response', async () => {
-    const { usage } = await responseOf(postTo(gateway, ask('text')))
-    expect(usage).toMatchObject({
-      input_tokens: 20,
-      input_tokens_details: { cached_tokens: 12 },
-      output_tokens: 9,
-      total_tokens: 29,
+      ).toEqual({ a: 'b' })
     })
-    expect((await stream(ask('text'))).at(-1)?.response?.usage).toEqual(usage)
-  })
 
-  test('continues after previous_response_id when the gateway stores responses', async () => {
-    const first = await responseOf(postTo(keeping, ask('tool', { tools: [lookup] })))
-    const { call_id } = first.output.find(({ type }) => type === 'function_call') ?? {}
-    const input = [{ type: 'function_call_output', call_id, output: 'RESULT-one' }]
-    const second = await responseOf(
-      postTo(keeping, {
-        input,
-        previous_response_id: first.id,
-        tools: [lookup],
-      }),
-    )
-    expect(second).toMatchObject({ previous_response_id: first.id })
-    expect(second.output.filter(({ type }) => type === 'function_call')).toMatchObject([{ arguments: '{"q":"two"}' }])
-  })
+    test('sends results of parallel calls', async () => {
+      const first = await responseOf(postTo(gateway, ask('parallel', { tools: [lookup] })))
+      const calls = first.output.filter(({ type }) => type === 'function_call')
+      expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2)
+      const results = calls.map(({ call_id }, nth) => ({
+        type: 'function_call_output',
+        call_id,
+        output: `RESULT-${nth}`,
+      }))
+      const response = await responseOf(
+        postTo(gateway, {
+          input: [user('scenario:parallel'), ...first.output, ...results],
+          tools: [lookup],
+        }),
+      )
+      expect(textOf(response)).toBe('Found RESULT-0 and RESULT-1')
+    })
 
-  test.each<[string, () => Promise<string>]>([
-    ['is unknown', () => Promise.resolve('resp_unknown')],
-    ['was not stored', async () => (await responseOf(postTo(keeping, ask('text', { store: false })))).id],
-  ])('refuses a previous_response_id that %s', async (_, idOf) => {
-    const response = await postTo(keeping, ask('text', { previous_response_id: await idOf() }))
-    expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({
-      error: {
-        type: 'invalid_request_error',
-        code: 'previous_response_not_found',
-        param: 'previous_response_id',
+    test.each(['text', 'tool', 'parallel', 'long'])(
+      'streams consistent ids and numbers for scenario %s',
+      async name => {
+        const events = await stream(ask(name, { tools: [lookup] }))
+        expect(events.map(event => event.sequence_number)).toEqual(events.map((_, nth) => nth))
+        const last = events.at(-1)?.response
+        expect(new Set(events.flatMap(({ response }) => response?.id ?? []))).toEqual(
+          new Set([last?.id]),
+        )
+        const added = events.flatMap(({ type, item }) =>
+          type === 'response.output_item.added' && item ? [item.id] : [],
+        )
+        const done = events.flatMap(({ type, item }) =>
+          type === 'response.output_item.done' && item ? [item.id] : [],
+        )
+        expect([...done].sort()).toEqual([...added].sort())
+        expect(last?.output.map(({ id }) => id)).toEqual(added)
+        for (const { item_id } of events)
+          if (item_id !== undefined) expect(added).toContain(item_id)
+        const text = events
+          .flatMap(({ type, delta }) =>
+            type === 'response.output_text.delta' ? (delta ?? []) : [],
+          )
+          .join('')
+        expect(last && textOf(last)).toBe(text)
       },
+    )
+
+    test('counts the same tokens in a stream and in a complete response', async () => {
+      const { usage } = await responseOf(postTo(gateway, ask('text')))
+      expect(usage).toMatchObject({
+        input_tokens: 20,
+        input_tokens_details: { cached_tokens: 12 },
+        output_tokens: 9,
+        total_tokens: 29,
+      })
+      expect((await stream(ask('text'))).at(-1)?.response?.usage).toEqual(usage)
     })
-  })
-})
+
+    test('continues after previous_response_id when the gateway stores responses', async () => {
+      const first = await responseOf(postTo(keeping, ask('tool', { tools: [lookup] })))
+      const { call_id } = first.output.find(({ type }) => type === 'function_call') ?? {}
+      const input = [{ type: 'function_call_output', call_id, output: 'RESULT-one' }]
+      const second = await responseOf(
+        postTo(keeping, {
+          input,
+          previous_response_id: first.id,
+          tools: [lookup],
+        }),
+      )
+      expect(second).toMatchObject({ previous_response_id: first.id })
+      expect(second.output.filter(({ type }) => type === 'function_call')).toMatchObject([
+        { arguments: '{"q":"two"}' },
+      ])
+    })
+
+    test.each<[string, () => Promise<string>]>([
+      ['is unknown', () => Promise.resolve('resp_unknown')],
+      [
+        'was not stored',
+        async () => (await responseOf(postTo(keeping, ask('text', { store: false })))).id,
+      ],
+    ])('refuses a previous_response_id that %s', async (_, idOf) => {
+      const response = await postTo(keeping, ask('text', { previous_response_id: await idOf() }))
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        error: {
+          type: 'invalid_request_error',
+          code: 'previous_response_not_found',
+          param: 'previous_response_id',
+        },
+      })
+    })
+  },
+)

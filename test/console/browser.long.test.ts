@@ -13,7 +13,12 @@ import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 const key = 'client-secret-a'
 const adminKey = 'admin-secret-0123456789'
 const hostile = '<img src=x onerror="document.title=1">'
-const request = { model: 'demo', messages: [{ role: 'user', content: hostile }], logit_bias: { '1': 2 }, temperature: 1.5 }
+const request = {
+  model: 'demo',
+  messages: [{ role: 'user', content: hostile }],
+  logit_bias: { '1': 2 },
+  temperature: 1.5,
+}
 
 describe.skipIf(!browserInstalled)(browserTitle, () => {
   let browser: Browser
@@ -22,10 +27,21 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
   })
   afterAll(() => browser.close())
 
-  type Opening = BrowserContextOptions & { keyed?: boolean; tab?: string; isDemo?: boolean; config?: Partial<GatewayConfig> }
+  type Opening = BrowserContextOptions & {
+    keyed?: boolean
+    tab?: string
+    isDemo?: boolean
+    config?: Partial<GatewayConfig>
+  }
 
   /** The console of a gateway with or without keys. Whatever it asks of others, or complains about, fails the test. */
-  async function open({ keyed = false, tab = '', isDemo = false, config, ...options }: Opening = {}) {
+  async function open({
+    keyed = false,
+    tab = '',
+    isDemo = false,
+    config,
+    ...options
+  }: Opening = {}) {
     const page_ = createConsole({ gateway: () => handler, isDemo, ...(keyed && { adminKey }) })
     const settings: GatewayConfig = {
       ...(keyed && { keys: [{ name: 'alice', key }] }),
@@ -35,12 +51,18 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     }
     const handler: ConnectGateway = gateway(settings, { ...page_.hooks, logger: false })
     after(() => handler.close(200))
-    const url = await listen((request, response) => void (page_.handle(request, response) || handler(request, response)))
+    const url = await listen(
+      (request, response) => void (page_.handle(request, response) || handler(request, response)),
+    )
     return visit(url, tab, options)
   }
 
   /** The console of `wireglot serve` with records, as the operator. Two channels serve `sonnet`: the first one cannot be reached. */
-  async function openServed({ tab = '', used = true, ...options }: BrowserContextOptions & { tab?: string; used?: boolean } = {}) {
+  async function openServed({
+    tab = '',
+    used = true,
+    ...options
+  }: BrowserContextOptions & { tab?: string; used?: boolean } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
     const config = join(folder, 'config.json')
     const settings: GatewayConfig = {
@@ -49,17 +71,28 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         { name: 'away', protocols: ['messages'], baseUrl: 'http://127.0.0.1:9' },
         { name: 'demo', embedded: 'demo', protocols: ['messages'] },
       ],
-      models: [{ id: 'sonnet', channels: [{ name: 'away' }, { name: 'demo', model: 'claude-sonnet', priority: 1 }] }],
+      models: [
+        {
+          id: 'sonnet',
+          channels: [{ name: 'away' }, { name: 'demo', model: 'claude-sonnet', priority: 1 }],
+        },
+      ],
       records: { file: join(folder, 'records.db') },
       prices: { 'claude-*': { input: 3, output: 15 } },
       defaults: { retries: 0 },
     }
     await writeFile(config, JSON.stringify(settings))
-    const { url, close } = await serve({ host: '127.0.0.1', port: 0, config }, { out() {}, err() {}, environment: {} })
+    const { url, close } = await serve(
+      { host: '127.0.0.1', port: 0, config },
+      { out() {}, err() {}, environment: {} },
+    )
     after(close)
     const asOperator = { authorization: `Bearer ${adminKey}` }
     if (used)
-      for (const model of ['sonnet', 'sonnet', hostile]) await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model }, asOperator))).text()
+      for (const model of ['sonnet', 'sonnet', hostile])
+        await (
+          await fetch(`${url}/v1/chat/completions`, post({ ...request, model }, asOperator))
+        ).text()
     const opened = await visit(url, tab, options)
     await opened.page.getByLabel('Admin key, or the key of a client').fill(adminKey)
     await opened.page.keyboard.press('Enter')
@@ -77,8 +110,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     })
     page.on('pageerror', error => complaints.push(error.message))
     page.on('request', request => {
-      if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) complaints.push(request.url())
-      if (request.url().includes(key) || request.url().includes(adminKey)) complaints.push('a key is in a URL')
+      if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:'))
+        complaints.push(request.url())
+      if (request.url().includes(key) || request.url().includes(adminKey))
+        complaints.push('a key is in a URL')
     })
     after(async () => {
       await context.close()
@@ -96,40 +131,57 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.getByRole('button', { name: 'Translate' }).click()
   }
 
-  const choose = (page: Page, target: string) => page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: target }).click()
+  const choose = (page: Page, target: string) =>
+    page
+      .getByRole('group', { name: 'Translated into' })
+      .getByRole('button', { name: target })
+      .click()
 
   describe('the playground', () => {
     test('sends the example of a demo at once, and shows what the upstream got and the streamed response', async () => {
       const { page } = await open({ isDemo: true })
       await page.getByText('tokens out').waitFor()
       expect(await page.locator('.response-text').textContent()).toContain('Why is the sky blue?')
-      expect(await page.getByRole('region', { name: 'Request to demo' }).textContent()).toContain('"Why is the sky blue?"')
+      expect(await page.getByRole('region', { name: 'Request to demo' }).textContent()).toContain(
+        '"Why is the sky blue?"',
+      )
       expect(await page.locator('.frame').count()).toBeGreaterThan(3)
       expect(await page.title()).toBe('Playground · wireglot console')
     })
 
-    test.each(['responses', 'messages', 'generate-content'])('sends %s, streamed and whole, with its text above', async protocol => {
-      const { page } = await open()
-      await page.getByLabel('Model').fill('other')
-      await page.getByLabel('Protocol').selectOption(protocol)
-      for (const isStreamed of [true, false]) {
-        await page.getByRole('checkbox', { name: 'stream' }).setChecked(isStreamed)
-        await page.getByRole('button', { name: 'Send' }).click()
-        await page.getByText('tokens out').waitFor()
-        expect(await page.locator('.response-text').textContent()).toContain('Why is the sky blue?')
-        expect((await page.locator('.frame').count()) > 1).toBe(isStreamed)
-        await page.getByText('tokens out').evaluate(chip => chip.remove())
-      }
-    })
+    test.each(['responses', 'messages', 'generate-content'])(
+      'sends %s, streamed and whole, with its text above',
+      async protocol => {
+        const { page } = await open()
+        await page.getByLabel('Model').fill('other')
+        await page.getByLabel('Protocol').selectOption(protocol)
+        for (const isStreamed of [true, false]) {
+          await page.getByRole('checkbox', { name: 'stream' }).setChecked(isStreamed)
+          await page.getByRole('button', { name: 'Send' }).click()
+          await page.getByText('tokens out').waitFor()
+          expect(await page.locator('.response-text').textContent()).toContain(
+            'Why is the sky blue?',
+          )
+          expect((await page.locator('.frame').count()) > 1).toBe(isStreamed)
+          await page.getByText('tokens out').evaluate(chip => chip.remove())
+        }
+      },
+    )
 
     test('shows the notes of the request, linked with the lines that they are about', async () => {
-      const { page } = await open({ config: { channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] } })
+      const { page } = await open({
+        config: { channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] },
+      })
       await page.getByRole('textbox', { name: 'Request' }).fill(JSON.stringify(request))
       await page.keyboard.press('Control+Enter')
       const note = notes(page).filter({ hasText: '/logit_bias' })
       await note.waitFor()
       await note.hover()
-      expect((await page.getByRole('region', { name: 'Your request' }).locator('.lit').allTextContents()).join('')).toContain('"logit_bias"')
+      expect(
+        (
+          await page.getByRole('region', { name: 'Your request' }).locator('.lit').allTextContents()
+        ).join(''),
+      ).toContain('"logit_bias"')
       await page
         .getByRole('button', { name: /^Note \d+: dropped \/logit_bias/ })
         .first()
@@ -142,10 +194,16 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('textbox', { name: 'Request' }).fill('{"model":')
       await page.getByRole('button', { name: 'Send' }).click()
       expect(await page.getByRole('alert').textContent()).toContain('not JSON')
-      await page.getByRole('textbox', { name: 'Request' }).fill(JSON.stringify({ model: hostile, messages: request.messages }))
+      await page
+        .getByRole('textbox', { name: 'Request' })
+        .fill(JSON.stringify({ model: hostile, messages: request.messages }))
       await page.getByRole('button', { name: 'Send' }).click()
       await page.locator('.chip', { hasText: '404' }).waitFor()
-      await page.getByRole('region', { name: 'Response' }).last().filter({ hasText: 'onerror' }).waitFor()
+      await page
+        .getByRole('region', { name: 'Response' })
+        .last()
+        .filter({ hasText: 'onerror' })
+        .waitFor()
       expect(await page.title()).toBe('Playground · wireglot console')
     })
   })
@@ -157,12 +215,18 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByText('chat-completions request: it has logit_bias').waitFor()
       for (const target of ['responses', 'messages', 'generate-content']) {
         await choose(page, target)
-        expect(await notes(page).filter({ hasText: '/logit_bias' }).textContent()).toMatch(/^\d+ dropped .+ \/logit_bias/)
-        expect(await page.getByRole('region', { name: `${target}, translated` }).textContent()).toContain('onerror')
+        expect(await notes(page).filter({ hasText: '/logit_bias' }).textContent()).toMatch(
+          /^\d+ dropped .+ \/logit_bias/,
+        )
+        expect(
+          await page.getByRole('region', { name: `${target}, translated` }).textContent(),
+        ).toContain('onerror')
         expect(await page.locator('.code').count()).toBe(2)
       }
       const read = page.getByRole('region', { name: 'Parsed source' })
-      expect((await read.locator('.line.dropped').allTextContents()).join('')).toContain('"logit_bias"')
+      expect((await read.locator('.line.dropped').allTextContents()).join('')).toContain(
+        '"logit_bias"',
+      )
       await choose(page, 'messages')
       expect(await page.locator('.lit').count()).toBe(0)
       await notes(page).filter({ hasText: '/logit_bias' }).hover()
@@ -170,7 +234,14 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('heading', { name: 'Source', exact: true }).hover()
       expect(await page.locator('.lit').count()).toBe(0)
       await notes(page).filter({ hasText: '/max_tokens' }).focus()
-      expect((await page.getByRole('region', { name: 'messages, translated' }).locator('.lit').allTextContents()).join('')).toContain('"max_tokens"')
+      expect(
+        (
+          await page
+            .getByRole('region', { name: 'messages, translated' })
+            .locator('.lit')
+            .allTextContents()
+        ).join(''),
+      ).toContain('"max_tokens"')
       await read
         .getByRole('button', { name: /dropped \/logit_bias/ })
         .first()
@@ -183,9 +254,14 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const { page } = await open({ tab: '#translate' })
       await translate(page, streams.messages.join(''))
       await page.getByText('messages stream: ').waitFor()
-      expect(await page.getByRole('region', { name: 'Parsed source' }).locator('.frame').count()).toBe(streams.messages.length)
+      expect(
+        await page.getByRole('region', { name: 'Parsed source' }).locator('.frame').count(),
+      ).toBe(streams.messages.length)
       await choose(page, 'responses')
-      const first = page.getByRole('region', { name: 'responses, translated' }).locator('.frame').first()
+      const first = page
+        .getByRole('region', { name: 'responses, translated' })
+        .locator('.frame')
+        .first()
       expect(await first.locator('summary').textContent()).toBe('response.created')
       expect(await first.locator('.line').nth(1).textContent()).toBe('"type": "response.created",')
       await choose(page, 'chat-completions')
@@ -196,12 +272,18 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
 
     test('shows a response, and an example when it is opened', async () => {
       const { page } = await open({ tab: '#translate' })
-      await page.getByRole('group', { name: 'Translated into' }).getByRole('button').nth(2).waitFor()
+      await page
+        .getByRole('group', { name: 'Translated into' })
+        .getByRole('button')
+        .nth(2)
+        .waitFor()
       expect(await source(page).inputValue()).toContain('"model"')
       await translate(page, JSON.stringify(responses['generate-content']))
       await page.getByText('generate-content response: ').waitFor()
       await choose(page, 'messages')
-      expect(await page.getByRole('region', { name: 'messages, translated' }).textContent()).toContain('"text": "Hello"')
+      expect(
+        await page.getByRole('region', { name: 'messages, translated' }).textContent(),
+      ).toContain('"text": "Hello"')
       await page.getByLabel('Example').selectOption('chat-completions stream')
       await page.locator('.status-line', { hasText: 'chat-completions stream' }).waitFor()
     })
@@ -216,13 +298,24 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       ]
       const targets = [
         { protocol: 'one', body: {}, notes: [], differences },
-        { protocol: 'two', ...nothing, fault: { message: 'two at /list: cannot say this', path: '/list' } },
+        {
+          protocol: 'two',
+          ...nothing,
+          fault: { message: 'two at /list: cannot say this', path: '/list' },
+        },
         { protocol: 'three', body: { a: 1 }, ...nothing, noReturn: { message: 'no way' } },
       ]
-      await page.route('**/api/translate', route => route.fulfill({ json: { protocol: 'four', kind: 'request', reasons: [], choices: [], body, targets } }))
+      await page.route('**/api/translate', route =>
+        route.fulfill({
+          json: { protocol: 'four', kind: 'request', reasons: [], choices: [], body, targets },
+        }),
+      )
       await translate(page, '{}')
       await page.locator('.status-line', { hasText: 'four request' }).waitFor()
-      expect(await notes(page).allTextContents()).toEqual(['1 differs /odd/a"<b>" does not come back', '2 differs /list/12 comes back as 3'])
+      expect(await notes(page).allTextContents()).toEqual([
+        '1 differs /odd/a"<b>" does not come back',
+        '2 differs /list/12 comes back as 3',
+      ])
       await notes(page).nth(1).hover()
       expect(await page.locator('.lit').allTextContents()).toEqual(['22'])
       await choose(page, 'two')
@@ -234,19 +327,30 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     test('says what is no JSON, puts the caret where it breaks, and asks what is ambiguous', async () => {
       const { page } = await open({ tab: '#translate' })
       await translate(page, '{\n  "model": "m",,\n}')
-      expect(await page.getByRole('alert').textContent()).toBe('this is not JSON: line 2, column 16')
-      expect(await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).selectionStart)).toBe(17)
+      expect(await page.getByRole('alert').textContent()).toBe(
+        'this is not JSON: line 2, column 16',
+      )
+      expect(
+        await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).selectionStart),
+      ).toBe(17)
       const { logit_bias: _, ...plain } = request
       await translate(page, JSON.stringify(plain))
       await page.getByRole('button', { name: 'messages request' }).click()
       await page.locator('.status-line', { hasText: 'messages request' }).waitFor()
-      await page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: 'chat-completions' }).waitFor()
+      await page
+        .getByRole('group', { name: 'Translated into' })
+        .getByRole('button', { name: 'chat-completions' })
+        .waitFor()
     })
 
     test('makes a link that opens the same translation, without sending it', async () => {
       const { page, url } = await open({ tab: '#translate' })
       await page.evaluate(() => {
-        Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) } })
+        Object.defineProperty(navigator, 'clipboard', {
+          value: {
+            writeText: async (text: string) => void Object.assign(globalThis, { copied: text }),
+          },
+        })
       })
       await translate(page, JSON.stringify({ ...request, marker: 'żółw' }))
       await page.locator('.status-line', { hasText: 'chat-completions request' }).waitFor()
@@ -310,7 +414,9 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         expect.stringMatching(/^away.*502 upstream_network.*could not be reached/),
         expect.stringMatching(/^demo.*done/),
       ])
-      expect(await page.getByRole('region', { name: 'Notes' }).textContent()).toMatch(/dropped.*\/logit_bias/)
+      expect(await page.getByRole('region', { name: 'Notes' }).textContent()).toMatch(
+        /dropped.*\/logit_bias/,
+      )
       expect(await page.content()).not.toContain('logit_bias&quot;:')
       await page.getByRole('button', { name: 'Close' }).press('Enter')
       expect(await page.getByRole('heading', { name: /^Request req_/ }).count()).toBe(0)
@@ -320,8 +426,16 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     test('requests appear while the page is open', async () => {
       const { page, url } = await openServed({ tab: '#requests', used: false })
       await page.getByText('There are no such requests.').waitFor()
-      await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${adminKey}` }))).text()
-      await page.getByRole('region', { name: 'Requests' }).locator('tbody tr', { hasText: 'sonnet' }).waitFor()
+      await (
+        await fetch(
+          `${url}/v1/chat/completions`,
+          post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${adminKey}` }),
+        )
+      ).text()
+      await page
+        .getByRole('region', { name: 'Requests' })
+        .locator('tbody tr', { hasText: 'sonnet' })
+        .waitFor()
     })
 
     test('a key is created, shown once, used, changed, rotated, disabled and deleted, by keyboard', async () => {
@@ -336,7 +450,8 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const secret = page.locator('.secret code')
       await secret.waitFor()
       const first = (await secret.textContent()) ?? ''
-      const used = async (one: string) => (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${one}` } })).status
+      const used = async (one: string) =>
+        (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${one}` } })).status
       expect(await used(first)).toBe(200)
       const row = page.getByRole('region', { name: 'Keys' }).locator('tbody tr')
       expect(await row.textContent()).toContain('7 requests per minute')
@@ -359,33 +474,64 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
 
     test('a client with a key of its own sees its own requests and models, and nothing of others', async () => {
       const { page, url } = await openServed()
-      const { secret } = (await (await fetch(`${url}/admin/keys`, post({ name: 'dave' }, { authorization: `Bearer ${adminKey}` }))).json()) as {
+      const { secret } = (await (
+        await fetch(
+          `${url}/admin/keys`,
+          post({ name: 'dave' }, { authorization: `Bearer ${adminKey}` }),
+        )
+      ).json()) as {
         secret: string
       }
-      await (await fetch(`${url}/v1/chat/completions`, post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${secret}` }))).text()
+      await (
+        await fetch(
+          `${url}/v1/chat/completions`,
+          post({ ...request, model: 'sonnet' }, { authorization: `Bearer ${secret}` }),
+        )
+      ).text()
       await page.getByRole('button', { name: 'Forget key' }).click()
       await page.getByLabel('Admin key, or the key of a client').fill(secret)
       await page.keyboard.press('Enter')
       await page.locator('.who', { hasText: 'dave' }).waitFor()
-      expect(await page.locator('nav a').allTextContents()).toEqual(['Playground', 'Translate', 'Overview', 'Requests', 'Models', 'Clients'])
+      expect(await page.locator('nav a').allTextContents()).toEqual([
+        'Playground',
+        'Translate',
+        'Overview',
+        'Requests',
+        'Models',
+        'Clients',
+      ])
       await page.getByRole('link', { name: 'Requests' }).click()
       const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
       await rows.first().waitFor()
       expect(await rows.count()).toBe(1)
       await page.getByRole('link', { name: 'Models' }).click()
-      await page.getByRole('region', { name: 'Models' }).locator('tbody tr', { hasText: 'sonnet' }).waitFor()
+      await page
+        .getByRole('region', { name: 'Models' })
+        .locator('tbody tr', { hasText: 'sonnet' })
+        .waitFor()
       expect(await page.content()).not.toMatch(/away|claude-sonnet/)
     })
 
     test('models and channels show the circuit breaker and its last error, and a channel is verified', async () => {
       const { page } = await openServed({ tab: '#models' })
-      const away = page.getByRole('region', { name: 'Channels' }).locator('tbody tr', { hasText: 'away' })
+      const away = page
+        .getByRole('region', { name: 'Channels' })
+        .locator('tbody tr', { hasText: 'away' })
       await away.filter({ hasText: 'could not be reached' }).waitFor()
-      expect(await page.getByRole('region', { name: 'Models' }).locator('tbody tr').last().textContent()).toContain('3 in, 15 out')
+      expect(
+        await page.getByRole('region', { name: 'Models' }).locator('tbody tr').last().textContent(),
+      ).toContain('3 in, 15 out')
       await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).press('Enter')
-      await page.getByRole('region', { name: 'Check of demo' }).locator('tbody tr', { hasText: 'tool call' }).first().waitFor()
+      await page
+        .getByRole('region', { name: 'Check of demo' })
+        .locator('tbody tr', { hasText: 'tool call' })
+        .first()
+        .waitFor()
       await page.getByRole('button', { name: 'Verify sonnet of away' }).press('Enter')
-      const failed = page.getByRole('region', { name: 'Check of away' }).locator('tbody tr', { hasText: 'failed' }).first()
+      const failed = page
+        .getByRole('region', { name: 'Check of away' })
+        .locator('tbody tr', { hasText: 'failed' })
+        .first()
       await failed.waitFor()
       expect(await failed.locator('.wrap').first().textContent()).not.toBe('')
     })
@@ -401,7 +547,9 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await field.fill(key)
     await page.keyboard.press('Enter')
     await page.locator('.who', { hasText: 'alice' }).waitFor()
-    expect(await page.evaluate(() => [localStorage.length, document.cookie, location.href])).toEqual([0, '', `${url}/console`])
+    expect(
+      await page.evaluate(() => [localStorage.length, document.cookie, location.href]),
+    ).toEqual([0, '', `${url}/console`])
     expect(await page.content()).not.toContain(key)
     await page.reload()
     await page.locator('.who', { hasText: 'alice' }).waitFor()
@@ -427,10 +575,16 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.keyboard.press('Control+Enter')
     await page.getByText('chat-completions request: it has logit_bias').waitFor()
     const seen: string[] = []
-    for (let presses = 0; presses < 20 && !seen.some(text => /^\d+ dropped/.test(text)); presses++) {
+    for (
+      let presses = 0;
+      presses < 20 && !seen.some(text => /^\d+ dropped/.test(text));
+      presses++
+    ) {
       await page.keyboard.press('Tab')
       seen.push(await focused(page))
-      const ring = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)
+      const ring = await page.evaluate(
+        () => getComputedStyle(document.activeElement ?? document.body).outlineStyle,
+      )
       expect(ring, `the focus on ${seen.at(-1)} can be seen`).toBe('solid')
     }
     expect(seen.at(-1)).toMatch(/^\d+ dropped/)
@@ -447,28 +601,41 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
   })
 
   describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {
-    test.each([1200, 390])('%i pixels wide: everything is legible, and nothing is cut off', async width => {
-      const { page } = await openServed({ colorScheme, viewport: { width, height: 900 } })
-      await page.getByRole('button', { name: 'Send' }).click()
-      await page.getByText('tokens out').waitFor()
-      for (const tab of tabs) {
-        await page.goto(`${page.url().split('#')[0]}#${tab}`)
-        if (tab === 'translate') {
-          await translate(page, JSON.stringify({ ...request, messages: [{ role: 'user', content: 'x'.repeat(400) }] }))
-          await notes(page).first().focus()
+    test.each([1200, 390])(
+      '%i pixels wide: everything is legible, and nothing is cut off',
+      async width => {
+        const { page } = await openServed({ colorScheme, viewport: { width, height: 900 } })
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByText('tokens out').waitFor()
+        for (const tab of tabs) {
+          await page.goto(`${page.url().split('#')[0]}#${tab}`)
+          if (tab === 'translate') {
+            await translate(
+              page,
+              JSON.stringify({
+                ...request,
+                messages: [{ role: 'user', content: 'x'.repeat(400) }],
+              }),
+            )
+            await notes(page).first().focus()
+          }
+          if (tab === 'requests') await page.locator('[data-id]').nth(1).click()
+          if (tab === 'models')
+            await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).click()
+          if (tab === 'models') await page.getByRole('region', { name: 'Check of demo' }).waitFor()
+          await page.waitForLoadState('networkidle')
+          const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+          const [red = 0] = (ground.match(/\d+/g) ?? []).map(Number)
+          expect(red > 128, ground).toBe(colorScheme === 'light')
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth),
+            tab,
+          ).toBeLessThanOrEqual(width)
+          expect(await page.evaluate(faint), tab).toEqual([])
+          expect(await page.evaluate(overlapping), tab).toEqual([])
         }
-        if (tab === 'requests') await page.locator('[data-id]').nth(1).click()
-        if (tab === 'models') await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).click()
-        if (tab === 'models') await page.getByRole('region', { name: 'Check of demo' }).waitFor()
-        await page.waitForLoadState('networkidle')
-        const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-        const [red = 0] = (ground.match(/\d+/g) ?? []).map(Number)
-        expect(red > 128, ground).toBe(colorScheme === 'light')
-        expect(await page.evaluate(() => document.documentElement.scrollWidth), tab).toBeLessThanOrEqual(width)
-        expect(await page.evaluate(faint), tab).toEqual([])
-        expect(await page.evaluate(overlapping), tab).toEqual([])
-      }
-    })
+      },
+    )
   })
 })
 
@@ -477,7 +644,11 @@ const tabs = ['playground', 'translate', 'overview', 'requests', 'keys', 'models
 /** Panels whose head or fields stick out. Runs in the browser. */
 function overlapping(): string[] {
   return [...document.querySelectorAll('.head, .fields, .actions, .chips, nav, select')]
-    .filter(element => element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 2)
+    .filter(
+      element =>
+        element.scrollWidth > element.clientWidth + 1 ||
+        element.scrollHeight > element.clientHeight + 2,
+    )
     .map(({ className, textContent }) => `${className}: ${textContent?.slice(0, 40)}`)
 }
 
@@ -486,14 +657,20 @@ const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
     const by = element?.getAttribute('aria-labelledby')
-    return element?.getAttribute('aria-label') ?? (by ? document.getElementById(by)?.textContent : element?.textContent) ?? ''
+    return (
+      element?.getAttribute('aria-label') ??
+      (by ? document.getElementById(by)?.textContent : element?.textContent) ??
+      ''
+    )
   })
 
 /** Texts with less contrast than 4.5 : 1. Runs in the browser. */
 function faint(): string[] {
   const rgb = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
   const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = rgb(color).map(part => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
+    const [red = 0, green = 0, blue = 0] = rgb(color).map(part =>
+      part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
   }
   const groundOf = (element: Element | null): string => {
@@ -508,7 +685,9 @@ function faint(): string[] {
       .map(({ textContent }) => textContent?.trim())
       .join('')
     if (text === '' || element.getClientRects().length === 0) continue
-    const [light = 0, dark = 0] = [getComputedStyle(element).color, groundOf(element)].map(luminance).sort((one, other) => other - one)
+    const [light = 0, dark = 0] = [getComputedStyle(element).color, groundOf(element)]
+      .map(luminance)
+      .sort((one, other) => other - one)
     const contrast = (light + 0.05) / (dark + 0.05)
     if (contrast < 4.5) found.push(`${contrast.toFixed(2)} ${text.slice(0, 40)}`)
   }

@@ -28,25 +28,39 @@ describe('differences of values after a round trip', () => {
 })
 
 describe('round trips of a body', () => {
-  const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], logit_bias: { '1': 2 }, seed: 7 }
+  const request = {
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hi' }],
+    logit_bias: { '1': 2 },
+    seed: 7,
+  }
 
   test('does not list a value that a note covers', async () => {
     const { targets } = await examine(JSON.stringify(request), { now })
     for (const { notes, differences: found } of targets) {
-      expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/logit_bias' }))
+      expect(notes).toContainEqual(
+        expect.objectContaining({ kind: 'dropped', path: '/logit_bias' }),
+      )
       expect(found).toEqual([])
     }
   })
 
   test('lists a changed value even without a note', async () => {
-    const { targets } = await examine(JSON.stringify({ ...responses.messages, id: 'msg_1' }), { now })
-    const difference = targets.find(({ protocol }) => protocol === 'responses')?.differences.find(({ path }) => path === '/id')
+    const { targets } = await examine(JSON.stringify({ ...responses.messages, id: 'msg_1' }), {
+      now,
+    })
+    const difference = targets
+      .find(({ protocol }) => protocol === 'responses')
+      ?.differences.find(({ path }) => path === '/id')
     expect(difference).toEqual({ path: '/id', was: 'msg_1', now: 'resp_msg_1' })
   })
 
   test('also through a protocol with the model in its path', async () => {
     const { targets } = await examine(JSON.stringify(request), { now })
-    expect(targets.find(({ protocol }) => protocol === 'generate-content')).toMatchObject({ notes: [{ path: '/logit_bias' }], differences: [] })
+    expect(targets.find(({ protocol }) => protocol === 'generate-content')).toMatchObject({
+      notes: [{ path: '/logit_bias' }],
+      differences: [],
+    })
   })
 })
 
@@ -55,26 +69,36 @@ describe.each(protocolNames)('the examples of %s', name => {
 
   test('are legal in its protocol', () => {
     const strict = strictOf(name)
-    const body = (kind: string): unknown => JSON.parse(own.find(example => example.kind === kind)?.text ?? '')
+    const body = (kind: string): unknown =>
+      JSON.parse(own.find(example => example.kind === kind)?.text ?? '')
     expect(strict.checkRequest(body('request'))).toEqual([])
     expect(strict.checkResponse(body('response'))).toEqual([])
   })
 
-  test.each(own)('recognizes the $kind and translates it to every other protocol', async ({ kind, text }) => {
-    const examined = await examine(text, { now })
-    expect(examined).toMatchObject({ protocol: name, kind })
-    const others = protocolNames.filter(other => other !== name)
-    expect(examined.targets.map(({ protocol, fault, noReturn }) => fault ?? noReturn ?? protocol)).toEqual(others)
-  })
+  test.each(own)(
+    'recognizes the $kind and translates it to every other protocol',
+    async ({ kind, text }) => {
+      const examined = await examine(text, { now })
+      expect(examined).toMatchObject({ protocol: name, kind })
+      const others = protocolNames.filter(other => other !== name)
+      expect(
+        examined.targets.map(({ protocol, fault, noReturn }) => fault ?? noReturn ?? protocol),
+      ).toEqual(others)
+    },
+  )
 
   test('has the frames of a stream, and of its translations', async () => {
     const stream = own.find(({ kind }) => kind === 'stream')?.text ?? ''
     const examined = await examine(stream, { now })
-    for (const { text, frames } of [{ text: stream, frames: examined.frames }, ...examined.targets]) {
+    for (const { text, frames } of [
+      { text: stream, frames: examined.frames },
+      ...examined.targets,
+    ]) {
       const datas = [...(text ?? '').matchAll(/^data: (.*)$/gm)].map(([, data]) => data)
       expect(datas.length).toBeGreaterThan(2)
       expect(frames?.map(({ data }) => data)).toEqual(datas)
-      for (const { data, value } of frames ?? []) expect(value).toEqual(data === '[DONE]' ? undefined : JSON.parse(data))
+      for (const { data, value } of frames ?? [])
+        expect(value).toEqual(data === '[DONE]' ? undefined : JSON.parse(data))
     }
   })
 })

@@ -7,7 +7,11 @@ import { admin, adminKey, alice, bob, config, get, started } from './started.ts'
 const prompt = 'my secret prompt'
 
 async function ask(url: string, headers: Record<string, string>, model = 'fast') {
-  const [path, init] = asking('chat-completions', { model, messages: [{ role: 'user', content: prompt }] }, headers)
+  const [path, init] = asking(
+    'chat-completions',
+    { model, messages: [{ role: 'user', content: prompt }] },
+    headers,
+  )
   const response = await fetch(url + path, init)
   await response.text()
   return response
@@ -15,7 +19,12 @@ async function ask(url: string, headers: Record<string, string>, model = 'fast')
 
 async function recordsOf(url: string, headers: Record<string, string>, query = '') {
   const { status, body } = await get(`${url}/console/api/records${query}`, headers)
-  return { status, records: (body['records'] ?? []) as RecordRow[], next: body['next'] as string | undefined, body }
+  return {
+    status,
+    records: (body['records'] ?? []) as RecordRow[],
+    next: body['next'] as string | undefined,
+    body,
+  }
 }
 
 /** Records are written when a response is over, so they follow its last byte. */
@@ -47,7 +56,8 @@ describe.each(sources)('records from %s', (_, withRecords) => {
 
   test('are found by each filter, newest first, page by page', async () => {
     const url = await used()
-    const keys = async (query: string) => (await recordsOf(url, admin, query)).records.map(({ key }) => key)
+    const keys = async (query: string) =>
+      (await recordsOf(url, admin, query)).records.map(({ key }) => key)
     expect(await keys('')).toEqual(['(operator)', 'alice', 'bob', 'alice'])
     expect(await keys('?key=bob')).toEqual(['bob'])
     expect(await keys('?model=unknown-model')).toEqual(['bob'])
@@ -68,7 +78,10 @@ describe.each(sources)('records from %s', (_, withRecords) => {
   test('are summed over time, and by model, channel and key', async () => {
     const url = await used()
     const sums = async (query = '') => {
-      const { body } = await get(`${url}/console/api/usage?from=${Date.now() - 3_600_000}${query}`, admin)
+      const { body } = await get(
+        `${url}/console/api/usage?from=${Date.now() - 3_600_000}${query}`,
+        admin,
+      )
       expect(body['bucketMs']).toBe(60_000)
       const all: Record<string, [requests: number, failures: number]> = {}
       for (const { name, requests, failures } of body['sums'] as Sum[]) {
@@ -95,24 +108,44 @@ describe.each(sources)('records from %s', (_, withRecords) => {
     const { body } = await get(`${url}/console/api/usage?key=bob`, alice)
     expect((body['sums'] as Sum[]).reduce((all, { requests }) => all + requests, 0)).toBe(2)
     const id = (await recordsOf(url, admin, '?key=bob')).records[0]?.id
-    for (const path of ['records?channel=demo', 'usage?by=key', 'usage?by=channel', 'usage?channel=demo', `records/${id}`, 'state', 'models'])
+    for (const path of [
+      'records?channel=demo',
+      'usage?by=key',
+      'usage?by=channel',
+      'usage?channel=demo',
+      `records/${id}`,
+      'state',
+      'models',
+    ])
       expect((await get(`${url}/console/api/${path}`, alice)).status, path).toBe(403)
-    expect((await fetch(`${url}/console/api/channels/demo/verify`, post({ model: 'demo' }, alice))).status).toBe(403)
+    expect(
+      (await fetch(`${url}/console/api/channels/demo/verify`, post({ model: 'demo' }, alice)))
+        .status,
+    ).toBe(403)
   })
 
   test('are refused to clients without a name, which records cannot distinguish', async () => {
     const { keys: __, ...open } = config
     const url = await started({ ...open, auth: 'none' }, { withRecords })
     await ask(url, {})
-    expect((await get(`${url}/console/api/session`)).body).toMatchObject({ role: 'client', hasRecords: false })
-    for (const path of ['records', 'usage', 'records?key=']) expect((await get(`${url}/console/api/${path}`)).status, path).toBeGreaterThanOrEqual(400)
+    expect((await get(`${url}/console/api/session`)).body).toMatchObject({
+      role: 'client',
+      hasRecords: false,
+    })
+    for (const path of ['records', 'usage', 'records?key='])
+      expect((await get(`${url}/console/api/${path}`)).status, path).toBeGreaterThanOrEqual(400)
   })
 
   test('show each attempt of a request that failed over, and no prompt', async () => {
-    const failing = await upstream(sendJson(500, { error: { type: 'x', message: `broken by ${prompt}` } }))
+    const failing = await upstream(
+      sendJson(500, { error: { type: 'x', message: `broken by ${prompt}` } }),
+    )
     const settings: GatewayConfig = {
       ...config,
-      channels: [{ name: 'bad', protocols: ['messages'], baseUrl: failing.url, apiKey: 'upstream-secret' }, ...config.channels],
+      channels: [
+        { name: 'bad', protocols: ['messages'], baseUrl: failing.url, apiKey: 'upstream-secret' },
+        ...config.channels,
+      ],
       models: [{ id: 'fast', channels: [{ name: 'bad' }, { name: 'demo', priority: 1 }] }],
       defaults: { retries: 0 },
     }
@@ -122,7 +155,13 @@ describe.each(sources)('records from %s', (_, withRecords) => {
     const { status, body } = await get(`${url}/console/api/records/${id}`, admin)
     expect(status).toBe(200)
     expect(body['attempts']).toMatchObject([
-      { channel: 'bad', protocol: 'messages', status: 500, failure: 'upstream_status', message: expect.any(String) },
+      {
+        channel: 'bad',
+        protocol: 'messages',
+        status: 500,
+        failure: 'upstream_status',
+        message: expect.any(String),
+      },
       { channel: 'demo', protocol: 'chat-completions' },
     ])
     expect(body).not.toHaveProperty('request')
@@ -163,8 +202,16 @@ describe.each(sources)('records from %s', (_, withRecords) => {
 describe('stored bodies of records', () => {
   const kept = async (keepBodies: boolean) => {
     const url = await started(config, { adminKey, withRecords: { keepBodies } })
-    const secret = { type: 'mcp', authorization: 'tool-server-secret', note: 'sk-0123456789abcdefghij' }
-    const [path, init] = asking('chat-completions', { model: 'fast', messages: [{ role: 'user', content: prompt }], metadata: secret }, alice)
+    const secret = {
+      type: 'mcp',
+      authorization: 'tool-server-secret',
+      note: 'sk-0123456789abcdefghij',
+    }
+    const [path, init] = asking(
+      'chat-completions',
+      { model: 'fast', messages: [{ role: 'user', content: prompt }], metadata: secret },
+      alice,
+    )
     await (await fetch(url + path, init)).text()
     const [{ id } = { id: '' }] = await recorded(url, 1)
     return get(`${url}/console/api/records/${id}`, admin)
@@ -186,10 +233,16 @@ describe('stored bodies of records', () => {
 
   test('truncates a long body', async () => {
     const url = await started(config, { adminKey, withRecords: { keepBodies: true } })
-    const [path, init] = asking('chat-completions', { model: 'fast', messages: [{ role: 'user', content: 'é'.repeat(100_000) }] }, alice)
+    const [path, init] = asking(
+      'chat-completions',
+      { model: 'fast', messages: [{ role: 'user', content: 'é'.repeat(100_000) }] },
+      alice,
+    )
     await (await fetch(url + path, init)).text()
     const [{ id } = { id: '' }] = await recorded(url, 1)
-    const { text, isCut } = (await get(`${url}/console/api/records/${id}`, admin)).body['request'] as { text: string; isCut: boolean }
+    const { text, isCut } = (await get(`${url}/console/api/records/${id}`, admin)).body[
+      'request'
+    ] as { text: string; isCut: boolean }
     expect([text.length, isCut]).toEqual([64 * 1024, true])
   })
 })
@@ -198,21 +251,29 @@ describe('attacks', () => {
   test('refused keys reveal nothing: unknown, deleted and malformed ones get the same response, and no name is confirmed', async () => {
     const url = await started(config, { adminKey, withRecords: true })
     const refusals = await Promise.all(
-      ['wg-unknown', 'carol', 'alice', `${adminKey}x`, adminKey.slice(0, -1), 'x'.repeat(1000)].map(key =>
-        get(`${url}/console/api/records?key=carol`, { authorization: `Bearer ${key}` }),
+      ['wg-unknown', 'carol', 'alice', `${adminKey}x`, adminKey.slice(0, -1), 'x'.repeat(1000)].map(
+        key => get(`${url}/console/api/records?key=carol`, { authorization: `Bearer ${key}` }),
       ),
     )
-    expect(new Set(refusals.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1)
+    expect(
+      new Set(refusals.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
+    ).toBe(1)
     expect(refusals[0]?.status).toBe(401)
     // Whether a key of this name exists cannot be seen either.
-    const [there, missing] = await Promise.all(['bob', 'unknown'].map(key => get(`${url}/console/api/records?key=${key}`, alice)))
+    const [there, missing] = await Promise.all(
+      ['bob', 'unknown'].map(key => get(`${url}/console/api/records?key=${key}`, alice)),
+    )
     expect(there).toEqual(missing)
   })
 
   test.each<[what: string, headers: Record<string, string>, status: number]>([
     ['of another site', { ...admin, 'sec-fetch-site': 'cross-site' }, 403],
     ['of another origin', { ...admin, origin: 'http://elsewhere.test' }, 403],
-    ['with a cookie for a key', { cookie: `key=${adminKey}; authorization=Bearer ${adminKey}` }, 401],
+    [
+      'with a cookie for a key',
+      { cookie: `key=${adminKey}; authorization=Bearer ${adminKey}` },
+      401,
+    ],
   ])('records are refused to a request %s', async (_, headers, status) => {
     const url = await started(config, { adminKey })
     expect((await recordsOf(url, headers)).status).toBe(status)
@@ -221,8 +282,14 @@ describe('attacks', () => {
   test('a form of another site cannot start a check of a channel', async () => {
     const url = await started(config, { adminKey })
     const sent = (headers: Record<string, string>) =>
-      fetch(`${url}/console/api/channels/demo/verify`, { method: 'POST', headers: { ...admin, ...headers }, body: '{"model":"demo"}' })
-    expect((await sent({ 'content-type': 'text/plain', 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+      fetch(`${url}/console/api/channels/demo/verify`, {
+        method: 'POST',
+        headers: { ...admin, ...headers },
+        body: '{"model":"demo"}',
+      })
+    expect(
+      (await sent({ 'content-type': 'text/plain', 'sec-fetch-site': 'cross-site' })).status,
+    ).toBe(403)
     expect((await sent({ 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(404)
   })
 

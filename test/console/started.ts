@@ -21,16 +21,30 @@ export const config = {
 } satisfies GatewayConfig
 
 /** A gateway with a console, as an application mounts them. */
-export async function started(settings: GatewayConfig = config, options: { adminKey?: string; withRecords?: boolean | RecordsOptions } = {}): Promise<string> {
-  const records = options.withRecords ? await openRecords({ file: ':memory:' }, options.withRecords === true ? {} : options.withRecords) : undefined
-  const page = createConsole({ gateway: () => handler, ...(options.adminKey !== undefined && { adminKey: options.adminKey }), ...(records && { records }) })
+export async function started(
+  settings: GatewayConfig = config,
+  options: { adminKey?: string; withRecords?: boolean | RecordsOptions } = {},
+): Promise<string> {
+  const records = options.withRecords
+    ? await openRecords(
+        { file: ':memory:' },
+        options.withRecords === true ? {} : options.withRecords,
+      )
+    : undefined
+  const page = createConsole({
+    gateway: () => handler,
+    ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
+    ...(records && { records }),
+  })
   const handler: ConnectGateway = gateway(settings, { ...page.hooks, logger: false })
   after(async () => {
     await handler.close(200)
     await records?.close()
   })
   if (records) await records.keys.create('carol', { models: ['fast'] })
-  return listen((request, response) => void (page.handle(request, response) || handler(request, response)))
+  return listen(
+    (request, response) => void (page.handle(request, response) || handler(request, response)),
+  )
 }
 
 export const get = async (url: string, headers: Record<string, string> = {}) => {

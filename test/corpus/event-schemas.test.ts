@@ -47,20 +47,29 @@ for (const from of protocolNames) {
   })
 
   for (const to of protocolNames.filter(name => name !== from))
-    test.each(streams)(`the schema of ${to} events accepts what the encoder writes for the ${from} stream "%s"`, async (_, stream) => {
-      const chunks: Uint8Array[] = []
-      for await (const chunk of translateStream(stream.map(sse), { from, to })) chunks.push(chunk)
-      const bytes = Buffer.concat(chunks)
-      const written = dataIn(Buffer.from(protocols[to].framing?.decode()(bytes) ?? bytes).toString())
-      expect(written.length).toBeGreaterThan(0)
-      expect(written.flatMap(event => faultOf(to, event))).toEqual([])
-    })
+    test.each(streams)(
+      `the schema of ${to} events accepts what the encoder writes for the ${from} stream "%s"`,
+      async (_, stream) => {
+        const chunks: Uint8Array[] = []
+        for await (const chunk of translateStream(stream.map(sse), { from, to })) chunks.push(chunk)
+        const bytes = Buffer.concat(chunks)
+        const written = dataIn(
+          Buffer.from(protocols[to].framing?.decode()(bytes) ?? bytes).toString(),
+        )
+        expect(written.length).toBeGreaterThan(0)
+        expect(written.flatMap(event => faultOf(to, event))).toEqual([])
+      },
+    )
 
   describe.skipIf(!shared)(`captured ${from} traffic (${skipReason})`, () => {
     test('the schema of events accepts it', () => {
-      const captured = [...corpusFiles(from, 'streams'), ...recordedStreams(from)].filter(({ text }) => text.includes('data:'))
+      const captured = [...corpusFiles(from, 'streams'), ...recordedStreams(from)].filter(
+        ({ text }) => text.includes('data:'),
+      )
       expect(captured.length).toBeGreaterThan(0)
-      const faults = captured.flatMap(({ file, text }) => dataIn(text).flatMap(event => faultOf(from, event).map(fault => ({ file, ...fault }))))
+      const faults = captured.flatMap(({ file, text }) =>
+        dataIn(text).flatMap(event => faultOf(from, event).map(fault => ({ file, ...fault }))),
+      )
       expect(faults).toEqual([])
     })
 

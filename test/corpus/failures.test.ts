@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type TranslateOptions, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import {
+  createStreamTranslator,
+  type TranslateOptions,
+  translateError,
+  translateRequest,
+  translateResponse,
+} from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { WireError } from '../../src/protocol.ts'
 import { isProtocolName, type ProtocolName, protocols } from '../../src/protocols/index.ts'
@@ -9,11 +15,24 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { shared, skipReason } from './data.ts'
 
 type Pair = { from: ProtocolName; to: ProtocolName }
-type Case = { id: string; area: string; why: string; from: string; to: string; kind: 'request' | 'response' | 'stream' | 'error'; input: unknown }
+type Case = {
+  id: string
+  area: string
+  why: string
+  from: string
+  to: string
+  kind: 'request' | 'response' | 'stream' | 'error'
+  input: unknown
+}
 type Evaluator = { runCase(testCase: Case, output: unknown, report: string[]): string[] }
 
-const cases = shared ? (JSON.parse(readFileSync(join(shared, 'failure-cases.json'), 'utf8')) as { cases: Case[] }).cases : []
-const rows = cases.filter((one): one is Case & Pair => isProtocolName(one.from) && isProtocolName(one.to))
+const cases = shared
+  ? (JSON.parse(readFileSync(join(shared, 'failure-cases.json'), 'utf8')) as { cases: Case[] })
+      .cases
+  : []
+const rows = cases.filter(
+  (one): one is Case & Pair => isProtocolName(one.from) && isProtocolName(one.to),
+)
 
 /** The contents of the file when this was written: an unknown name must not drop its cases. */
 const fewest = 60
@@ -22,7 +41,9 @@ const fewest = 60
 const foldNames: Record<string, string> = { 'chat-completions': 'chat' }
 
 /** Cases about content that is joined by default with other instructions. */
-const options: Record<string, Partial<TranslateOptions>> = { PC042: { chatCompletions: { systemPlacement: 'keep' } } }
+const options: Record<string, Partial<TranslateOptions>> = {
+  PC042: { chatCompletions: { systemPlacement: 'keep' } },
+}
 
 describe.skipIf(!shared)(`what goes wrong elsewhere (${skipReason})`, () => {
   test('covers every case', () => {
@@ -67,12 +88,18 @@ function convert({ id, kind, input, from, to }: Case & Pair): { out: unknown; no
       text += translator.end()
       const wires = framesOf(text).map(({ wire }) => wire)
       // A stream of named events is over with its last one; the mark after it is for clients that wait for one.
-      return { out: protocols[to].frames.named ? wires.filter(wire => wire !== '[DONE]') : wires, notes: translator.notes }
+      return {
+        out: protocols[to].frames.named ? wires.filter(wire => wire !== '[DONE]') : wires,
+        notes: translator.notes,
+      }
     }
   }
 }
 
 function chunksOf(input: unknown, from: ProtocolName): (string | Uint8Array)[] {
-  if (Array.isArray(input)) return input.map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocols[from].frames.write(wire)))
+  if (Array.isArray(input))
+    return input.map(wire =>
+      wire === '[DONE]' ? 'data: [DONE]\n\n' : protocols[from].frames.write(wire),
+    )
   return (input as { rawBase64: string[] }).rawBase64.map(chunk => Buffer.from(chunk, 'base64'))
 }

@@ -3,12 +3,20 @@ import { translateError, translateRequest, translateResponse } from '../../src/a
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { echoKeys } from '../../src/protocols/responses/response/echo.ts'
 import { collectStream } from '../../src/translate/fold.ts'
-import { recordedProtocols, recordedRequests, recordedResponses, recordedStreams, shared, skipReason } from './data.ts'
+import {
+  recordedProtocols,
+  recordedRequests,
+  recordedResponses,
+  recordedStreams,
+  shared,
+  skipReason,
+} from './data.ts'
 import { unreported } from './leaves.ts'
 import { tally } from './tally.ts'
 
 /** Counts by modality that add up to the count next to them add no information (2.18); any other list of them is noted. */
-const addsUp = (fault: string) => /^\/usageMetadata\/\w+TokensDetails\/\*\/(modality|tokenCount) /.test(fault)
+const addsUp = (fault: string) =>
+  /^\/usageMetadata\/\w+TokensDetails\/\*\/(modality|tokenCount) /.test(fault)
 
 /** By target: what has no note by rule of the map (2.9). */
 /** What generate-content says in more ways than others. */
@@ -64,35 +72,71 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
         await tally(`leaves of requests ${from} → ${to}`, cases, {}, ({ body, path }) => {
           const crossed = translateRequest(body, { ...there, path })
           const { path: sentTo } = crossed.context
-          const returned = translateRequest(crossed.body, { ...back, ...(sentTo !== undefined && { path: sentTo }) })
+          const returned = translateRequest(crossed.body, {
+            ...back,
+            ...(sentTo !== undefined && { path: sentTo }),
+          })
           expect(unreported(body, crossed, returned, exceptions[to]).join('\n')).toBe('')
         })
       })
 
       test(`all of a recorded ${from} response comes back from ${to}, or a note names it`, async () => {
-        const streams = await Promise.all(recordedStreams(from).map(async ({ file, text }) => ({ name: file, body: await whole(text, from), status: 200 })))
-        const responses = [...recordedResponses(from), ...streams.filter(({ body }) => body !== undefined)]
-        const isError = ({ body, status }: { body: unknown; status: number }) => status >= 400 || protocols[from].decodeResponse(body).value.error !== undefined
+        const streams = await Promise.all(
+          recordedStreams(from).map(async ({ file, text }) => ({
+            name: file,
+            body: await whole(text, from),
+            status: 200,
+          })),
+        )
+        const responses = [
+          ...recordedResponses(from),
+          ...streams.filter(({ body }) => body !== undefined),
+        ]
+        const isError = ({ body, status }: { body: unknown; status: number }) =>
+          status >= 400 || protocols[from].decodeResponse(body).value.error !== undefined
         await tally(
           `leaves of responses ${from} → ${to}`,
           responses.filter(response => !isError(response)),
           {},
           ({ body }) => {
             const crossed = translateResponse(body, there)
-            const lost = unreported(body, crossed, translateResponse(crossed.body, back), exceptions[to])
-            expect(lost.filter(fault => (from !== 'responses' || !isEcho(fault)) && !addsUp(fault)).join('\n')).toBe('')
+            const lost = unreported(
+              body,
+              crossed,
+              translateResponse(crossed.body, back),
+              exceptions[to],
+            )
+            expect(
+              lost
+                .filter(fault => (from !== 'responses' || !isEcho(fault)) && !addsUp(fault))
+                .join('\n'),
+            ).toBe('')
           },
         )
-        await tally(`leaves of errors ${from} → ${to}`, responses.filter(isError), {}, ({ body, status }) => {
-          const error = { status, headers: {}, body }
-          const crossed = translateError(error, there)
-          const returned = translateError(crossed, back)
-          const kinds = [error, returned].map(one => protocols[from].decodeError(one).value.kind)
-          expect(kinds[1]).toBe(kinds[0])
-          const lost = unreported(body, crossed, returned).filter(fault => !isWordOfKind(fault))
-          // The id of a request travels in a header.
-          expect(lost.filter(fault => !Object.values(crossed.headers).some(value => fault.includes(JSON.stringify(value)))).join('\n')).toBe('')
-        })
+        await tally(
+          `leaves of errors ${from} → ${to}`,
+          responses.filter(isError),
+          {},
+          ({ body, status }) => {
+            const error = { status, headers: {}, body }
+            const crossed = translateError(error, there)
+            const returned = translateError(crossed, back)
+            const kinds = [error, returned].map(one => protocols[from].decodeError(one).value.kind)
+            expect(kinds[1]).toBe(kinds[0])
+            const lost = unreported(body, crossed, returned).filter(fault => !isWordOfKind(fault))
+            // The id of a request travels in a header.
+            expect(
+              lost
+                .filter(
+                  fault =>
+                    !Object.values(crossed.headers).some(value =>
+                      fault.includes(JSON.stringify(value)),
+                    ),
+                )
+                .join('\n'),
+            ).toBe('')
+          },
+        )
       })
     }
 })
@@ -112,8 +156,15 @@ test('lists a value that is missing, changed or moved, unless a note names it', 
     ],
     seed: 8,
   }
-  const note = { kind: 'dropped' as const, path: '/seed', code: 'field.unsupported', reason: '', target: 'messages' }
-  const lost = (notes: (typeof note)[]) => unreported(body, { body: {}, notes }, { body: back, notes: [] })
+  const note = {
+    kind: 'dropped' as const,
+    path: '/seed',
+    code: 'field.unsupported',
+    reason: '',
+    target: 'messages',
+  }
+  const lost = (notes: (typeof note)[]) =>
+    unreported(body, { body: {}, notes }, { body: back, notes: [] })
   expect(lost([])).toEqual([expect.stringContaining('"two"'), expect.stringContaining('(/seed)')])
   expect(lost([note])).toEqual([expect.stringContaining('"two"')])
   expect(unreported(body, { body: {}, notes: [] }, { body, notes: [] })).toEqual([])

@@ -12,21 +12,37 @@ type Leaf = { path: string; place: string; value: unknown }
  * Leaves of a body that do not come back from another protocol, and that no note names. A leaf has come back when its value is at the same
  * place, in an object of the same type and role, in the same order as similar ones.
  */
-export function unreported(body: unknown, there: Translated, back: Translated, exceptions: RegExp[] = []): string[] {
+export function unreported(
+  body: unknown,
+  there: Translated,
+  back: Translated,
+  exceptions: RegExp[] = [],
+): string[] {
   const returned = new Map<string, unknown[]>()
-  for (const { place, value } of placed(back.body)) returned.set(place, [...(returned.get(place) ?? []), value])
+  for (const { place, value } of placed(back.body))
+    returned.set(place, [...(returned.get(place) ?? []), value])
   return placed(body)
     .filter(({ place, value }) => !take(returned.get(place), value))
-    .filter(({ path, place, value }) => !(hasNewRole(path, there, back) && take(inAnyRole(back.body, place), value)))
+    .filter(
+      ({ path, place, value }) =>
+        !(hasNewRole(path, there, back) && take(inAnyRole(back.body, place), value)),
+    )
     .filter(({ path, value }) => !isNameOfCall(body, path, value))
     .filter(({ path }) => !covers(there.notes, path) && !isSentBeside(there.notes, path))
     .filter(({ value }) => !isNotedOnTheWayBack(value, there.body, back.notes))
-    .filter(({ place, value }) => !sayingNothing.some(([at, word]) => at.test(place) && word === value) && !exceptions.some(at => at.test(`${place} ${value}`)))
+    .filter(
+      ({ place, value }) =>
+        !sayingNothing.some(([at, word]) => at.test(place) && word === value) &&
+        !exceptions.some(at => at.test(`${place} ${value}`)),
+    )
     .map(({ place, path, value }) => `${place} = ${JSON.stringify(value)?.slice(0, 100)} (${path})`)
 }
 
 function take(values: unknown[] | undefined, wanted: unknown): boolean {
-  const found = values?.findIndex(value => isDeepStrictEqual(parsed(value), parsed(wanted)) || value === `resp_${wanted}`) ?? -1
+  const found =
+    values?.findIndex(
+      value => isDeepStrictEqual(parsed(value), parsed(wanted)) || value === `resp_${wanted}`,
+    ) ?? -1
   if (found < 0 || !values) return false
   values.splice(0, found + 1)
   return true
@@ -44,7 +60,8 @@ function parsed(value: unknown): unknown {
 
 /** Notes report that a message has another role now, or is a part of its neighbor. */
 const hasNewRole = (path: string, there: Translated, back: Translated) =>
-  covers(there.notes, path.replace(/^(\/\w+\/\d+)\/.*/, '$1/role')) || back.notes.some(({ code }) => code.startsWith('system.'))
+  covers(there.notes, path.replace(/^(\/\w+\/\d+)\/.*/, '$1/role')) ||
+  back.notes.some(({ code }) => code.startsWith('system.'))
 
 const inAnyRole = (body: unknown, place: string) => {
   const bare = (one: string) => one.replaceAll(/\*[^/]*/g, '*')
@@ -64,7 +81,13 @@ const isNotedOnTheWayBack = (value: unknown, between: unknown, notes: Note[]) =>
 /** The type of an object says of what kind its other values are, and a namespace is half of a name: these are noted. */
 const isSentBeside = (notes: Note[], path: string) =>
   (path.endsWith('/name') && covers(notes, path.replace(/name$/, 'namespace'))) ||
-  (path.endsWith('/type') && notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(path.slice(0, -'type'.length)) && covers(notes, note.path)))
+  (path.endsWith('/type') &&
+    notes.some(
+      note =>
+        note.kind !== 'synthesized' &&
+        note.path.startsWith(path.slice(0, -'type'.length)) &&
+        covers(notes, note.path),
+    ))
 
 /** Words that mean what silence means, on all wires that know them. */
 const sayingNothing: [RegExp, unknown][] = [
@@ -81,17 +104,29 @@ const sayingNothing: [RegExp, unknown][] = [
 
 function placed(value: unknown, path = '', place = ''): Leaf[] {
   if (value === null || value === undefined) return []
-  if (typeof value === 'string' && /\/(content|system|input|instructions|output)$/.test(place) && !/\*(function|custom)_call /.test(place)) {
+  if (
+    typeof value === 'string' &&
+    /\/(content|system|input|instructions|output)$/.test(place) &&
+    !/\*(function|custom)_call /.test(place)
+  ) {
     const message = { path, place: textPlace(place), value }
     return value === '' ? [] : [message]
   }
   if (typeof value !== 'object') return value === '' ? [] : [{ path, place: newer(place), value }]
-  if (Array.isArray(value)) return value.flatMap((one, i) => placed(one, `${path}/${i}`, `${place}/*${kindOf(one)}`))
+  if (Array.isArray(value))
+    return value.flatMap((one, i) => placed(one, `${path}/${i}`, `${place}/*${kindOf(one)}`))
   return Object.entries(value).flatMap(([key, one]) =>
     // Part of the place, unless it is all there is.
-    (key === 'type' || key === 'role') && place.includes('*') && place.lastIndexOf('*') > place.lastIndexOf('/') && Object.keys(value).length > 1
+    (key === 'type' || key === 'role') &&
+    place.includes('*') &&
+    place.lastIndexOf('*') > place.lastIndexOf('/') &&
+    Object.keys(value).length > 1
       ? []
-      : placed(one, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, `${place}/${key}`),
+      : placed(
+          one,
+          `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+          `${place}/${key}`,
+        ),
   )
 }
 
@@ -103,7 +138,11 @@ function textPlace(place: string): string {
 
 function kindOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return ''
-  const { type, role, input_schema: schema } = value as { type?: unknown; role?: unknown; input_schema?: unknown }
+  const {
+    type,
+    role,
+    input_schema: schema,
+  } = value as { type?: unknown; role?: unknown; input_schema?: unknown }
   if (type === 'custom' && schema !== undefined) return ''
   const words = new Map<unknown, string>([
     ['input_text', 'text'],

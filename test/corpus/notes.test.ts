@@ -14,36 +14,112 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
     note: /^citation\.span /,
     why: 'a complete text is cut where a citation begins and ends; a streamed one has been emitted when its citation comes',
   },
-  { only: 'streamed', note: /^reasoning\.joined /, why: 'a stream of parts that continue does not mark where one thought ends and the next begins' },
-  { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning is under several names in the chunks of a stream' },
-  { only: 'whole', note: /^reasoning\.kind \/choices\/\d+\/message\//, why: 'and under one of them in a whole message' },
-  { only: 'streamed', note: /^parts\.order-lost $/, why: 'a stream writes the message before it has the path of its source' },
-  { only: 'whole', note: /^parts\.order-lost .*\/content$/, why: 'and a complete response knows it' },
-  { only: 'whole', note: /^reasoning\.dialect-field /, why: 'signatures alone are no reasoning in a stream, whose dialect fields are for visible text' },
-  { only: 'whole', note: /^media\.unsupported .*\/parts\/\d+$/, why: 'audio without text gets text that never comes, where it is streamed' },
-  { only: 'streamed', note: /^media\.transcript .*\/parts\/\d+$/, why: 'and so it is noted as words' },
-  { only: 'whole', note: /^field\.unsupported .*\/inlineData\/mimeType$/, why: 'audio in a stream has one format' },
-  { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a complete response may be in progress still; in a stream it has ended' },
-  { only: 'whole', note: /^citation\.\S+ .*\/citationsContent\/citations$/, why: 'a streamed block is a text until its first citation comes' },
-  { only: 'streamed', note: /^citation\.\S+ \/output\/message\/content\/\d+\/citations$/, why: 'and so its path is that of a text' },
-  { only: 'streamed', note: /^field\.unsupported \/serviceTier\/type$/, why: 'the tier is in the last event, and messages has it in the first' },
-  { only: 'whole', note: /^tier\.nearest \/serviceTier\/type$/, why: 'and a complete response has it anywhere' },
-  { only: 'whole', note: /^field\.unknown \/output\/message\/content\/\d+\/type$/, why: 'a streamed text has no start that could hold an unknown key' },
+  {
+    only: 'streamed',
+    note: /^reasoning\.joined /,
+    why: 'a stream of parts that continue does not mark where one thought ends and the next begins',
+  },
+  {
+    only: 'streamed',
+    note: /^reasoning\.kind \/choices\/\d+\/message$/,
+    why: 'reasoning is under several names in the chunks of a stream',
+  },
+  {
+    only: 'whole',
+    note: /^reasoning\.kind \/choices\/\d+\/message\//,
+    why: 'and under one of them in a whole message',
+  },
+  {
+    only: 'streamed',
+    note: /^parts\.order-lost $/,
+    why: 'a stream writes the message before it has the path of its source',
+  },
+  {
+    only: 'whole',
+    note: /^parts\.order-lost .*\/content$/,
+    why: 'and a complete response knows it',
+  },
+  {
+    only: 'whole',
+    note: /^reasoning\.dialect-field /,
+    why: 'signatures alone are no reasoning in a stream, whose dialect fields are for visible text',
+  },
+  {
+    only: 'whole',
+    note: /^media\.unsupported .*\/parts\/\d+$/,
+    why: 'audio without text gets text that never comes, where it is streamed',
+  },
+  {
+    only: 'streamed',
+    note: /^media\.transcript .*\/parts\/\d+$/,
+    why: 'and so it is noted as words',
+  },
+  {
+    only: 'whole',
+    note: /^field\.unsupported .*\/inlineData\/mimeType$/,
+    why: 'audio in a stream has one format',
+  },
+  {
+    only: 'whole',
+    note: /^message\.(ids|envelope) .*\/status$/,
+    why: 'an item of a complete response may be in progress still; in a stream it has ended',
+  },
+  {
+    only: 'whole',
+    note: /^citation\.\S+ .*\/citationsContent\/citations$/,
+    why: 'a streamed block is a text until its first citation comes',
+  },
+  {
+    only: 'streamed',
+    note: /^citation\.\S+ \/output\/message\/content\/\d+\/citations$/,
+    why: 'and so its path is that of a text',
+  },
+  {
+    only: 'streamed',
+    note: /^field\.unsupported \/serviceTier\/type$/,
+    why: 'the tier is in the last event, and messages has it in the first',
+  },
+  {
+    only: 'whole',
+    note: /^tier\.nearest \/serviceTier\/type$/,
+    why: 'and a complete response has it anywhere',
+  },
+  {
+    only: 'whole',
+    note: /^field\.unknown \/output\/message\/content\/\d+\/type$/,
+    why: 'a streamed text has no start that could hold an unknown key',
+  },
   {
     only: 'whole',
     note: /^finish\.(missing|approximated) .*\/finish_reason$/,
     why: 'a response without a finish reason is streamed with one, since a stream without it was cut off',
   },
   { only: 'whole', note: /^usage\.repaired /, why: 'a stream is written with counts that add up' },
-  { only: 'whole', note: /^media\.(transcript|unsupported) .*\/audio$/, why: 'audio of nothing has no delta' },
-  { only: 'whole', note: /^field\.unknown .*\/message\/function_call$/, why: 'a call of nothing beside a text is no call in a stream, by rule of reading it' },
-  { only: 'whole', note: /^field\.unknown .*\/tool_calls\/\d+\/custom\/(name|input)$/, why: 'nor is the custom half of a function' },
+  {
+    only: 'whole',
+    note: /^media\.(transcript|unsupported) .*\/audio$/,
+    why: 'audio of nothing has no delta',
+  },
+  {
+    only: 'whole',
+    note: /^field\.unknown .*\/message\/function_call$/,
+    why: 'a call of nothing beside a text is no call in a stream, by rule of reading it',
+  },
+  {
+    only: 'whole',
+    note: /^field\.unknown .*\/tool_calls\/\d+\/custom\/(name|input)$/,
+    why: 'nor is the custom half of a function',
+  },
   {
     only: 'whole',
     note: /^field\.unknown .*\/(message\/(executed_tools|thought_signature|extra_content|parsed)|delta)$/,
     why: 'what a server invents beside the text of a whole message has no known place in its chunks',
   },
-  { only: 'streamed', note: /^response\.unnamed \/id$/, why: 'these streams have an id, also where the response had none' },
+  {
+    only: 'streamed',
+    note: /^response\.unnamed \/id$/,
+    why: 'these streams have an id, also where the response had none',
+  },
 ]
 
 /** Reported a second time, a fact is another one: that is a fault. */
@@ -54,31 +130,55 @@ const facts = (notes: Note[]) =>
     .map((one, i, all) => (all.indexOf(one) < i ? `${one} again` : one))
 
 const unlisted = (only: 'whole' | 'streamed', reported: string[], other: string[]) =>
-  reported.filter(one => !other.includes(one) && !differences.some(difference => difference.only === only && difference.note.test(one)))
+  reported.filter(
+    one =>
+      !other.includes(one) &&
+      !differences.some(difference => difference.only === only && difference.note.test(one)),
+  )
 
-function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: string[]; streamed: string[] } | undefined {
+function notesOf(
+  body: unknown,
+  from: ProtocolName,
+  to: ProtocolName,
+): { whole: string[]; streamed: string[] } | undefined {
   const { value } = protocols[from].decodeResponse(body)
   if (value.error || value.candidates.some(({ finish }) => !finish)) return undefined
   // Of a failed response only the error is written.
   if (translateCounted(body, protocols[from], protocols[to], {}).error) return undefined
-  const translator = createStreamTranslator({ from, to, now: 1, chatCompletions: { alwaysUsage: true } })
+  const translator = createStreamTranslator({
+    from,
+    to,
+    now: 1,
+    chatCompletions: { alwaysUsage: true },
+  })
   translator.push(encodeStream(protocols[from], explode(value)).text)
   translator.end()
-  return { whole: facts(translateResponse(body, { from, to, now: 1 }).notes), streamed: facts(translator.notes) }
+  return {
+    whole: facts(translateResponse(body, { from, to, now: 1 }).notes),
+    streamed: facts(translator.notes),
+  }
 }
 
-const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+const pairs = protocolNames.flatMap(from =>
+  protocolNames.filter(to => to !== from).map(to => ({ from, to })),
+)
 
 describe.skipIf(!shared)(`notes on responses of real servers (${skipReason})`, () => {
   test.each(pairs)('$from → $to: a streamed response is noted as the whole one', ({ from, to }) => {
-    const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, body: JSON.parse(text) as unknown }))
+    const files = corpusFiles(from, 'responses').map(({ file, text }) => ({
+      name: file,
+      body: JSON.parse(text) as unknown,
+    }))
     const faults: unknown[] = []
     let tried = 0
     for (const { name, body } of [...files, ...recordedResponses(from)]) {
       const reported = notesOf(body, from, to)
       if (!reported) continue
       tried++
-      const only = { whole: unlisted('whole', reported.whole, reported.streamed), streamed: unlisted('streamed', reported.streamed, reported.whole) }
+      const only = {
+        whole: unlisted('whole', reported.whole, reported.streamed),
+        streamed: unlisted('streamed', reported.streamed, reported.whole),
+      }
       if (only.whole.length + only.streamed.length > 0) faults.push({ name, only })
     }
     expect(tried, 'there is something to try').toBeGreaterThan(from === 'converse' ? 200 : 300)

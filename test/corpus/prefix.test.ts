@@ -12,16 +12,33 @@ describe.skipIf(!shared)(`requests of real clients that continue (${skipReason})
     for (const to of protocolNames) {
       const pair = { from: protocols[from], to: protocols[to] }
       const bodies = sessions.flatMap(({ name, protocol, exchanges }) =>
-        protocol === from ? [{ name, bodies: exchanges.map(({ request }) => request.body).filter(body => typeof body === 'object' && body !== null) }] : [],
+        protocol === from
+          ? [
+              {
+                name,
+                bodies: exchanges
+                  .map(({ request }) => request.body)
+                  .filter(body => typeof body === 'object' && body !== null),
+              },
+            ]
+          : [],
       )
 
       test(`recorded ${from} requests begin in ${to} with the bytes they had before`, async () => {
         const steps = bodies.flatMap(({ name, bodies: received }) =>
           received.flatMap((later, index) => [
-            ...cutsOf(pair.from, later).map((earlier, cut) => ({ name: `${name}#${index + 1} cut ${cut}`, earlier, later })),
+            ...cutsOf(pair.from, later).map((earlier, cut) => ({
+              name: `${name}#${index + 1} cut ${cut}`,
+              earlier,
+              later,
+            })),
             ...received
               .slice(0, index)
-              .flatMap((earlier, k) => (isContinuedBy(pair.from, earlier, later) ? [{ name: `${name}#${k + 1}-${index + 1}`, earlier, later }] : [])),
+              .flatMap((earlier, k) =>
+                isContinuedBy(pair.from, earlier, later)
+                  ? [{ name: `${name}#${k + 1}-${index + 1}`, earlier, later }]
+                  : [],
+              ),
           ]),
         )
         await tally(`prefix ${from} → ${to}`, steps, exceptions, ({ earlier, later }) => {

@@ -23,18 +23,45 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
         await tally(`recorded ${from} → ${to}`, cases, exceptions, ({ body, path }) => {
           const reference = references.find(key => body[key] != null)
           if (reference)
-            expect(() => translateRequest(body, { from, to, path })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
-          const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const, tools: { repair: 'keep' as const } }) })
-          if (reference) expect(there.notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: `/${reference}` }))
+            expect(() => translateRequest(body, { from, to, path })).toThrow(
+              expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }),
+            )
+          const there = translateRequest(body, {
+            from,
+            to,
+            path,
+            ...(reference && {
+              onUnresolvable: 'note' as const,
+              tools: { repair: 'keep' as const },
+            }),
+          })
+          if (reference)
+            expect(there.notes).toContainEqual(
+              expect.objectContaining({ kind: 'dropped', path: `/${reference}` }),
+            )
           const faults = strictOf(to).checkRequest(there.body)
           // The referenced messages are missing, and with them the calls of the results.
-          expect(reference ? faults.filter(fault => !fault.includes('belongs to no call')) : faults).toEqual([])
-          const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context), ...(reference && { tools: { repair: 'keep' as const } }) })
+          expect(
+            reference ? faults.filter(fault => !fault.includes('belongs to no call')) : faults,
+          ).toEqual([])
+          const back = translateRequest(there.body, {
+            from: to,
+            to: from,
+            ...sentTo(there.context),
+            ...(reference && { tools: { repair: 'keep' as const } }),
+          })
           const before = received(protocols[from].decodeRequest(body, { path }).value)
-          const after = received(protocols[from].decodeRequest(back.body, sentTo(back.context)).value)
+          const after = received(
+            protocols[from].decodeRequest(back.body, sentTo(back.context)).value,
+          )
           // Where results require a tool, one is synthesized for those whose call is in the reference.
           const isSynthesized = there.notes.some(({ code }) => code === 'tool.from-history')
-          expectKept(before, reference && isSynthesized ? { ...after, tools: after.tools.filter(name => before.tools.includes(name)) } : after)
+          expectKept(
+            before,
+            reference && isSynthesized
+              ? { ...after, tools: after.tools.filter(name => before.tools.includes(name)) }
+              : after,
+          )
         })
       })
     }

@@ -22,10 +22,15 @@ export async function tally<Case extends { name: string }>(
     } catch (error) {
       failed.add(one.name)
       if (Object.hasOwn(exceptions, one.name)) listed.add(one.name)
-      else faults.push(`${one.name}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 1500))
+      else
+        faults.push(
+          `${one.name}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 1500),
+        )
     }
   }
-  console.log(`${title}: ${cases.length - failed.size} of ${cases.length} hold, ${listed.size} listed exceptions`)
+  console.log(
+    `${title}: ${cases.length - failed.size} of ${cases.length} hold, ${listed.size} listed exceptions`,
+  )
   const names = new Set(cases.map(({ name }) => name))
   const needless = Object.keys(exceptions).filter(name => names.has(name) && !listed.has(name))
   expect(cases.length, 'there is something to try').toBeGreaterThan(0)

@@ -27,11 +27,19 @@ function outline({ id, createdAt, candidates, usage, error, promptBlocked }: Can
         parts[kind] = [...new Set([...(parts[kind] ?? []), `origin ${origin}`, ...reported])].sort()
       }
   // Servers put the ending in words now and then.
-  const notes = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
+  const notes = {
+    id: id !== undefined,
+    created: createdAt !== undefined,
+    error: error?.kind,
+    promptBlocked: promptBlocked?.reason,
+  }
   return {
     notes,
     parts,
-    ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({ index, ...finish })),
+    ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({
+      index,
+      ...finish,
+    })),
     counts: Object.keys(usage ?? {}),
   }
 }
@@ -39,11 +47,17 @@ function outline({ id, createdAt, candidates, usage, error, promptBlocked }: Can
 function expectTwins(one: CanonicalResponse, other: CanonicalResponse): void {
   const [whole, streamed] = [outline(one), outline(other)]
   expect(streamed.notes).toEqual(whole.notes)
-  for (const kind of Object.keys(whole.parts)) if (Object.hasOwn(streamed.parts, kind)) expect(streamed.parts[kind], kind).toEqual(whole.parts[kind])
+  for (const kind of Object.keys(whole.parts))
+    if (Object.hasOwn(streamed.parts, kind))
+      expect(streamed.parts[kind], kind).toEqual(whole.parts[kind])
   // The same kinds of parts were sent, so the finish reason is the same.
-  if (Object.keys(whole.parts).join() === Object.keys(streamed.parts).join()) expect(streamed.ends).toEqual(whole.ends)
+  if (Object.keys(whole.parts).join() === Object.keys(streamed.parts).join())
+    expect(streamed.ends).toEqual(whole.ends)
   // A stream of chat completions has usage only on request.
-  if (streamed.counts.length > 0) expect(streamed.counts).toEqual(expect.arrayContaining(['input', 'output'].filter(key => whole.counts.includes(key))))
+  if (streamed.counts.length > 0)
+    expect(streamed.counts).toEqual(
+      expect.arrayContaining(['input', 'output'].filter(key => whole.counts.includes(key))),
+    )
 }
 
 function collected(protocol: ProtocolName, text: string): CanonicalResponse {
@@ -65,9 +79,16 @@ describe.skipIf(!shared).each(protocolNames.filter(name => !shared || twins(name
   `the same exchange of %s, whole and streamed (${skipReason})`,
   protocol => {
     test('has the same canonical form', async () => {
-      const pairs = twins(protocol).map(({ whole, streamed }) => ({ name: streamed, whole, streamed }))
+      const pairs = twins(protocol).map(({ whole, streamed }) => ({
+        name: streamed,
+        whole,
+        streamed,
+      }))
       await tally(`twins ${protocol}`, pairs, exceptions, ({ whole, streamed }) => {
-        expectTwins(protocols[protocol].decodeResponse(JSON.parse(read(whole))).value, collected(protocol, read(streamed)))
+        expectTwins(
+          protocols[protocol].decodeResponse(JSON.parse(read(whole))).value,
+          collected(protocol, read(streamed)),
+        )
       })
     })
   },

@@ -26,20 +26,35 @@ const named = (sites: readonly Site[], name: string) => sites.find(site => site.
 
 describe('the walk', () => {
   test('lists every field with the smallest body that holds it', () => {
-    const sites = walked('export interface Request { model: string; seed?: number; stop?: string[] }')
+    const sites = walked(
+      'export interface Request { model: string; seed?: number; stop?: string[] }',
+    )
     expect(sites.map(({ name }) => name)).toEqual(['Request.model', 'Request.seed', 'Request.stop'])
-    expect(named(sites, 'Request.seed')).toMatchObject({ path: '/seed', body: { model: mark, seed: 700_001 }, others: [{ model: mark }] })
+    expect(named(sites, 'Request.seed')).toMatchObject({
+      path: '/seed',
+      body: { model: mark, seed: 700_001 },
+      others: [{ model: mark }],
+    })
     expect(named(sites, 'Request.stop')).toMatchObject({ body: { model: mark, stop: [mark] } })
   })
 
   test('compares a required field with another value of it', () => {
-    expect(walked('export interface Request { model: string }')[0]).toMatchObject({ body: { model: mark }, others: [{ model: 'Yp6' }] })
+    expect(walked('export interface Request { model: string }')[0]).toMatchObject({
+      body: { model: mark },
+      others: [{ model: 'Yp6' }],
+    })
   })
 
   test('lists each word of a field and compares it with the other words', () => {
     const sites = walked("export interface Request { tier?: 'auto' | 'fast' }")
-    expect(sites.map(({ name }) => name)).toEqual(['Request.tier = "auto"', 'Request.tier = "fast"'])
-    expect(named(sites, 'Request.tier = "fast"')).toMatchObject({ body: { tier: 'fast' }, others: [{ tier: 'auto' }] })
+    expect(sites.map(({ name }) => name)).toEqual([
+      'Request.tier = "auto"',
+      'Request.tier = "fast"',
+    ])
+    expect(named(sites, 'Request.tier = "fast"')).toMatchObject({
+      body: { tier: 'fast' },
+      others: [{ tier: 'auto' }],
+    })
   })
 
   test('lists each type of a list and names the parents of a field', () => {
@@ -47,7 +62,10 @@ describe('the walk', () => {
       export interface Request { content: (Text | Image)[] }
       interface Text { type: 'text'; text: string }
       interface Image { type: 'image'; url: string | null }`)
-    expect(named(sites, 'Request.content = Image (image)')).toMatchObject({ path: '/content/0', body: { content: [{ type: 'image', url: null }] } })
+    expect(named(sites, 'Request.content = Image (image)')).toMatchObject({
+      path: '/content/0',
+      body: { content: [{ type: 'image', url: null }] },
+    })
     expect(named(sites, 'Image.url')).toMatchObject({
       path: '/content/0/url',
       trail: ['Request.content', 'Request.content = Image (image)'],
@@ -62,12 +80,16 @@ describe('the walk', () => {
 
   test('leaves out methods, getters, labels and empty objects', () => {
     expect(
-      walked("export declare class Request { kind: 'one'; options?: { deep?: number }; get text(): string; send(): void }").map(({ name }) => name),
+      walked(
+        "export declare class Request { kind: 'one'; options?: { deep?: number }; get text(): string; send(): void }",
+      ).map(({ name }) => name),
     ).toEqual(['Request.options.deep'])
   })
 
   test('throws when the type is missing or cannot be resolved', () => {
-    const definitions = openDefinitions([fileOf("import type { A } from 'no-such-package'\nexport type Response = A")])
+    const definitions = openDefinitions([
+      fileOf("import type { A } from 'no-such-package'\nexport type Response = A"),
+    ])
     expect(() => definitions.typeOf('Request')).toThrow('exports no Request')
     expect(() => definitions.typeOf('Response')).toThrow('Response is any')
   })
@@ -76,7 +98,8 @@ describe('the walk', () => {
 describe('the verdict', () => {
   const pair = { from: 'chat-completions', to: 'messages' } as const
   const base = { model: 'm', messages: [{ role: 'user', content: 'a' }] }
-  const judged = (kind: Kind, path: string, body: unknown, other: unknown) => judge(kind, { name: '', path, trail: [], body, others: [other] }, pair)
+  const judged = (kind: Kind, path: string, body: unknown, other: unknown) =>
+    judge(kind, { name: '', path, trail: [], body, others: [other] }, pair)
 
   test('is mapped when the value changes the translated body', () => {
     expect(judged('request', '/temperature', { ...base, temperature: 0.5 }, base)).toBe('mapped')
@@ -91,7 +114,9 @@ describe('the verdict', () => {
   })
 
   test('is unreadable when the codec takes the body for malformed', () => {
-    expect(judged('request', '/temperature', { ...base, temperature: 'a' }, base)).toBe('unreadable')
+    expect(judged('request', '/temperature', { ...base, temperature: 'a' }, base)).toBe(
+      'unreadable',
+    )
   })
 
   test('is lost when neither the translated body nor the notes differ', () => {
@@ -104,7 +129,9 @@ describe('the verdict', () => {
   })
 
   test('of an error is mapped when its message is in the translated one', () => {
-    expect(judged('error', '/error/message', { error: { message: 'a' } }, { error: { message: 'b' } })).toBe('mapped')
+    expect(
+      judged('error', '/error/message', { error: { message: 'a' } }, { error: { message: 'b' } }),
+    ).toBe('mapped')
   })
 })
 
@@ -115,9 +142,15 @@ describe('the report', () => {
 
   test('has a row for each thing and leaves out what is inside of something unknown', () => {
     const rows = rowsOf({ protocol: 'chat-completions', types }, fileOf(types))
-    expect(rows.find(({ name }) => name === 'Request.temperature')?.verdicts).toEqual(protocolNames.slice(1).map(() => 'mapped'))
+    expect(rows.find(({ name }) => name === 'Request.temperature')?.verdicts).toEqual(
+      protocolNames.slice(1).map(() => 'mapped'),
+    )
     expect(rows.map(({ name }) => name)).toContain('Request.not_yet.deep')
-    const section = sectionOf({ protocol: 'chat-completions', package: 'p', module: 'p', types }, '1.2.3', rows).join('\n')
+    const section = sectionOf(
+      { protocol: 'chat-completions', package: 'p', module: 'p', types },
+      '1.2.3',
+      rows,
+    ).join('\n')
     expect(section).toContain('## chat-completions: `p` 1.2.3')
     expect(section).toContain('| request | `Request.not_yet` | note: unknown field or type |')
     expect(section).not.toContain('Request.not_yet.deep')
@@ -130,7 +163,9 @@ describe('the report', () => {
       export type Event = Response
       interface Candidate { content: { role: 'model'; parts: { text: string }[] }; avgLogprobs?: number }`
     const rows = rowsOf({ protocol: 'generate-content', types: chunks }, fileOf(chunks))
-    const eventRows = rows.filter(({ kind }) => kind === 'event').map(({ name, verdicts }) => [name, verdicts[0]])
+    const eventRows = rows
+      .filter(({ kind }) => kind === 'event')
+      .map(({ name, verdicts }) => [name, verdicts[0]])
     expect(eventRows).toContainEqual(['Response.not_yet', 'unknown'])
     expect(eventRows).toContainEqual(['Candidate.avgLogprobs', 'unknown'])
     expect(eventRows).toContainEqual(['Candidate.content.parts.text', 'mapped'])
@@ -138,8 +173,16 @@ describe('the report', () => {
   })
 
   test('has a fault for what is lost without a reason', () => {
-    const row: Row = { kind: 'request', name: 'a', trail: [], path: '/a', verdicts: ['mapped', 'lost', 'noted'] }
-    expect(faultsOf([row, { ...row, reason: 'says nothing' }, { ...row, verdicts: ['noted'] }])).toEqual([row])
+    const row: Row = {
+      kind: 'request',
+      name: 'a',
+      trail: [],
+      path: '/a',
+      verdicts: ['mapped', 'lost', 'noted'],
+    }
+    expect(
+      faultsOf([row, { ...row, reason: 'says nothing' }, { ...row, verdicts: ['noted'] }]),
+    ).toEqual([row])
   })
 
   test('as committed names every protocol and no loss', () => {

@@ -1,4 +1,9 @@
-import { createStreamTranslator, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import {
+  createStreamTranslator,
+  translateError,
+  translateRequest,
+  translateResponse,
+} from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
@@ -21,27 +26,47 @@ type Outcome = { sent: string; notes: Note[] }
 
 /** What becomes of one thing on the way to another protocol. */
 export function judge(kind: Kind, site: Site, { from, to }: Pair): Verdict {
-  if (saysNothing(`${from} → ${to} ${kind} ${site.path.replaceAll(/\/\d+(?=\/|$)/g, '/*')}`)) return 'mapped'
+  if (saysNothing(`${from} → ${to} ${kind} ${site.path.replaceAll(/\/\d+(?=\/|$)/g, '/*')}`))
+    return 'mapped'
   const { body, path, others } = arranged(from, kind, site)
   const after = outcome(kind, body, { from, to })
   if (typeof after === 'string') return after
   if (kind === 'event') {
     const before = throughStream(streamed(from, body, true), { from, to })
-    const news = after.notes.filter(note => note.kind !== 'synthesized' && !before.notes.some(other => canonicalJson(other) === canonicalJson(note)))
+    const news = after.notes.filter(
+      note =>
+        note.kind !== 'synthesized' &&
+        !before.notes.some(other => canonicalJson(other) === canonicalJson(note)),
+    )
     if (news.length > 0) return news.some(isUnknown) ? 'unknown' : 'noted'
     if (path === '') return before.sent === after.sent ? 'lost' : 'mapped'
-  } else if (covers(after.notes, path)) return after.notes.some(note => isUnknown(note) && covers([note], path)) ? 'unknown' : 'noted'
-  const befores = others.map(other => outcome(kind, other, { from, to })).filter(before => typeof before !== 'string')
+  } else if (covers(after.notes, path))
+    return after.notes.some(note => isUnknown(note) && covers([note], path)) ? 'unknown' : 'noted'
+  const befores = others
+    .map(other => outcome(kind, other, { from, to }))
+    .filter(before => typeof before !== 'string')
   if (befores.every(before => before.sent !== after.sent)) return 'mapped'
   if (hasNoteInside(after.notes, path)) return after.notes.some(isUnknown) ? 'unknown' : 'noted'
-  return befores.some(before => before.sent === after.sent && canonicalJson(before.notes) === canonicalJson(after.notes)) ? 'lost' : 'noted'
+  return befores.some(
+    before =>
+      before.sent === after.sent && canonicalJson(before.notes) === canonicalJson(after.notes),
+  )
+    ? 'lost'
+    : 'noted'
 }
 
 const isUnknown = ({ code }: Note) => code.endsWith('.unknown')
 
-const hasNoteInside = (notes: Note[], path: string) => notes.some(({ kind, path: at }) => kind !== 'synthesized' && path !== '' && at.startsWith(`${path}/`))
+const hasNoteInside = (notes: Note[], path: string) =>
+  notes.some(
+    ({ kind, path: at }) => kind !== 'synthesized' && path !== '' && at.startsWith(`${path}/`),
+  )
 
-function outcome(kind: Kind, body: unknown, { from, to }: Pair): Outcome | 'refused' | 'unreadable' {
+function outcome(
+  kind: Kind,
+  body: unknown,
+  { from, to }: Pair,
+): Outcome | 'refused' | 'unreadable' {
   try {
     if (kind === 'event') return throughStream(streamed(from, body), { from, to })
     if (kind === 'error') {
@@ -49,7 +74,11 @@ function outcome(kind: Kind, body: unknown, { from, to }: Pair): Outcome | 'refu
       return { sent: canonicalJson(error), notes }
     }
     if (kind === 'request') {
-      const { body: wire, notes, context } = translateRequest(body, { from, to, onUnresolvable: 'note' })
+      const {
+        body: wire,
+        notes,
+        context,
+      } = translateRequest(body, { from, to, onUnresolvable: 'note' })
       return { sent: canonicalJson([wire, context.path ?? null]), notes }
     }
     const { body: wire, notes } = translateResponse(body, { from, to })

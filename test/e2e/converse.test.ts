@@ -14,10 +14,19 @@ const signature = wireOf('converse').signature
 function play(received: unknown): Script {
   const count = JSON.stringify(received).match(/RESULT-q/g)?.length ?? 0
   if (count === 2) return { text: 'Found both', ending: 'stop' }
-  return { reasoning: `Thinking ${count}.`, calls: [{ id: `call_${count}`, name: 'lookup', args: '{"q":"one"}' }], ending: 'stop' }
+  return {
+    reasoning: `Thinking ${count}.`,
+    calls: [{ id: `call_${count}`, name: 'lookup', args: '{"q":"one"}' }],
+    ending: 'stop',
+  }
 }
 
-async function responded(base: string, name: ProtocolName, { modelId: _, ...body }: Body, stream: boolean): Promise<WireResponse> {
+async function responded(
+  base: string,
+  name: ProtocolName,
+  { modelId: _, ...body }: Body,
+  stream: boolean,
+): Promise<WireResponse> {
   const { address, framing } = protocols[name]
   const path = address.target({ operation: 'generate', model, stream }) ?? address.path
   const isInBody = 'model' in body
@@ -33,28 +42,44 @@ async function responded(base: string, name: ProtocolName, { modelId: _, ...body
 }
 
 describe.each(protocolNames)('a client of %s', name => {
-  test.each([false, true])('gives the signatures of the service back to it, unchanged; streaming: %s', async stream => {
-    const seen = await startUpstream('converse', play)
-    after(() => seen.close())
-    const base = await listen(
-      mounted({
-        auth: 'none',
-        channels: [{ name: 'bedrock', protocols: ['converse'], baseUrl: seen.url, apiKey: 'upstream-secret' }],
-        models: [{ id: model, channels: [{ name: 'bedrock' }] }],
-        defaults: { retries: 0 },
-      }),
-    )
-    const client = clientOf(name)
-    let request = client.open({ model, ask: 'Look twice.', tools: [lookup] })
-    for (let turn = 0; turn < 2; turn++) {
-      const received = await client.receive(await responded(base, name, request, stream))
-      request = client.continueWith(request, received, { runTool: () => 'RESULT-q', ask: '' })
-    }
-    await responded(base, name, request, stream)
-    const { messages } = seen.requests.at(-1) as { messages: { content: { reasoningContent?: unknown }[] }[] }
-    expect(messages.flatMap(({ content }) => content.flatMap(({ reasoningContent }) => reasoningContent ?? []))).toEqual([
-      { reasoningText: { text: 'Thinking 0.', signature } },
-      { reasoningText: { text: 'Thinking 1.', signature } },
-    ])
-  })
+  test.each([false, true])(
+    'gives the signatures of the service back to it, unchanged; streaming: %s',
+    async stream => {
+      const seen = await startUpstream('converse', play)
+      after(() => seen.close())
+      const base = await listen(
+        mounted({
+          auth: 'none',
+          channels: [
+            {
+              name: 'bedrock',
+              protocols: ['converse'],
+              baseUrl: seen.url,
+              apiKey: 'upstream-secret',
+            },
+          ],
+          models: [{ id: model, channels: [{ name: 'bedrock' }] }],
+          defaults: { retries: 0 },
+        }),
+      )
+      const client = clientOf(name)
+      let request = client.open({ model, ask: 'Look twice.', tools: [lookup] })
+      for (let turn = 0; turn < 2; turn++) {
+        const received = await client.receive(await responded(base, name, request, stream))
+        request = client.continueWith(request, received, { runTool: () => 'RESULT-q', ask: '' })
+      }
+      await responded(base, name, request, stream)
+      const { messages } = seen.requests.at(-1) as {
+        messages: { content: { reasoningContent?: unknown }[] }[]
+      }
+      expect(
+        messages.flatMap(({ content }) =>
+          content.flatMap(({ reasoningContent }) => reasoningContent ?? []),
+        ),
+      ).toEqual([
+        { reasoningText: { text: 'Thinking 0.', signature } },
+        { reasoningText: { text: 'Thinking 1.', signature } },
+      ])
+    },
+  )
 })

@@ -17,19 +17,29 @@ export type GatewayToAll = {
 export const modelBehind = (name: ProtocolName) => `model-behind-${name}`
 
 /** A gateway inside of an application, before one strict upstream of each protocol. */
-export async function startGatewayToAll(names: readonly ProtocolName[], more: Partial<GatewayConfig> = {}): Promise<GatewayToAll> {
+export async function startGatewayToAll(
+  names: readonly ProtocolName[],
+  more: Partial<GatewayConfig> = {},
+): Promise<GatewayToAll> {
   const upstreams = new Map<string, Upstream>()
   for (const name of names) upstreams.set(name, await startUpstream(name))
   const mounted = listenedGateway({
     auth: 'none',
     defaults: { retries: 0 },
-    channels: names.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
+    channels: names.map(name => ({
+      name,
+      protocols: [name],
+      baseUrl: upstreams.get(name)?.url ?? '',
+      apiKey: 'upstream-secret',
+    })),
     models: names.map(name => ({ id: modelBehind(name), channels: [{ name }] })),
     ...more,
   })
   const app = express()
   app.use(mounted)
-  const server = createServer(serverOptions, app).on('upgrade', mounted.upgrade).listen(0, '127.0.0.1')
+  const server = createServer(serverOptions, app)
+    .on('upgrade', mounted.upgrade)
+    .listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -8,7 +8,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
-import { after, asking, half, isStreaming, type Protocol, responses, streams, type Upstream, until, upstream } from '../gateway/support.ts'
+import {
+  after,
+  asking,
+  half,
+  isStreaming,
+  type Protocol,
+  responses,
+  streams,
+  type Upstream,
+  until,
+  upstream,
+} from '../gateway/support.ts'
 import { covered } from '../support/covered.ts'
 import { freePort } from '../support/free-port.ts'
 import { ask } from './asking.ts'
@@ -18,11 +29,20 @@ import { ask } from './asking.ts'
 const timeoutMs = 60_000
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-type Started = { child: ChildProcess; url: string; exit: Promise<{ code: number | null; at: number }> }
+type Started = {
+  child: ChildProcess
+  url: string
+  exit: Promise<{ code: number | null; at: number }>
+}
 
 function run(args: string[], env: Record<string, string>): Pick<Started, 'child' | 'exit'> {
-  const child = spawn(process.execPath, ['--import', 'tsx', ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
-  const exit = new Promise<{ code: number | null; at: number }>(resolve => child.once('exit', code => resolve({ code, at: Date.now() })))
+  const child = spawn(process.execPath, ['--import', 'tsx', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exit = new Promise<{ code: number | null; at: number }>(resolve =>
+    child.once('exit', code => resolve({ code, at: Date.now() })),
+  )
   after(async () => {
     child.kill('SIGKILL')
     await exit
@@ -33,7 +53,19 @@ function run(args: string[], env: Record<string, string>): Pick<Started, 'child'
 async function serving(config: GatewayConfig, graceSeconds: number): Promise<Started> {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, JSON.stringify(config))
-  const started = run([fileOf('../../src/cli/main.ts'), 'serve', '--config', file, '--port', '0', '--grace', String(graceSeconds)], {})
+  const started = run(
+    [
+      fileOf('../../src/cli/main.ts'),
+      'serve',
+      '--config',
+      file,
+      '--port',
+      '0',
+      '--grace',
+      String(graceSeconds),
+    ],
+    {},
+  )
   const url = await new Promise<string>((resolve, reject) => {
     let out = ''
     started.child.stdout?.on('data', chunk => {
@@ -57,7 +89,9 @@ async function holding(served: Protocol): Promise<Upstream & { release(): void }
     const frames = streams[served]
     const all = stream ? frames.join('') : JSON.stringify(responses[served])
     const begin = stream ? half(served).join('') : all.slice(0, 20)
-    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' }).write(begin)
+    response
+      .writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
+      .write(begin)
     await released
     response.end(all.slice(begin.length))
   })
@@ -65,7 +99,9 @@ async function holding(served: Protocol): Promise<Upstream & { release(): void }
 }
 
 async function allHolding() {
-  const upstreams = await Promise.all(covered.map(async name => [name, await holding(name)] as const))
+  const upstreams = await Promise.all(
+    covered.map(async name => [name, await holding(name)] as const),
+  )
   const config: GatewayConfig = {
     auth: 'none',
     channels: upstreams.map(([name, { url }]) => ({ name, protocols: [name], baseUrl: url })),
@@ -75,14 +111,19 @@ async function allHolding() {
   return { upstreams: upstreams.map(([, one]) => one), config }
 }
 
-const cells = covered.flatMap(client => covered.flatMap(served => [true, false].map(stream => ({ client, served, stream }))))
-const calls = (upstreams: readonly Upstream[]) => upstreams.reduce((sum, one) => sum + one.calls.length, 0)
+const cells = covered.flatMap(client =>
+  covered.flatMap(served => [true, false].map(stream => ({ client, served, stream }))),
+)
+const calls = (upstreams: readonly Upstream[]) =>
+  upstreams.reduce((sum, one) => sum + one.calls.length, 0)
 
 describe('wireglot serve on a stop signal', () => {
   test('finishes responses in progress, lets new clients of every protocol retry, and ends', async () => {
     const { upstreams, config } = await allHolding()
     const { child, url, exit } = await serving(config, 60)
-    const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
+    const running = cells.map(({ client, served, stream }) =>
+      ask[client](url, { stream, model: `m-${served}`, retries: 0 }),
+    )
     await until(() => calls(upstreams) === cells.length, timeoutMs)
     child.kill('SIGTERM')
     // Nothing shows when the signal has arrived.
@@ -103,7 +144,9 @@ describe('wireglot serve on a stop signal', () => {
   test('sends an error to every open stream when the grace time is over', async () => {
     const { upstreams, config } = await allHolding()
     const { child, url, exit } = await serving(config, 1)
-    const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
+    const running = cells.map(({ client, served, stream }) =>
+      ask[client](url, { stream, model: `m-${served}`, retries: 0 }),
+    )
     const ends = Promise.allSettled(running)
     await until(() => calls(upstreams) === cells.length, timeoutMs)
     const { port } = new URL(url)
@@ -113,7 +156,9 @@ describe('wireglot serve on a stop signal', () => {
       const socket = connect(Number(port), '127.0.0.1').pause()
       socket.on('error', () => {})
       after(() => socket.destroy())
-      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${String(body).length}\r\n\r\n${sent}`)
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${String(body).length}\r\n\r\n${sent}`,
+      )
     }
     await until(() => calls(upstreams) === cells.length + 1, timeoutMs)
     const reported = Date.now()
@@ -123,7 +168,10 @@ describe('wireglot serve on a stop signal', () => {
     expect(code).toBe(0)
     // The grace time, the close timeout, and a busy machine.
     expect(at - reported).toBeLessThan(1_000 + 1_000 + 10_000)
-    await until(() => upstreams.every(({ aborted, calls: list }) => aborted === list.length), timeoutMs)
+    await until(
+      () => upstreams.every(({ aborted, calls: list }) => aborted === list.length),
+      timeoutMs,
+    )
   })
 })
 
@@ -152,10 +200,16 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const pids = new Set<string>()
     /** Both listen: each has refused somebody without a key. */
     const ready = async (wanted: number) => {
-      for (const end = Date.now() + timeoutMs; pids.size < wanted; await new Promise(resolve => setTimeout(resolve, 50))) {
+      for (
+        const end = Date.now() + timeoutMs;
+        pids.size < wanted;
+        await new Promise(resolve => setTimeout(resolve, 50))
+      ) {
         if (Date.now() > end) throw new Error(`${pids.size} processes listen`)
         // Many at once, or the first process that wakes takes them all.
-        const responses = Array.from({ length: 20 }, () => fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined))
+        const responses = Array.from({ length: 20 }, () =>
+          fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined),
+        )
         for (const response of await Promise.all(responses)) {
           const pid = response?.headers.get('x-served-by')
           if (pid) pids.add(pid)
@@ -177,7 +231,13 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
       report(response.headers.get('x-served-by') ?? '')
       return response
     }
-    const text = ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 0, fetch: spied })
+    const text = ask[client](url, {
+      stream: true,
+      model: 'sonnet',
+      key: 'client-secret',
+      retries: 0,
+      fetch: spied,
+    })
     text.catch(() => {})
     return { servedBy: await servedBy, text }
   }
@@ -187,24 +247,35 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const streams: Received[] = []
     const serving = () => new Set(streams.map(({ servedBy }) => servedBy))
     for (let round = 0; round < 3 || (serving().size < 2 && round < 20); round++)
-      streams.push(...(await Promise.all([...covered, ...covered].map(client => opened(client, url)))))
+      streams.push(
+        ...(await Promise.all([...covered, ...covered].map(client => opened(client, url)))),
+      )
     expect(serving()).toEqual(pids)
     const [victim = ''] = pids
     const lost = streams.filter(({ servedBy }) => servedBy === victim)
     process.kill(Number(victim), 'SIGKILL')
-    const recovered = covered.map(client => ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    const recovered = covered.map(client =>
+      ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 8 }),
+    )
     for (const { text } of lost) await expect(text).rejects.toThrow()
     seen.release()
-    for (const { servedBy, text } of streams) if (servedBy !== victim) expect(await text).toBe('Hello')
+    for (const { servedBy, text } of streams)
+      if (servedBy !== victim) expect(await text).toBe('Hello')
     expect(await Promise.all(recovered)).toEqual(covered.map(() => 'Hello'))
     await ready(3)
   })
 
   test('finishes the streams of a stopped process, and serves new clients from the other', async () => {
     const { seen, url, pids } = await startCluster(2)
-    const streams = await Promise.all(Array.from({ length: 3 }, () => covered).flatMap(names => names.map(client => opened(client, url))))
+    const streams = await Promise.all(
+      Array.from({ length: 3 }, () => covered).flatMap(names =>
+        names.map(client => opened(client, url)),
+      ),
+    )
     process.kill(Number([...pids][0]), 'SIGTERM')
-    const newcomers = covered.map(client => ask[client](url, { stream: false, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    const newcomers = covered.map(client =>
+      ask[client](url, { stream: false, model: 'sonnet', key: 'client-secret', retries: 8 }),
+    )
     seen.release()
     for (const { text } of streams) expect(await text).toBe('Hello')
     expect(await Promise.all(newcomers)).toEqual(covered.map(() => 'Hello'))
@@ -214,7 +285,11 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const { seen, url } = await startCluster(3, 20)
     seen.release()
     const served = new Set<string | null>()
-    const [path, init] = asking('messages', { model: 'sonnet' }, { 'x-api-key': 'client-secret', connection: 'close' })
+    const [path, init] = asking(
+      'messages',
+      { model: 'sonnet' },
+      { 'x-api-key': 'client-secret', connection: 'close' },
+    )
     let good = 0
     for (let round = 0; round < 3 || (served.size < 2 && round < 50); round++) {
       const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(url + path, init)))

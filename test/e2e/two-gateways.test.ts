@@ -18,7 +18,11 @@ const proven = protocolNames.filter(name => wireOf(name).signature !== undefined
 function play(received: unknown): Script {
   const length = new Set(JSON.stringify(received).match(/RESULT-\w+/g)).size
   if (length > 1) return { text: 'Found both', ending: 'stop' }
-  return { reasoning: 'Thinking it over.', calls: [{ id: `call_${length}`, name: 'lookup', args: `{"q":"q${length}"}` }], ending: 'stop' }
+  return {
+    reasoning: 'Thinking it over.',
+    calls: [{ id: `call_${length}`, name: 'lookup', args: `{"q":"q${length}"}` }],
+    ending: 'stop',
+  }
 }
 
 const closing: (() => Promise<unknown>)[] = []
@@ -28,12 +32,28 @@ let base = ''
 beforeAll(async () => {
   for (const name of proven) upstreams.set(name, await startUpstream(name, play))
   const behind = await serve({
-    channels: proven.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'secret' })),
+    channels: proven.map(name => ({
+      name,
+      protocols: [name],
+      baseUrl: upstreams.get(name)?.url ?? '',
+      apiKey: 'secret',
+    })),
     models: proven.map(name => ({ id: name, channels: [{ name }] })),
   })
   base = await serve({
-    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: behind, apiKey: 'secret', options: { foreignSignatures: 'wrap' as const } })),
-    models: protocolNames.flatMap(between => proven.map(upstream => ({ id: `${between}--${upstream}`, channels: [{ name: between, model: upstream }] }))),
+    channels: protocolNames.map(name => ({
+      name,
+      protocols: [name],
+      baseUrl: behind,
+      apiKey: 'secret',
+      options: { foreignSignatures: 'wrap' as const },
+    })),
+    models: protocolNames.flatMap(between =>
+      proven.map(upstream => ({
+        id: `${between}--${upstream}`,
+        channels: [{ name: between, model: upstream }],
+      })),
+    ),
   })
 })
 
@@ -55,7 +75,11 @@ async function serve(config: Pick<GatewayConfig, 'channels' | 'models'>): Promis
 }
 
 const chains = protocolNames.flatMap(client =>
-  protocolNames.flatMap(between => proven.flatMap(upstream => [true, false].map(stream => ({ client, between, upstream, stream })))),
+  protocolNames.flatMap(between =>
+    proven.flatMap(upstream =>
+      [true, false].map(stream => ({ client, between, upstream, stream })),
+    ),
+  ),
 )
 
 describe.each(sampled(chains, 7))(

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { EventStreamCodec, Int64 } from '@smithy/eventstream-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type EventFrame, EventFrameError, EventFrameReader, writeEventFrame } from '../../src/eventstream/frames.ts'
+import {
+  type EventFrame,
+  EventFrameError,
+  EventFrameReader,
+  writeEventFrame,
+} from '../../src/eventstream/frames.ts'
 
 const judge = new EventStreamCodec(
   bytes => (typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('utf8')),
@@ -32,7 +37,9 @@ function read(chunks: Uint8Array[], maxLength?: number): EventFrame[] {
 }
 
 function cut(bytes: Uint8Array, size: number): Uint8Array[] {
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.slice(index * size, (index + 1) * size))
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.slice(index * size, (index + 1) * size),
+  )
 }
 
 test('a frame of the service is read, and written with the same bytes', () => {
@@ -51,7 +58,9 @@ describe('against the codec of the AWS SDK', () => {
     fc.assert(
       fc.property(anyFrame, frame => {
         const { headers, body } = judge.decode(writeEventFrame(frame))
-        expect(Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]))).toEqual(frame.headers)
+        expect(
+          Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value])),
+        ).toEqual(frame.headers)
         expect(new Uint8Array(body)).toEqual(frame.payload)
       }),
     )
@@ -60,7 +69,9 @@ describe('against the codec of the AWS SDK', () => {
   test('what it writes is read here, and headers of other types are left out', () => {
     fc.assert(
       fc.property(anyFrame, fc.integer({ min: -128, max: 127 }), ({ headers, payload }, byte) => {
-        const typed = Object.entries(headers).map(([name, value]) => [name, { type: 'string' as const, value }] as const)
+        const typed = Object.entries(headers).map(
+          ([name, value]) => [name, { type: 'string' as const, value }] as const,
+        )
         const others = {
           '\u0001b': { type: 'byte' as const, value: byte },
           '\u0001d': { type: 'timestamp' as const, value: new Date(0) },
@@ -83,10 +94,14 @@ describe('against the codec of the AWS SDK', () => {
 
 test('frames are the same wherever their bytes are cut', () => {
   fc.assert(
-    fc.property(fc.array(anyFrame, { maxLength: 5 }), fc.integer({ min: 1, max: 300 }), (frames, size) => {
-      const bytes = new Uint8Array(Buffer.concat(frames.map(writeEventFrame)))
-      expect(read(cut(bytes, size))).toEqual(frames)
-    }),
+    fc.property(
+      fc.array(anyFrame, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 300 }),
+      (frames, size) => {
+        const bytes = new Uint8Array(Buffer.concat(frames.map(writeEventFrame)))
+        expect(read(cut(bytes, size))).toEqual(frames)
+      },
+    ),
   )
 })
 
@@ -101,7 +116,8 @@ test('any changed bit is an error, and never another frame', () => {
 
 test('an end in the middle of a frame is an error; between frames it is none', () => {
   const bytes = new Uint8Array(Buffer.from(published, 'base64'))
-  for (let length = 1; length < bytes.length; length++) expect(() => read([bytes.slice(0, length)])).toThrow(EventFrameError)
+  for (let length = 1; length < bytes.length; length++)
+    expect(() => read([bytes.slice(0, length)])).toThrow(EventFrameError)
   expect(read([bytes, bytes])).toHaveLength(2)
   expect(read([])).toEqual([])
 })
@@ -111,7 +127,8 @@ test('a frame that is too long is refused before it is held', () => {
   expect(() => read([bytes.slice(0, 12)], 500)).toThrow('more than 500 bytes')
 })
 
-const folder = process.env.WIREGLOT_SHARED && join(process.env.WIREGLOT_SHARED, 'corpus-converse/streams')
+const folder =
+  process.env.WIREGLOT_SHARED && join(process.env.WIREGLOT_SHARED, 'corpus-converse/streams')
 test.skipIf(!folder || !existsSync(folder))('recorded streams are read whole', () => {
   type Recorded = {
     framesFrom: string
@@ -120,7 +137,9 @@ test.skipIf(!folder || !existsSync(folder))('recorded streams are read whole', (
   }
   let recorded = 0
   for (const name of readdirSync(folder as string)) {
-    const { events, frames } = JSON.parse(readFileSync(join(folder as string, name), 'utf8')) as Recorded
+    const { events, frames } = JSON.parse(
+      readFileSync(join(folder as string, name), 'utf8'),
+    ) as Recorded
     const found = read(cut(new Uint8Array(Buffer.from(frames, 'base64')), 97))
     expect(
       found.map(({ payload }) => JSON.parse(Buffer.from(payload).toString('utf8'))),

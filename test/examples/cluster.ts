@@ -22,10 +22,17 @@ if (cluster.isPrimary) {
   })
 } else {
   const handler = gateway({
-    keys: [{ name: 'alice', key: 'env:ALICE_KEY', requestsPerMinute: Number(env['PER_MINUTE'] ?? 600) }],
+    keys: [
+      { name: 'alice', key: 'env:ALICE_KEY', requestsPerMinute: Number(env['PER_MINUTE'] ?? 600) },
+    ],
     limits: { redis: 'env:REDIS_URL' },
     channels: [
-      { name: 'anthropic', protocols: ['messages'], baseUrl: env['ANTHROPIC_BASE_URL'] ?? 'https://api.anthropic.com', apiKey: 'env:ANTHROPIC_API_KEY' },
+      {
+        name: 'anthropic',
+        protocols: ['messages'],
+        baseUrl: env['ANTHROPIC_BASE_URL'] ?? 'https://api.anthropic.com',
+        apiKey: 'env:ANTHROPIC_API_KEY',
+      },
     ],
     models: [{ id: 'sonnet', channels: [{ name: 'anthropic', model: 'claude-sonnet-5' }] }],
   })

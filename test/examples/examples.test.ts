@@ -28,7 +28,9 @@ describe('pure functions', () => {
   test('translate.ts prints what it says', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {})
     await import('./translate.ts')
-    const printed = log.mock.calls.map(args => args.map(arg => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' '))
+    const printed = log.mock.calls.map(args =>
+      args.map(arg => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' '),
+    )
     expect(printed[0]).toContain('"max_tokens":32000')
     expect(printed.some(line => line.startsWith('dropped /seed'))).toBe(true)
     expect(printed.some(line => line.startsWith('synthesized /max_tokens'))).toBe(true)
@@ -48,13 +50,30 @@ describe('pure functions', () => {
   })
 
   test('normalize.ts prints the same for one response in every protocol', async () => {
-    const { context } = translateRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }, { from: 'messages', to: 'messages' })
+    const { context } = translateRequest(
+      { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
+      { from: 'messages', to: 'messages' },
+    )
     const others = (['chat-completions', 'responses', 'generate-content'] as const).map(
       to => translateResponse(response, { from: 'messages', to, context }).body,
     )
-    const lines = await printedBy('normalize.ts', [response, ...others].map(body => JSON.stringify(body)).join('\n'))
-    expect(lines.map(line => (JSON.parse(line) as { protocol: string }).protocol)).toEqual(['messages', 'chat-completions', 'responses', 'generate-content'])
-    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ text: 'Hi!', calls: [], finish: 'stop', usage: { input: 8, output: 3 } })
+    const lines = await printedBy(
+      'normalize.ts',
+      [response, ...others].map(body => JSON.stringify(body)).join('\n'),
+    )
+    expect(lines.map(line => (JSON.parse(line) as { protocol: string }).protocol)).toEqual([
+      'messages',
+      'chat-completions',
+      'responses',
+      'generate-content',
+    ])
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({
+        text: 'Hi!',
+        calls: [],
+        finish: 'stop',
+        usage: { input: 8, output: 3 },
+      })
   })
 })
 
@@ -101,7 +120,8 @@ describe('servers', () => {
       await responses(`http://127.0.0.1:${port}${mount}`, fetch)
       if (!name.startsWith('express')) await responseOverHttp2(`http://127.0.0.1:${port}`)
     } finally {
-      for (const listener of process.listeners('SIGTERM').filter(one => !signals.includes(one))) process.off('SIGTERM', listener)
+      for (const listener of process.listeners('SIGTERM').filter(one => !signals.includes(one)))
+        process.off('SIGTERM', listener)
       server.closeAllConnections()
       server.close()
     }
@@ -115,27 +135,49 @@ describe('servers', () => {
 
   test('next.ts handles requests', async () => {
     const { POST, GET } = await import('./next.ts')
-    await responses('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))
+    await responses('http://next.test/llm', (url, init) =>
+      (init?.method === 'POST' ? POST : GET)(new Request(url, init)),
+    )
   })
 })
 
-async function responses(base: string, send: (url: string, init?: RequestInit) => Promise<Response>): Promise<void> {
-  const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello there' }] })
-  const response = await send(`${base}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
+async function responses(
+  base: string,
+  send: (url: string, init?: RequestInit) => Promise<Response>,
+): Promise<void> {
+  const body = JSON.stringify({
+    model: 'demo',
+    messages: [{ role: 'user', content: 'Hello there' }],
+  })
+  const response = await send(`${base}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  expect(await response.json()).toMatchObject({
+    choices: [
+      { message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' },
+    ],
+  })
   expect((await send(`${base}/v1/models`)).status).toBe(200)
 }
 
 async function responseOverHttp2(url: string): Promise<void> {
   const client = connect(url)
   const stream = client.request({ ':path': '/v1/models' })
-  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & IncomingHttpStatusHeader]
+  const [headers] = (await once(stream, 'response')) as [
+    IncomingHttpHeaders & IncomingHttpStatusHeader,
+  ]
   expect(headers[':status']).toBe(200)
   client.destroy()
 }
 
 async function printedBy(file: string, input: string): Promise<string[]> {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL(file, import.meta.url))], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', fileURLToPath(new URL(file, import.meta.url))],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
   child.stdin.end(input)
   let out = ''
   for await (const chunk of child.stdout) out += chunk

@@ -3,7 +3,11 @@ import { ChatOpenAI } from '@langchain/openai'
 import { fetchGateway } from 'wireglot/fetch'
 
 const gateway = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
-const model = new ChatOpenAI({ model: 'demo', apiKey: 'unused', configuration: { fetch: gateway, baseURL: 'http://gateway/v1' } })
+const model = new ChatOpenAI({
+  model: 'demo',
+  apiKey: 'unused',
+  configuration: { fetch: gateway, baseURL: 'http://gateway/v1' },
+})
 
 const message = await model.invoke('Hello')
 console.log(message.text)

@@ -17,15 +17,20 @@ const response = (parts: object[], more: object = {}) => ({
   responseId: 'r1',
   ...more,
 })
-const toChat = (body: unknown) => translateResponse(body, { from: 'generate-content', to: 'chat-completions', now: 1 })
+const toChat = (body: unknown) =>
+  translateResponse(body, { from: 'generate-content', to: 'chat-completions', now: 1 })
 const chat = { model: 'm-1', messages: [{ role: 'user', content: 'x' }] }
 
 describe.each(others)('in %s', to => {
   const strict = strictOf(to)
-  const request = (body: object) => translateRequest(body, { from: 'generate-content', to, path, onUnresolvable: 'note' })
+  const request = (body: object) =>
+    translateRequest(body, { from: 'generate-content', to, path, onUnresolvable: 'note' })
 
   test('accepts snake_case spellings', () => {
-    const { body } = request({ contents: [{ role: 'user', parts: [{ text: 'x' }] }], system_instruction: { parts: [{ text: 'SYS-SNAKE' }] } })
+    const { body } = request({
+      contents: [{ role: 'user', parts: [{ text: 'x' }] }],
+      system_instruction: { parts: [{ text: 'SYS-SNAKE' }] },
+    })
     expect(JSON.stringify(body)).toContain('SYS-SNAKE')
     expect(strict.checkRequest(body)).toEqual([])
   })
@@ -37,15 +42,38 @@ describe.each(others)('in %s', to => {
   })
 
   test.each<[what: string, body: object]>([
-    ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, modelVersion: 'm-1', responseId: 'r1' }],
-    ['a response that was blocked completely', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
-    ['a limit that reasoning used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
+    [
+      'a blocked prompt',
+      {
+        promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+        modelVersion: 'm-1',
+        responseId: 'r1',
+      },
+    ],
+    [
+      'a response that was blocked completely',
+      { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] },
+    ],
+    [
+      'a limit that reasoning used up',
+      {
+        ...response([]),
+        candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }],
+      },
+    ],
   ])('returns a legal response for %s', (_, body) => {
-    expect(strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body)).toEqual([])
+    expect(
+      strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body),
+    ).toEqual([])
   })
 
   test('returns an error for a malformed call', () => {
-    const body = { ...response([]), candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 }] }
+    const body = {
+      ...response([]),
+      candidates: [
+        { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 },
+      ],
+    }
     const { body: wire } = translateResponse(body, { from: 'generate-content', to })
     expect(wire).toMatchObject({ error: { message: 'Malformed' } })
   })
@@ -63,12 +91,26 @@ describe.each(others)('in %s', to => {
     const frame = (parts: object[], counts: object, more: object = {}) =>
       `data: ${JSON.stringify({ ...response(parts), candidates: [{ index: 0, content: { role: 'model', parts }, ...more }], usageMetadata: counts })}\r\n\r\n`
     const text =
-      translator.push(frame([{ text: 'plan', thought: true }], { promptTokenCount: 8, totalTokenCount: 8 })) +
-      translator.push(frame([{ text: 'Now.' }], { promptTokenCount: 8, candidatesTokenCount: 2, thoughtsTokenCount: 5, totalTokenCount: 15 })) +
+      translator.push(
+        frame([{ text: 'plan', thought: true }], { promptTokenCount: 8, totalTokenCount: 8 }),
+      ) +
+      translator.push(
+        frame([{ text: 'Now.' }], {
+          promptTokenCount: 8,
+          candidatesTokenCount: 2,
+          thoughtsTokenCount: 5,
+          totalTokenCount: 15,
+        }),
+      ) +
       translator.push(
         frame(
           [{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }],
-          { promptTokenCount: 8, candidatesTokenCount: 6, thoughtsTokenCount: 5, totalTokenCount: 19 },
+          {
+            promptTokenCount: 8,
+            candidatesTokenCount: 6,
+            thoughtsTokenCount: 5,
+            totalTokenCount: 19,
+          },
           { finishReason: 'STOP' },
         ),
       ) +
@@ -79,16 +121,27 @@ describe.each(others)('in %s', to => {
 
   test('writes a generate-content stream without [DONE] and with complete calls', () => {
     const native = createStreamTranslator({ from: 'generate-content', to })
-    const there = native.push(`data: ${JSON.stringify(response([{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }]))}\n\n`) + native.end()
+    const there =
+      native.push(
+        `data: ${JSON.stringify(response([{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }]))}\n\n`,
+      ) + native.end()
     const back = createStreamTranslator({ from: to, to: 'generate-content' })
     const text = back.push(there) + back.end()
     expect(text).not.toContain('[DONE]')
-    expect(JSON.stringify(framesOf(text).map(({ wire }) => wire))).toContain('"functionCall":{"name":"w","args":{"q":"A"},"id":"g1"}')
+    expect(JSON.stringify(framesOf(text).map(({ wire }) => wire))).toContain(
+      '"functionCall":{"name":"w","args":{"q":"A"},"id":"g1"}',
+    )
   })
 })
 
 test('counts reasoning tokens', () => {
-  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20, cachedContentTokenCount: 4, totalTokenCount: 35 }
+  const usageMetadata = {
+    promptTokenCount: 10,
+    candidatesTokenCount: 5,
+    thoughtsTokenCount: 20,
+    cachedContentTokenCount: 4,
+    totalTokenCount: 35,
+  }
   expect(toChat(response([{ text: 'x' }], { usageMetadata })).body).toMatchObject({
     usage: {
       prompt_tokens: 10,
@@ -101,10 +154,25 @@ test('counts reasoning tokens', () => {
 })
 
 test('distinguishes calls without ids, and maps STOP to tool_calls', () => {
-  const { body } = toChat(response([{ functionCall: { name: 'w', args: { q: 'A' } } }, { functionCall: { name: 'w', args: { q: 'B' } } }]))
-  const [choice] = (body as { choices: { finish_reason: string; message: { tool_calls: { id: string; function: { arguments: string } }[] } }[] }).choices
+  const { body } = toChat(
+    response([
+      { functionCall: { name: 'w', args: { q: 'A' } } },
+      { functionCall: { name: 'w', args: { q: 'B' } } },
+    ]),
+  )
+  const [choice] = (
+    body as {
+      choices: {
+        finish_reason: string
+        message: { tool_calls: { id: string; function: { arguments: string } }[] }
+      }[]
+    }
+  ).choices
   expect(choice?.finish_reason).toBe('tool_calls')
-  expect(choice?.message.tool_calls.map(({ function: { arguments: args } }) => args)).toEqual(['{"q":"A"}', '{"q":"B"}'])
+  expect(choice?.message.tool_calls.map(({ function: { arguments: args } }) => args)).toEqual([
+    '{"q":"A"}',
+    '{"q":"B"}',
+  ])
   expect(new Set(choice?.message.tool_calls.map(({ id }) => id)).size).toBe(2)
 })
 
@@ -118,32 +186,54 @@ test('keeps every keyword of a schema, and properties named like keywords', () =
     { ...chat, tools: [{ type: 'function', function: { name: 'f', parameters } }] },
     { from: 'chat-completions', to: 'generate-content' },
   )
-  expect(body).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: parameters }] }] })
+  expect(body).toMatchObject({
+    tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: parameters }] }],
+  })
 })
 
 test('names the function of each result in any order of results', () => {
-  const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
+  const call = (id: string, name: string) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: '{}' },
+  })
   const messages = [
     ...chat.messages,
     { role: 'assistant', content: null, tool_calls: [call('a', 'first'), call('b', 'second')] },
     { role: 'tool', tool_call_id: 'b', content: 'B' },
     { role: 'tool', tool_call_id: 'a', content: 'A' },
   ]
-  const { body } = translateRequest({ ...chat, messages }, { from: 'chat-completions', to: 'generate-content' })
+  const { body } = translateRequest(
+    { ...chat, messages },
+    { from: 'chat-completions', to: 'generate-content' },
+  )
   const responses = JSON.stringify(body).match(/"functionResponse":\{[^}]*\{[^}]*\}[^}]*\}/g) ?? []
-  expect(responses.map(text => [/"name":"(\w+)"/.exec(text)?.[1], /"output":"(\w+)"/.exec(text)?.[1]])).toEqual([
+  expect(
+    responses.map(text => [/"name":"(\w+)"/.exec(text)?.[1], /"output":"(\w+)"/.exec(text)?.[1]]),
+  ).toEqual([
     ['first', 'A'],
     ['second', 'B'],
   ])
 })
 
 test.each(others)('restores the signature of a call through a client of %s', client => {
-  const body = response([{ functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' }, { functionCall: { id: 'g2', name: 'w', args: {} } }])
+  const body = response([
+    { functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' },
+    { functionCall: { id: 'g2', name: 'w', args: {} } },
+  ])
   const there = translateResponse(body, { from: 'generate-content', to: client }).body
   const back = translateResponse(there, { from: client, to: 'generate-content' }).body
-  const [candidate] = (back as { candidates: { content: { parts: { functionCall?: { id: string }; thoughtSignature?: string }[] } }[] }).candidates
+  const [candidate] = (
+    back as {
+      candidates: {
+        content: { parts: { functionCall?: { id: string }; thoughtSignature?: string }[] }
+      }[]
+    }
+  ).candidates
   const calls = candidate?.content.parts.filter(({ functionCall }) => functionCall)
-  expect(calls?.map(({ functionCall, thoughtSignature }) => [functionCall?.id, thoughtSignature])).toEqual([
+  expect(
+    calls?.map(({ functionCall, thoughtSignature }) => [functionCall?.id, thoughtSignature]),
+  ).toEqual([
     ['g1', 'QUJD'],
     ['g2', undefined],
   ])
@@ -151,8 +241,13 @@ test.each(others)('restores the signature of a call through a client of %s', cli
 
 test('writes an image URL as fileUri', () => {
   const content = [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }]
-  const { body } = translateRequest({ ...chat, messages: [{ role: 'user', content }] }, { from: 'chat-completions', to: 'generate-content' })
-  expect(body).toMatchObject({ contents: [{ parts: [{ fileData: { fileUri: 'https://example.org/a.png' } }] }] })
+  const { body } = translateRequest(
+    { ...chat, messages: [{ role: 'user', content }] },
+    { from: 'chat-completions', to: 'generate-content' },
+  )
+  expect(body).toMatchObject({
+    contents: [{ parts: [{ fileData: { fileUri: 'https://example.org/a.png' } }] }],
+  })
 })
 
 test('encodes a model id with slashes and colons once in a path', () => {

@@ -130,11 +130,21 @@ const nothing: Record<Covered, string[]> = {
     'container context_management diagnostics metadata output_config service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p'.split(
       ' ',
     ),
-  'generate-content': ['tools', 'toolConfig', 'safetySettings', 'systemInstruction', 'generationConfig', 'cachedContent', 'labels'],
+  'generate-content': [
+    'tools',
+    'toolConfig',
+    'safetySettings',
+    'systemInstruction',
+    'generationConfig',
+    'cachedContent',
+    'labels',
+  ],
 }
 
 describe.each(covered)('%s', from => {
-  const message = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
+  const message = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(
+    more => [JSON.stringify(more), more] as const,
+  )
   test.each(message)('%s drops nothing, so there is no note', (_, more) => {
     for (const to of others(from)) {
       const { notes, faults } = reported(from, to, { ...asks[from], ...more })
@@ -149,7 +159,8 @@ test.each<[from: Covered, more: Wire]>([
   ['responses', { max_output_tokens: -1 }],
 ])('%s: drops a limit of -1', (from, more) => {
   const without = (to: Covered, body: Wire) => received(from, to, { ...asks[from], ...body }).body
-  for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
+  for (const to of others(from))
+    expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
 // Servers of messages refuse it with 400: a client that sends it gets a note that it had no effect.
@@ -157,7 +168,11 @@ test.each([-1, -7])('messages: drops a limit of %i with a note', max_tokens => {
   for (const to of others('messages')) {
     const { body, notes } = received('messages', to, { ...asks.messages, max_tokens })
     const without = received('messages', to, { ...asks.messages, max_tokens: undefined })
-    expect({ to, body, notes }).toEqual({ to, body: without.body, notes: ['dropped /max_tokens field.unknown', ...without.notes] })
+    expect({ to, body, notes }).toEqual({
+      to,
+      body: without.body,
+      notes: ['dropped /max_tokens field.unknown', ...without.notes],
+    })
   }
 })
 
@@ -166,6 +181,11 @@ test.each<[to: Covered, model: string, notes: string[]]>([
   ['responses', 'm-1', []],
   ['generate-content', 'gemini-2.5-flash', []],
   ['generate-content', 'm-1', ['approximated /thinking/type reasoning.effort']],
-])('keeps thinking off, and sends the lowest effort to models that always think: %s with %s', (to, model, notes) => {
-  expect(reported('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
-})
+])(
+  'keeps thinking off, and sends the lowest effort to models that always think: %s with %s',
+  (to, model, notes) => {
+    expect(
+      reported('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes,
+    ).toEqual(notes)
+  },
+)

@@ -8,7 +8,9 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { type Covered, covered } from '../support/covered.ts'
 
-export const pairs = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
+export const pairs = covered.flatMap(from =>
+  covered.filter(to => to !== from).map(to => ({ from, to })),
+)
 
 /** The protocols that are not this one. */
 export const others = (from: Covered) => covered.filter(to => to !== from)
@@ -24,9 +26,15 @@ export type Reported = {
 }
 
 /** A stream of one protocol in another. Whatever came, what goes out is legal. */
-export function report(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: Covered; to: Covered }): Reported {
+export function report(
+  wires: unknown[] | string | Uint8Array[],
+  options: TranslateOptions & { from: Covered; to: Covered },
+): Reported {
   const translator = createStreamTranslator({ now: 1_760_000_000, ...options })
-  const text = (Array.isArray(wires) ? wires : [wires]).map(wire => translator.push(written(wire, options.from))).join('') + translator.end()
+  const text =
+    (Array.isArray(wires) ? wires : [wires])
+      .map(wire => translator.push(written(wire, options.from)))
+      .join('') + translator.end()
   const events = framesOf(text).map(({ wire }) => wire)
   const strict = strictOf(options.to)
   expect(strict.checkStream(events)).toEqual([])
@@ -39,28 +47,39 @@ export function report(wires: unknown[] | string | Uint8Array[], options: Transl
   }
 }
 
-const written = (wire: unknown, from: Covered): string | Uint8Array =>
-  wire === '[DONE]' ? 'data: [DONE]\n\n' : typeof wire === 'string' || wire instanceof Uint8Array ? wire : protocols[from].frames.write(wire)
+const written = (wire: unknown, from: Covered): string | Uint8Array => {
+  if (wire === '[DONE]') return 'data: [DONE]\n\n'
+  if (typeof wire === 'string' || wire instanceof Uint8Array) return wire
+  return protocols[from].frames.write(wire)
+}
 
 /** The types of named events in order, repeats in a row once. */
 export function typesOf(events: unknown[]): string[] {
-  const types = events.map(event => (isObject(event) && typeof event['type'] === 'string' ? event['type'] : String(event)))
+  const types = events.map(event =>
+    isObject(event) && typeof event['type'] === 'string' ? event['type'] : String(event),
+  )
   return types.filter((type, i) => type !== types[i - 1])
 }
 
 /** One frame of a generate-content stream. */
 export const frame = (parts: object[], finishReason?: string, more: object = {}) => ({
-  candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason && { finishReason }) }],
+  candidates: [
+    { index: 0, content: { role: 'model', parts }, ...(finishReason && { finishReason }) },
+  ],
   modelVersion: 'm-7',
   responseId: 'r7',
   ...more,
 })
 
 export const generatedResponse = (parts: object[], finishReason = 'STOP', more: object = {}) =>
-  frame(parts, finishReason, { usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 }, ...more })
+  frame(parts, finishReason, {
+    usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 },
+    ...more,
+  })
 
 /** The notes as `kind path code`. */
-export const shown = (notes: Note[]) => notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)
+export const shown = (notes: Note[]) =>
+  notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)
 
 export const done = '[DONE]'
 
@@ -87,7 +106,13 @@ export const usageChunk = (usage: object) => ({ ...chunk({}), choices: [], usage
 /** A chunk of a call in a chat stream. */
 export const part = (index: number, args: string, head?: { id: string; name: string }) =>
   chunk({
-    tool_calls: [{ index, ...(head && { id: head.id, type: 'function' }), function: { ...(head && { name: head.name }), arguments: args } }],
+    tool_calls: [
+      {
+        index,
+        ...(head && { id: head.id, type: 'function' }),
+        function: { ...(head && { name: head.name }), arguments: args },
+      },
+    ],
   })
 
 export const chatResponse = (message: object, finish: string, more: object = {}) => ({
@@ -95,7 +120,14 @@ export const chatResponse = (message: object, finish: string, more: object = {})
   object: 'chat.completion',
   created: 1_760_000_000,
   model: 'm-7',
-  choices: [{ index: 0, message: { role: 'assistant', content: null, refusal: null, ...message }, finish_reason: finish, logprobs: null }],
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: null, refusal: null, ...message },
+      finish_reason: finish,
+      logprobs: null,
+    },
+  ],
   usage: chatUsage(12, 4),
   ...more,
 })
@@ -114,7 +146,16 @@ export const messagesResponse = (content: object[], stop: string, more: object =
 
 export const begun = (usage: object = { input_tokens: 12, output_tokens: 1 }, id = 'msg_7') => ({
   type: 'message_start',
-  message: { id, type: 'message', role: 'assistant', model: 'm-7', content: [], stop_reason: null, stop_sequence: null, usage },
+  message: {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: 'm-7',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  },
 })
 
 export const ended = (stop: string, usage: object = { output_tokens: 4 }) => [
@@ -129,12 +170,21 @@ export const block = (index: number, content_block: object, ...deltas: object[])
   { type: 'content_block_stop', index },
 ]
 
-export const textBlock = (index: number, ...chunks: string[]) => block(index, { type: 'text', text: '' }, ...chunks.map(text => ({ type: 'text_delta', text })))
+export const textBlock = (index: number, ...chunks: string[]) =>
+  block(index, { type: 'text', text: '' }, ...chunks.map(text => ({ type: 'text_delta', text })))
 
 export const toolBlock = (index: number, id: string, name: string, ...chunks: string[]) =>
-  block(index, { type: 'tool_use', id, name, input: {} }, ...chunks.map(partial_json => ({ type: 'input_json_delta', partial_json })))
+  block(
+    index,
+    { type: 'tool_use', id, name, input: {} },
+    ...chunks.map(partial_json => ({ type: 'input_json_delta', partial_json })),
+  )
 
-export const responsesUsage = (input: number, output: number, { cached = 0, written: cache_write_tokens = 0, reasoning = 0 } = {}) => ({
+export const responsesUsage = (
+  input: number,
+  output: number,
+  { cached = 0, written: cache_write_tokens = 0, reasoning = 0 } = {},
+) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: cached, cache_write_tokens },
   output_tokens: output,
@@ -156,9 +206,16 @@ export const responsesResponse = (output: object[], more: object = {}) => ({
 })
 
 /** A responses stream: `created`, these events and the terminal one, numbered. */
-export const responsesStream = (events: object[], end: object | undefined, type = 'response.completed') =>
+export const responsesStream = (
+  events: object[],
+  end: object | undefined,
+  type = 'response.completed',
+) =>
   [
-    { type: 'response.created', response: { ...responsesResponse([], { status: 'in_progress' }), usage: null } },
+    {
+      type: 'response.created',
+      response: { ...responsesResponse([], { status: 'in_progress' }), usage: null },
+    },
     ...events,
     ...(end ? [{ type, response: end }] : []),
   ].map((event, sequence_number) => ({ ...event, sequence_number }))
@@ -186,8 +243,16 @@ export const textEvents = (output_index: number, text: string, id = 'msg_7') => 
   const at = { output_index, content_index: 0, item_id: id }
   const item = messageItem(text, { id })
   return [
-    { type: 'response.output_item.added', output_index, item: { ...item, status: 'in_progress', content: [] } },
-    { type: 'response.content_part.added', ...at, part: { type: 'output_text', text: '', annotations: [], logprobs: [] } },
+    {
+      type: 'response.output_item.added',
+      output_index,
+      item: { ...item, status: 'in_progress', content: [] },
+    },
+    {
+      type: 'response.content_part.added',
+      ...at,
+      part: { type: 'output_text', text: '', annotations: [], logprobs: [] },
+    },
     { type: 'response.output_text.delta', ...at, delta: text, logprobs: [] },
     { type: 'response.output_text.done', ...at, text, logprobs: [] },
     { type: 'response.content_part.done', ...at, part: item.content[0] },
@@ -196,9 +261,28 @@ export const textEvents = (output_index: number, text: string, id = 'msg_7') => 
 }
 
 /** The events of a call; without chunks its arguments come only at the end. */
-export const callEvents = (output_index: number, item: ReturnType<typeof callItem>, ...chunks: string[]) => [
-  { type: 'response.output_item.added', output_index, item: { ...item, arguments: '', status: 'in_progress' } },
-  ...chunks.map(delta => ({ type: 'response.function_call_arguments.delta', output_index, item_id: item.id, delta })),
-  { type: 'response.function_call_arguments.done', output_index, item_id: item.id, name: item.name, arguments: item.arguments },
+export const callEvents = (
+  output_index: number,
+  item: ReturnType<typeof callItem>,
+  ...chunks: string[]
+) => [
+  {
+    type: 'response.output_item.added',
+    output_index,
+    item: { ...item, arguments: '', status: 'in_progress' },
+  },
+  ...chunks.map(delta => ({
+    type: 'response.function_call_arguments.delta',
+    output_index,
+    item_id: item.id,
+    delta,
+  })),
+  {
+    type: 'response.function_call_arguments.done',
+    output_index,
+    item_id: item.id,
+    name: item.name,
+    arguments: item.arguments,
+  },
   { type: 'response.output_item.done', output_index, item },
 ]

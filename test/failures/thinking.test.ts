@@ -39,7 +39,12 @@ const history: Record<Covered, Body> = {
     store: false,
     input: [
       { role: 'user', content: 'Which?' },
-      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'PRIVATE' }], encrypted_content: 'SEALED' },
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'PRIVATE' }],
+        encrypted_content: 'SEALED',
+      },
       messageItem('Left.'),
       { role: 'user', content: 'Why?' },
     ],
@@ -62,7 +67,10 @@ const history: Record<Covered, Body> = {
   'generate-content': {
     contents: [
       { role: 'user', parts: [{ text: 'Which?' }] },
-      { role: 'model', parts: [{ text: 'PRIVATE', thought: true, thoughtSignature: 'SEALED' }, { text: 'Left.' }] },
+      {
+        role: 'model',
+        parts: [{ text: 'PRIVATE', thought: true, thoughtSignature: 'SEALED' }, { text: 'Left.' }],
+      },
       { role: 'user', parts: [{ text: 'Why?' }] },
     ],
   },
@@ -86,57 +94,99 @@ describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }
     expect(JSON.stringify(body)).toContain('Left.')
     if (to === 'generate-content') {
       // It takes reasoning without a signature as reasoning: only the signature is dropped, where there was one.
-      expect(body).toMatchObject({ contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}] })
-      expect(shown(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(from === 'chat-completions' ? 0 : 1)
+      expect(body).toMatchObject({
+        contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}],
+      })
+      expect(shown(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(
+        from === 'chat-completions' ? 0 : 1,
+      )
       return
     }
     expect(JSON.stringify(body)).not.toContain('PRIVATE')
-    expect(shown(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped'))).toEqual([
-      expect.stringMatching(new RegExp(`^dropped ${placeOfReasoning[from]} reasoning\\.(dropped|foreign-signature|unsigned)$`)),
+    expect(
+      shown(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped')),
+    ).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^dropped ${placeOfReasoning[from]} reasoning\\.(dropped|foreign-signature|unsigned)$`,
+        ),
+      ),
     ])
   })
 
   test('never sends a signature that another provider made', () => {
-    const { body } = translateRequest(history[from], { from, to, chatCompletions: { reasoningInHistory: 'always' } })
+    const { body } = translateRequest(history[from], {
+      from,
+      to,
+      chatCompletions: { reasoningInHistory: 'always' },
+    })
     expect(JSON.stringify(body)).not.toContain('"signature":"SEALED"')
     expect(JSON.stringify(body)).not.toMatch(/"(encrypted_content|thoughtSignature)":"SEALED"/)
   })
 })
 
-test.each(['messages', 'responses'] as const)('servers that want the reasoning of %s in its own field get it there, and not in the text', from => {
-  const { body } = translateRequest(history[from], { from, to: 'chat-completions', chatCompletions: { reasoningInHistory: 'always' } })
-  expect(body).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: 'Left.', reasoning_content: 'PRIVATE' }, { role: 'user' }] })
-})
-
-test.each(['messages', 'responses'] as const)('in a loop of tools the reasoning of %s goes back to a server that thinks with them', from => {
-  const loop = {
-    messages: {
-      ...history.messages,
+test.each(['messages', 'responses'] as const)(
+  'servers that want the reasoning of %s in its own field get it there, and not in the text',
+  from => {
+    const { body } = translateRequest(history[from], {
+      from,
+      to: 'chat-completions',
+      chatCompletions: { reasoningInHistory: 'always' },
+    })
+    expect(body).toMatchObject({
       messages: [
-        { role: 'user', content: 'Which?' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'PRIVATE', signature: 'SEALED' },
-            { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
-          ],
-        },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'green' }] },
+        { role: 'user' },
+        { role: 'assistant', content: 'Left.', reasoning_content: 'PRIVATE' },
+        { role: 'user' },
       ],
-    },
-    responses: {
-      ...history.responses,
-      input: [
-        { role: 'user', content: 'Which?' },
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'PRIVATE' }], encrypted_content: 'SEALED' },
-        callItem('toolu_1', 'look', '{}'),
-        { type: 'function_call_output', call_id: 'toolu_1', output: 'green' },
-      ],
-    },
-  }
-  const { body } = translateRequest(loop[from], { from, to: 'chat-completions' })
-  expect((body as { messages: Body[] }).messages[1]).toMatchObject({ role: 'assistant', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'toolu_1' }] })
-})
+    })
+  },
+)
+
+test.each(['messages', 'responses'] as const)(
+  'in a loop of tools the reasoning of %s goes back to a server that thinks with them',
+  from => {
+    const loop = {
+      messages: {
+        ...history.messages,
+        messages: [
+          { role: 'user', content: 'Which?' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'PRIVATE', signature: 'SEALED' },
+              { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+            ],
+          },
+          {
+            role: 'user',
+            content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'green' }],
+          },
+        ],
+      },
+      responses: {
+        ...history.responses,
+        input: [
+          { role: 'user', content: 'Which?' },
+          {
+            type: 'reasoning',
+            id: 'rs_1',
+            summary: [{ type: 'summary_text', text: 'PRIVATE' }],
+            encrypted_content: 'SEALED',
+          },
+          callItem('toolu_1', 'look', '{}'),
+          { type: 'function_call_output', call_id: 'toolu_1', output: 'green' },
+        ],
+      },
+    }
+    const { body } = translateRequest(loop[from], { from, to: 'chat-completions' })
+    expect((body as { messages: Body[] }).messages[1]).toMatchObject({
+      role: 'assistant',
+      reasoning_content: 'PRIVATE',
+      tool_calls: [{ id: 'toolu_1' }],
+    })
+  },
+)
 
 describe('reasoning effort', () => {
   const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -145,9 +195,16 @@ describe('reasoning effort', () => {
   test.each(efforts.flatMap(effort => limits.map(limit => [effort, limit] as const)))(
     'maps effort %s with %i tokens to a legal request for old and new models',
     (effort, limit) => {
-      const request = { messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort, max_completion_tokens: limit }
+      const request = {
+        messages: [{ role: 'user', content: 'x' }],
+        reasoning_effort: effort,
+        max_completion_tokens: limit,
+      }
       for (const model of ['claude-sonnet-4-5', 'claude-opus-4-8']) {
-        const { body, notes } = translateRequest({ model, ...request }, { from: 'chat-completions', to: 'messages' })
+        const { body, notes } = translateRequest(
+          { model, ...request },
+          { from: 'chat-completions', to: 'messages' },
+        )
         expect(strictOf('messages').checkRequest(body)).toEqual([])
         const { thinking, max_tokens, output_config } = body as {
           thinking?: { type: string; budget_tokens?: number }
@@ -160,75 +217,157 @@ describe('reasoning effort', () => {
           expect(thinking.budget_tokens).toBeLessThan(limit)
         }
         if (effort === 'none') expect(thinking).toEqual({ type: 'disabled' })
-        else if (!thinking) expect(shown(notes)).toContain('dropped /reasoning_effort reasoning.no-room')
-        else if (thinking.type === 'enabled') expect(shown(notes)).toContain('approximated /reasoning_effort reasoning.effort-as-budget')
+        else if (!thinking)
+          expect(shown(notes)).toContain('dropped /reasoning_effort reasoning.no-room')
+        else if (thinking.type === 'enabled')
+          expect(shown(notes)).toContain(
+            'approximated /reasoning_effort reasoning.effort-as-budget',
+          )
         else {
-          expect([thinking, output_config]).toEqual([{ type: 'adaptive' }, { effort: effort === 'minimal' ? 'low' : effort }])
-          expect(shown(notes)).toEqual(effort === 'minimal' ? ['approximated /reasoning_effort reasoning.effort'] : [])
+          expect([thinking, output_config]).toEqual([
+            { type: 'adaptive' },
+            { effort: effort === 'minimal' ? 'low' : effort },
+          ])
+          expect(shown(notes)).toEqual(
+            effort === 'minimal' ? ['approximated /reasoning_effort reasoning.effort'] : [],
+          )
         }
       }
     },
   )
 
-  test.each<[what: string, thinking: object, more: object, effort: string | undefined, code: string | undefined]>([
-    ['a small budget', { type: 'enabled', budget_tokens: 1024 }, {}, 'minimal', 'reasoning.budget-as-effort'],
-    ['a budget', { type: 'enabled', budget_tokens: 8000 }, {}, 'medium', 'reasoning.budget-as-effort'],
-    ['a large budget', { type: 'enabled', budget_tokens: 31_999 }, {}, 'xhigh', 'reasoning.budget-as-effort'],
+  test.each<
+    [
+      what: string,
+      thinking: object,
+      more: object,
+      effort: string | undefined,
+      code: string | undefined,
+    ]
+  >([
+    [
+      'a small budget',
+      { type: 'enabled', budget_tokens: 1024 },
+      {},
+      'minimal',
+      'reasoning.budget-as-effort',
+    ],
+    [
+      'a budget',
+      { type: 'enabled', budget_tokens: 8000 },
+      {},
+      'medium',
+      'reasoning.budget-as-effort',
+    ],
+    [
+      'a large budget',
+      { type: 'enabled', budget_tokens: 31_999 },
+      {},
+      'xhigh',
+      'reasoning.budget-as-effort',
+    ],
     ['thinking off', { type: 'disabled' }, {}, 'none', undefined],
-    ['adaptive thinking with an effort', { type: 'adaptive' }, { output_config: { effort: 'max' } }, 'max', undefined],
+    [
+      'adaptive thinking with an effort',
+      { type: 'adaptive' },
+      { output_config: { effort: 'max' } },
+      'max',
+      undefined,
+    ],
     ['adaptive thinking alone', { type: 'adaptive' }, {}, undefined, undefined],
-    ['thinking off with an effort', { type: 'disabled' }, { output_config: { effort: 'high' } }, 'none', 'reasoning.off'],
+    [
+      'thinking off with an effort',
+      { type: 'disabled' },
+      { output_config: { effort: 'high' } },
+      'none',
+      'reasoning.off',
+    ],
   ])('maps %s to an effort that every server accepts', (_, thinking, more, effort, code) => {
-    const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
+    const request = {
+      model: 'm-7',
+      max_tokens: 40_000,
+      messages: [{ role: 'user', content: 'x' }],
+      thinking,
+      ...more,
+    }
     for (const to of others('messages')) {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
       // There the provider's own budget applies, or a level: test/protocols/generate-content has their table.
       if (to === 'generate-content') continue
-      const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string; summary?: string } }
+      const { reasoning_effort, reasoning } = body as {
+        reasoning_effort?: string
+        reasoning?: { effort?: string; summary?: string }
+      }
       expect(to === 'responses' ? reasoning?.effort : reasoning_effort).toBe(effort)
       const codes = notes.filter(({ kind }) => kind !== 'synthesized').map(note => note.code)
       // Thinking with a budget is shown by default, which responses needs a field for.
       const isShown = to === 'responses' && 'budget_tokens' in thinking
-      expect(codes.toSorted()).toEqual([...(code ? [code] : []), ...(isShown ? ['reasoning.shown'] : [])])
+      expect(codes.toSorted()).toEqual([
+        ...(code ? [code] : []),
+        ...(isShown ? ['reasoning.shown'] : []),
+      ])
       if (isShown) expect(reasoning).toMatchObject({ summary: 'auto' })
     }
   })
 
-  test.each(['chat-completions', 'responses'] as const)('a forced tool of %s is not combined with thinking that refuses it, and a note says so', from => {
-    const parameters = { type: 'object', properties: {} }
-    const request = {
-      'chat-completions': {
-        messages: [{ role: 'user', content: 'x' }],
-        reasoning_effort: 'medium',
-        max_completion_tokens: 9000,
-        tools: [{ type: 'function', function: { name: 'look', parameters } }],
-        tool_choice: 'required',
-      },
-      responses: {
-        input: 'x',
-        store: false,
-        reasoning: { effort: 'medium' },
-        max_output_tokens: 9000,
-        tools: [{ type: 'function', name: 'look', parameters, strict: false }],
-        tool_choice: { type: 'function', name: 'look' },
-      },
-    }
-    // Manual thinking refuses forced tools and adaptive thinking does not; for an unknown name either may apply.
-    for (const [model, thinking] of [['claude-sonnet-4-5'], ['m-1'], ['claude-opus-4-8', { type: 'adaptive' }]] as const) {
-      const { body, notes } = translateRequest({ model, ...request[from] }, { from, to: 'messages' })
-      expect((body as { thinking?: unknown }).thinking).toEqual(thinking)
-      expect(body).toMatchObject({ tool_choice: from === 'responses' ? { type: 'tool', name: 'look' } : { type: 'any' } })
-      expect(notes.some(({ code }) => code === 'reasoning.forced-tool')).toBe(thinking === undefined)
-    }
-  })
+  test.each(['chat-completions', 'responses'] as const)(
+    'a forced tool of %s is not combined with thinking that refuses it, and a note says so',
+    from => {
+      const parameters = { type: 'object', properties: {} }
+      const request = {
+        'chat-completions': {
+          messages: [{ role: 'user', content: 'x' }],
+          reasoning_effort: 'medium',
+          max_completion_tokens: 9000,
+          tools: [{ type: 'function', function: { name: 'look', parameters } }],
+          tool_choice: 'required',
+        },
+        responses: {
+          input: 'x',
+          store: false,
+          reasoning: { effort: 'medium' },
+          max_output_tokens: 9000,
+          tools: [{ type: 'function', name: 'look', parameters, strict: false }],
+          tool_choice: { type: 'function', name: 'look' },
+        },
+      }
+      // Manual thinking refuses forced tools and adaptive thinking does not; for an unknown name either may apply.
+      for (const [model, thinking] of [
+        ['claude-sonnet-4-5'],
+        ['m-1'],
+        ['claude-opus-4-8', { type: 'adaptive' }],
+      ] as const) {
+        const { body, notes } = translateRequest(
+          { model, ...request[from] },
+          { from, to: 'messages' },
+        )
+        expect((body as { thinking?: unknown }).thinking).toEqual(thinking)
+        expect(body).toMatchObject({
+          tool_choice: from === 'responses' ? { type: 'tool', name: 'look' } : { type: 'any' },
+        })
+        expect(notes.some(({ code }) => code === 'reasoning.forced-tool')).toBe(
+          thinking === undefined,
+        )
+      }
+    },
+  )
 })
 
 describe('reasoning of compatible servers', () => {
   const spellings: [what: string, fields: object][] = [
     ['reasoning_content', { reasoning_content: 'because' }],
     ['reasoning', { reasoning: 'because' }],
-    ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
-    ['reasoning and the same again in reasoning_details', { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
+    [
+      'reasoning_details',
+      { reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] },
+    ],
+    [
+      'reasoning and the same again in reasoning_details',
+      {
+        reasoning: 'because',
+        reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }],
+      },
+    ],
   ]
 
   test.each(spellings)('in %s becomes one thinking block', (_, fields) => {
@@ -240,25 +379,42 @@ describe('reasoning of compatible servers', () => {
         { type: 'text', text: 'Left.' },
       ],
     })
-    const responses = translateResponse(response, { from: 'chat-completions', to: 'responses' }).body as { output: Body[] }
-    expect(responses.output).toMatchObject([{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'Left.' }] }])
+    const responses = translateResponse(response, { from: 'chat-completions', to: 'responses' })
+      .body as { output: Body[] }
+    expect(responses.output).toMatchObject([
+      { type: 'reasoning' },
+      { type: 'message', content: [{ type: 'output_text', text: 'Left.' }] },
+    ])
     expect(JSON.stringify(responses).match(/because/g)).toHaveLength(1)
     expect(JSON.stringify(responses.output[0])).toContain('because')
   })
 
-  test.each(spellings)('streamed in %s becomes its own block before the text', async (_, fields) => {
-    const wires = [chunk({ role: 'assistant', content: '' }), chunk(fields), chunk({ content: 'Left.' }), chunk({}, 'stop'), done]
-    const messages = await report(wires, { from: 'chat-completions', to: 'messages' }).response()
-    expect(messages).toMatchObject({
-      content: [
-        { type: 'thinking', thinking: 'because' },
-        { type: 'text', text: 'Left.' },
-      ],
-    })
-    const { response, events } = report(wires, { from: 'chat-completions', to: 'responses' })
-    expect(await response()).toMatchObject({ output: [{ type: 'reasoning' }, { type: 'message', content: [{ text: 'Left.' }] }] })
-    expect(events.filter(event => JSON.stringify(event).includes('"delta":"because"'))).toHaveLength(1)
-  })
+  test.each(spellings)(
+    'streamed in %s becomes its own block before the text',
+    async (_, fields) => {
+      const wires = [
+        chunk({ role: 'assistant', content: '' }),
+        chunk(fields),
+        chunk({ content: 'Left.' }),
+        chunk({}, 'stop'),
+        done,
+      ]
+      const messages = await report(wires, { from: 'chat-completions', to: 'messages' }).response()
+      expect(messages).toMatchObject({
+        content: [
+          { type: 'thinking', thinking: 'because' },
+          { type: 'text', text: 'Left.' },
+        ],
+      })
+      const { response, events } = report(wires, { from: 'chat-completions', to: 'responses' })
+      expect(await response()).toMatchObject({
+        output: [{ type: 'reasoning' }, { type: 'message', content: [{ text: 'Left.' }] }],
+      })
+      expect(
+        events.filter(event => JSON.stringify(event).includes('"delta":"because"')),
+      ).toHaveLength(1)
+    },
+  )
 })
 
 describe('reasoning in a stream', () => {
@@ -277,13 +433,18 @@ describe('reasoning in a stream', () => {
 
   test('is its own item before the message, and its signature comes at its end', async () => {
     const { response, events } = report(wires, { from: 'messages', to: 'responses' })
-    const added = events.filter(event => (event as Body)['type'] === 'response.output_item.added') as { output_index: number; item: Body }[]
+    const added = events.filter(
+      event => (event as Body)['type'] === 'response.output_item.added',
+    ) as { output_index: number; item: Body }[]
     expect(added.map(({ output_index, item }) => [output_index, item['type']])).toEqual([
       [0, 'reasoning'],
       [1, 'message'],
     ])
     const result = (await response()) as { output: Body[] }
-    expect(result.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: expect.stringMatching(/^xs1\./) })
+    expect(result.output[0]).toMatchObject({
+      type: 'reasoning',
+      encrypted_content: expect.stringMatching(/^xs1\./),
+    })
     expect(JSON.stringify(result.output[0])).toContain('because')
     expect(JSON.stringify(result.output[1])).not.toContain('because')
   })
@@ -291,22 +452,49 @@ describe('reasoning in a stream', () => {
   test('becomes one thinking block when an item has several summaries', async () => {
     const at = { item_id: 'rs_1', output_index: 0 }
     const parts = ['First.', 'Second.']
-    const item = { type: 'reasoning', id: 'rs_1', summary: parts.map(text => ({ type: 'summary_text', text })), encrypted_content: 'SEALED' }
+    const item = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: parts.map(text => ({ type: 'summary_text', text })),
+      encrypted_content: 'SEALED',
+    }
     const summary = parts.flatMap((text, summary_index) => [
-      { type: 'response.reasoning_summary_part.added', ...at, summary_index, part: { type: 'summary_text', text: '' } },
+      {
+        type: 'response.reasoning_summary_part.added',
+        ...at,
+        summary_index,
+        part: { type: 'summary_text', text: '' },
+      },
       { type: 'response.reasoning_summary_text.delta', ...at, summary_index, delta: text },
       { type: 'response.reasoning_summary_text.done', ...at, summary_index, text },
-      { type: 'response.reasoning_summary_part.done', ...at, summary_index, part: { type: 'summary_text', text } },
+      {
+        type: 'response.reasoning_summary_part.done',
+        ...at,
+        summary_index,
+        part: { type: 'summary_text', text },
+      },
     ])
     const events = [
       { type: 'response.created', response: responsesResponse([], { status: 'in_progress' }) },
-      { type: 'response.output_item.added', output_index: 0, item: { ...item, summary: [], encrypted_content: '' } },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { ...item, summary: [], encrypted_content: '' },
+      },
       ...summary,
       { type: 'response.output_item.done', output_index: 0, item },
       { type: 'response.completed', response: responsesResponse([item]) },
     ].map((event, sequence_number) => ({ ...event, sequence_number }))
     const { response, notes } = report(events, { from: 'responses', to: 'messages' })
-    expect(await response()).toMatchObject({ content: [{ type: 'thinking', thinking: 'First.\n\nSecond.', signature: expect.stringMatching(/^xs1\./) }] })
+    expect(await response()).toMatchObject({
+      content: [
+        {
+          type: 'thinking',
+          thinking: 'First.\n\nSecond.',
+          signature: expect.stringMatching(/^xs1\./),
+        },
+      ],
+    })
     // Where they are joined travels along, so that nothing is lost and nothing is noted.
     expect(notes.map(({ code }) => code)).not.toContain('reasoning.joined')
     const { content } = (await response()) as { content: Body[] }
@@ -332,21 +520,39 @@ describe('signatures of reasoning come back', () => {
       body: chatResponse(
         {
           tool_calls: [
-            { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content: { google: { thought_signature: 'SEALED' } } },
-            { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{"far":true}' } },
+            {
+              id: 'call_1',
+              type: 'function',
+              function: { name: 'look', arguments: '{}' },
+              extra_content: { google: { thought_signature: 'SEALED' } },
+            },
+            {
+              id: 'call_2',
+              type: 'function',
+              function: { name: 'look', arguments: '{"far":true}' },
+            },
           ],
         },
         'tool_calls',
       ),
-      sealed: request => (request as { messages: { tool_calls?: Body[] }[] }).messages[1]?.tool_calls?.map(call => call['extra_content']),
+      sealed: request =>
+        (request as { messages: { tool_calls?: Body[] }[] }).messages[1]?.tool_calls?.map(
+          call => call['extra_content'],
+        ),
     },
     responses: {
       body: responsesResponse([
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'SEALED' },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          summary: [{ type: 'summary_text', text: 'hm' }],
+          encrypted_content: 'SEALED',
+        },
         callItem('call_1', 'look', '{}'),
         callItem('call_2', 'look', '{"far":true}'),
       ]),
-      sealed: request => (request as { input: Body[] }).input.map(item => item['encrypted_content']).filter(Boolean),
+      sealed: request =>
+        (request as { input: Body[] }).input.map(item => item['encrypted_content']).filter(Boolean),
     },
     messages: {
       body: messagesResponse(
@@ -358,7 +564,10 @@ describe('signatures of reasoning come back', () => {
         ],
         'tool_use',
       ),
-      sealed: request => (request as { messages: { content: Body[] }[] }).messages[1]?.content.map(({ signature, data }) => signature ?? data).filter(Boolean),
+      sealed: request =>
+        (request as { messages: { content: Body[] }[] }).messages[1]?.content
+          .map(({ signature, data }) => signature ?? data)
+          .filter(Boolean),
     },
     'generate-content': {
       body: generatedResponse([
@@ -366,7 +575,9 @@ describe('signatures of reasoning come back', () => {
         { functionCall: { id: 'call_2', name: 'look', args: { far: true } } },
       ]),
       sealed: request =>
-        (request as { contents: { parts: Body[] }[] }).contents[1]?.parts.filter(part => part['functionCall']).map(part => part['thoughtSignature']),
+        (request as { contents: { parts: Body[] }[] }).contents[1]?.parts
+          .filter(part => part['functionCall'])
+          .map(part => part['thoughtSignature']),
     },
   }
   const expected: Record<Covered, unknown> = {
@@ -403,14 +614,26 @@ describe('signatures of reasoning come back', () => {
       messages: [
         { role: 'user', content: 'x' },
         { role: 'assistant', content: response['content'] },
-        { role: 'user', content: ['call_1', 'call_2'].map(id => ({ type: 'tool_result', tool_use_id: id, content: 'a' })) },
+        {
+          role: 'user',
+          content: ['call_1', 'call_2'].map(id => ({
+            type: 'tool_result',
+            tool_use_id: id,
+            content: 'a',
+          })),
+        },
       ],
     }),
     'generate-content': response => ({
       contents: [
         { role: 'user', parts: [{ text: 'x' }] },
         (response['candidates'] as { content: Body }[])[0]?.content,
-        { role: 'user', parts: ['call_1', 'call_2'].map(id => ({ functionResponse: { id, name: 'look', response: { output: 'a' } } })) },
+        {
+          role: 'user',
+          parts: ['call_1', 'call_2'].map(id => ({
+            functionResponse: { id, name: 'look', response: { output: 'a' } },
+          })),
+        },
       ],
     }),
   }

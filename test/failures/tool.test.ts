@@ -1,5 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { assistant, call, called, calling, each, item, output, pdf, png, type Row, reported, response, result, spoken, text, use, user } from './asking.ts'
+import {
+  assistant,
+  call,
+  called,
+  calling,
+  each,
+  item,
+  output,
+  pdf,
+  png,
+  type Row,
+  reported,
+  response,
+  result,
+  spoken,
+  text,
+  use,
+  user,
+} from './asking.ts'
 
 const dataUrl = `data:image/png;base64,${png}`
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
@@ -10,48 +28,124 @@ const order: Row[] = [
   [
     'a session is not poisoned by tool results that stand before the text of the user',
     'messages',
-    { messages: [user('go'), assistant([use('a', { at: 'A' }), use('b', { at: 'B' })]), user([result('a', 'one'), result('b', 'two'), text('and?')])] },
+    {
+      messages: [
+        user('go'),
+        assistant([use('a', { at: 'A' }), use('b', { at: 'B' })]),
+        user([result('a', 'one'), result('b', 'two'), text('and?')]),
+      ],
+    },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a', '{"at":"A"}'), call('b', '{"at":"B"}')), response('a', 'one'), response('b', 'two'), user('and?')] },
+        {
+          messages: [
+            user('go'),
+            calling(call('a', '{"at":"A"}'), call('b', '{"at":"B"}')),
+            response('a', 'one'),
+            response('b', 'two'),
+            user('and?'),
+          ],
+        },
       ],
       responses: [
-        { input: [item('user', 'go'), called('a', '{"at":"A"}'), called('b', '{"at":"B"}'), output('a', 'one'), output('b', 'two'), item('user', 'and?')] },
+        {
+          input: [
+            item('user', 'go'),
+            called('a', '{"at":"A"}'),
+            called('b', '{"at":"B"}'),
+            output('a', 'one'),
+            output('b', 'two'),
+            item('user', 'and?'),
+          ],
+        },
       ],
     },
   ],
   [
     'results after the text of the user are put before it, with a note',
     'messages',
-    { messages: [user('go'), assistant([use('a')]), user([text('by the way'), result('a', 'one')])] },
+    {
+      messages: [user('go'), assistant([use('a')]), user([text('by the way'), result('a', 'one')])],
+    },
     {
       'chat-completions': [
         { messages: [user('go'), calling(call('a')), response('a', 'one'), user('by the way')] },
         'approximated /messages/2/content/1 tool-result.moved',
       ],
-      responses: [{ input: [item('user', 'go'), called('a'), item('user', 'by the way'), output('a', 'one')] }],
+      responses: [
+        {
+          input: [item('user', 'go'), called('a'), item('user', 'by the way'), output('a', 'one')],
+        },
+      ],
     },
   ],
   [
     'one user message for each result is no harm',
     'messages',
-    { messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', 'one')]), user([result('b', 'two')]), user('and?')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a'), call('b')), response('a', 'one'), response('b', 'two'), user('and?')] }],
-      responses: [{ input: [item('user', 'go'), called('a'), called('b'), output('a', 'one'), output('b', 'two'), item('user', 'and?')] }],
+      messages: [
+        user('go'),
+        assistant([use('a'), use('b')]),
+        user([result('a', 'one')]),
+        user([result('b', 'two')]),
+        user('and?'),
+      ],
+    },
+    {
+      'chat-completions': [
+        {
+          messages: [
+            user('go'),
+            calling(call('a'), call('b')),
+            response('a', 'one'),
+            response('b', 'two'),
+            user('and?'),
+          ],
+        },
+      ],
+      responses: [
+        {
+          input: [
+            item('user', 'go'),
+            called('a'),
+            called('b'),
+            output('a', 'one'),
+            output('b', 'two'),
+            item('user', 'and?'),
+          ],
+        },
+      ],
     },
   ],
   [
     'an instruction between a call and its result does not part them',
     'messages',
-    { messages: [user('go'), assistant([use('a')]), { role: 'system', content: 'be brief' }, user([result('a', 'one')])] },
+    {
+      messages: [
+        user('go'),
+        assistant([use('a')]),
+        { role: 'system', content: 'be brief' },
+        user([result('a', 'one')]),
+      ],
+    },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a')), response('a', 'one'), user('<system>be brief</system>')] },
+        {
+          messages: [
+            user('go'),
+            calling(call('a')),
+            response('a', 'one'),
+            user('<system>be brief</system>'),
+          ],
+        },
         'approximated /messages/3/content/0 tool-result.moved',
         'approximated /messages/2 system.mid-conversation-as-user',
       ],
-      responses: [{ input: [item('user', 'go'), called('a'), item('system', 'be brief'), output('a', 'one')] }],
+      responses: [
+        {
+          input: [item('user', 'go'), called('a'), item('system', 'be brief'), output('a', 'one')],
+        },
+      ],
     },
   ],
   [
@@ -59,23 +153,51 @@ const order: Row[] = [
     'responses',
     { input: [user('go'), called('a'), user('wait'), output('a', 'one')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', 'one'), user('wait')] }, 'approximated /input/3 tool-result.moved'],
-      messages: [{ messages: [user('go'), assistant([use('a')]), user([result('a', 'one'), text('wait')])] }, 'approximated /input/3 tool-result.moved'],
+      'chat-completions': [
+        { messages: [user('go'), calling(call('a')), response('a', 'one'), user('wait')] },
+        'approximated /input/3 tool-result.moved',
+      ],
+      messages: [
+        { messages: [user('go'), assistant([use('a')]), user([result('a', 'one'), text('wait')])] },
+        'approximated /input/3 tool-result.moved',
+      ],
     },
   ],
   [
     'results of parallel calls come back in one message, in the order of the calls, before the text',
     'chat-completions',
-    { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'ok' }, response('b', 'two'), response('a', 'one'), user('so?'), user('hm?')] },
+    {
+      messages: [
+        user('go'),
+        { ...calling(call('a'), call('b')), content: 'ok' },
+        response('b', 'two'),
+        response('a', 'one'),
+        user('so?'),
+        user('hm?'),
+      ],
+    },
     {
       messages: [
         {
-          messages: [user('go'), assistant([text('ok'), use('a'), use('b')]), user([result('a', 'one'), result('b', 'two'), text('so?'), text('hm?')])],
+          messages: [
+            user('go'),
+            assistant([text('ok'), use('a'), use('b')]),
+            user([result('a', 'one'), result('b', 'two'), text('so?'), text('hm?')]),
+          ],
         },
       ],
       responses: [
         {
-          input: [item('user', 'go'), spoken('ok'), called('a'), called('b'), output('b', 'two'), output('a', 'one'), item('user', 'so?'), item('user', 'hm?')],
+          input: [
+            item('user', 'go'),
+            spoken('ok'),
+            called('a'),
+            called('b'),
+            output('b', 'two'),
+            output('a', 'one'),
+            item('user', 'so?'),
+            item('user', 'hm?'),
+          ],
         },
       ],
     },
@@ -83,8 +205,26 @@ const order: Row[] = [
   [
     'calls that came one message each are one turn, and their results one message',
     'chat-completions',
-    { messages: [user('go'), calling(call('a')), calling(call('b')), response('a', 'one'), response('b', 'two')] },
-    { messages: [{ messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', 'one'), result('b', 'two')])] }] },
+    {
+      messages: [
+        user('go'),
+        calling(call('a')),
+        calling(call('b')),
+        response('a', 'one'),
+        response('b', 'two'),
+      ],
+    },
+    {
+      messages: [
+        {
+          messages: [
+            user('go'),
+            assistant([use('a'), use('b')]),
+            user([result('a', 'one'), result('b', 'two')]),
+          ],
+        },
+      ],
+    },
   ],
   [
     'items of parallel calls are one turn; their reasoning is no message of the user',
@@ -92,7 +232,12 @@ const order: Row[] = [
     {
       input: [
         user('go'),
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Two looks.' }], encrypted_content: 'gAAAA' },
+        {
+          type: 'reasoning',
+          id: 'rs_1',
+          summary: [{ type: 'summary_text', text: 'Two looks.' }],
+          encrypted_content: 'gAAAA',
+        },
         called('a'),
         called('b'),
         output('a', 'one'),
@@ -101,13 +246,26 @@ const order: Row[] = [
     },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a'), call('b')), reasoning_content: 'Two looks.' }, response('a', 'one'), response('b', 'two')] },
+        {
+          messages: [
+            user('go'),
+            { ...calling(call('a'), call('b')), reasoning_content: 'Two looks.' },
+            response('a', 'one'),
+            response('b', 'two'),
+          ],
+        },
         'dropped /input/1/encrypted_content reasoning.foreign-signature',
         'dropped /input/1/id message.ids',
         'approximated /input/1 reasoning.dialect-field',
       ],
       messages: [
-        { messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', 'one'), result('b', 'two')])] },
+        {
+          messages: [
+            user('go'),
+            assistant([use('a'), use('b')]),
+            user([result('a', 'one'), result('b', 'two')]),
+          ],
+        },
         'dropped /input/1 reasoning.foreign-signature',
       ],
     },
@@ -115,11 +273,28 @@ const order: Row[] = [
   [
     'one call after another stays one turn after another',
     'responses',
-    { input: [user('go'), { role: 'assistant', content: 'first' }, called('a'), output('a', 'one'), called('b'), output('b', 'two'), user('so?')] },
+    {
+      input: [
+        user('go'),
+        { role: 'assistant', content: 'first' },
+        called('a'),
+        output('a', 'one'),
+        called('b'),
+        output('b', 'two'),
+        user('so?'),
+      ],
+    },
     {
       'chat-completions': [
         {
-          messages: [user('go'), { ...calling(call('a')), content: 'first' }, response('a', 'one'), calling(call('b')), response('b', 'two'), user('so?')],
+          messages: [
+            user('go'),
+            { ...calling(call('a')), content: 'first' },
+            response('a', 'one'),
+            calling(call('b')),
+            response('b', 'two'),
+            user('so?'),
+          ],
         },
       ],
       messages: [
@@ -140,32 +315,84 @@ const order: Row[] = [
     'responses',
     { input: [user('go'), { type: 'newest_item', note: 1 }, called('a'), output('a', 'one')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', 'one')] }, 'dropped /input/1 part.unknown'],
-      messages: [{ messages: [user('go'), assistant([use('a')]), user([result('a', 'one')])] }, 'dropped /input/1 part.unknown'],
+      'chat-completions': [
+        { messages: [user('go'), calling(call('a')), response('a', 'one')] },
+        'dropped /input/1 part.unknown',
+      ],
+      messages: [
+        { messages: [user('go'), assistant([use('a')]), user([result('a', 'one')])] },
+        'dropped /input/1 part.unknown',
+      ],
     },
   ],
   [
     'text after a call is not dropped, the result still follows the call, and the changed order is noted',
     'messages',
-    { messages: [user('go'), assistant([text('I look. '), use('a'), text('It runs.')]), user([result('a', 'one')])] },
+    {
+      messages: [
+        user('go'),
+        assistant([text('I look. '), use('a'), text('It runs.')]),
+        user([result('a', 'one')]),
+      ],
+    },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a')), content: 'I look. It runs.' }, response('a', 'one')] },
+        {
+          messages: [
+            user('go'),
+            { ...calling(call('a')), content: 'I look. It runs.' },
+            response('a', 'one'),
+          ],
+        },
         'approximated /messages/1 parts.order-lost',
       ],
-      responses: [{ input: [item('user', 'go'), spoken('I look. '), called('a'), spoken('It runs.'), output('a', 'one')] }],
+      responses: [
+        {
+          input: [
+            item('user', 'go'),
+            spoken('I look. '),
+            called('a'),
+            spoken('It runs.'),
+            output('a', 'one'),
+          ],
+        },
+      ],
     },
   ],
   [
     'text between two calls is not lost either',
     'responses',
-    { input: [user('go'), called('a'), { role: 'assistant', content: 'one more' }, called('b'), output('a', '1'), output('b', '2')] },
+    {
+      input: [
+        user('go'),
+        called('a'),
+        { role: 'assistant', content: 'one more' },
+        called('b'),
+        output('a', '1'),
+        output('b', '2'),
+      ],
+    },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'one more' }, response('a', '1'), response('b', '2')] },
+        {
+          messages: [
+            user('go'),
+            { ...calling(call('a'), call('b')), content: 'one more' },
+            response('a', '1'),
+            response('b', '2'),
+          ],
+        },
         'approximated /input/1 parts.order-lost',
       ],
-      messages: [{ messages: [user('go'), assistant([use('a'), text('one more'), use('b')]), user([result('a', '1'), result('b', '2')])] }],
+      messages: [
+        {
+          messages: [
+            user('go'),
+            assistant([use('a'), text('one more'), use('b')]),
+            user([result('a', '1'), result('b', '2')]),
+          ],
+        },
+      ],
     },
   ],
 ]
@@ -174,7 +401,13 @@ const results: Row[] = [
   [
     'the model gets the image of a tool, and the results still follow the calls',
     'messages',
-    { messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', [text('shot'), image]), result('b', [image]), text('so?')])] },
+    {
+      messages: [
+        user('go'),
+        assistant([use('a'), use('b')]),
+        user([result('a', [text('shot'), image]), result('b', [image]), text('so?')]),
+      ],
+    },
     {
       'chat-completions': [
         {
@@ -211,7 +444,14 @@ const results: Row[] = [
       messages: [
         user('go'),
         assistant([use('a')]),
-        user([result('a', [{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } }])]),
+        user([
+          result('a', [
+            {
+              type: 'document',
+              source: { type: 'base64', media_type: 'application/pdf', data: pdf },
+            },
+          ]),
+        ]),
       ],
     },
     {
@@ -221,7 +461,13 @@ const results: Row[] = [
             user('go'),
             calling(call('a')),
             response('a', ''),
-            user([text('[document for a]'), { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' } }]),
+            user([
+              text('[document for a]'),
+              {
+                type: 'file',
+                file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' },
+              },
+            ]),
           ],
         },
         'approximated /messages/2/content/0/content/0 tool-result.media-moved',
@@ -232,7 +478,13 @@ const results: Row[] = [
           input: [
             item('user', 'go'),
             called('a'),
-            output('a', [{ type: 'input_file', file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' }]),
+            output('a', [
+              {
+                type: 'input_file',
+                file_data: `data:application/pdf;base64,${pdf}`,
+                filename: 'file.pdf',
+              },
+            ]),
           ],
         },
         'synthesized /input/2/output/0/filename media.filename',
@@ -246,7 +498,11 @@ const results: Row[] = [
       input: [
         user('go'),
         called('a'),
-        output('a', [{ type: 'input_text', text: 'shots' }, inputImage, { type: 'input_image', image_url: 'https://images.test/b.png', detail: 'auto' }]),
+        output('a', [
+          { type: 'input_text', text: 'shots' },
+          inputImage,
+          { type: 'input_image', image_url: 'https://images.test/b.png', detail: 'auto' },
+        ]),
       ],
     },
     {
@@ -255,7 +511,13 @@ const results: Row[] = [
           messages: [
             user('go'),
             assistant([use('a')]),
-            user([result('a', [text('shots'), image, { type: 'image', source: { type: 'url', url: 'https://images.test/b.png' } }])]),
+            user([
+              result('a', [
+                text('shots'),
+                image,
+                { type: 'image', source: { type: 'url', url: 'https://images.test/b.png' } },
+              ]),
+            ]),
           ],
         },
       ],
@@ -290,7 +552,15 @@ const results: Row[] = [
       'chat-completions',
       { messages: [user('go'), calling(call('a')), response('a', content)] },
       {
-        messages: [{ messages: [user('go'), assistant([use('a')]), user([{ type: 'tool_result', tool_use_id: 'a' }])] }],
+        messages: [
+          {
+            messages: [
+              user('go'),
+              assistant([use('a')]),
+              user([{ type: 'tool_result', tool_use_id: 'a' }]),
+            ],
+          },
+        ],
         responses: [{ input: [item('user', 'go'), called('a'), output('a', '')] }],
       },
     ],
@@ -301,7 +571,15 @@ const results: Row[] = [
       'responses',
       { input: [user('go'), called('a'), output('a', content)] },
       {
-        messages: [{ messages: [user('go'), assistant([use('a')]), user([{ type: 'tool_result', tool_use_id: 'a' }])] }],
+        messages: [
+          {
+            messages: [
+              user('go'),
+              assistant([use('a')]),
+              user([{ type: 'tool_result', tool_use_id: 'a' }]),
+            ],
+          },
+        ],
         'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', '')] }],
       },
     ],
@@ -309,7 +587,10 @@ const results: Row[] = [
 ]
 
 describe('calls and results', () => {
-  test.each(each([...order, ...results]))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
-    expect(reported(from, to, asks, options)).toEqual(wanted)
-  })
+  test.each(each([...order, ...results]))(
+    '$seen: $from → $to',
+    ({ from, to, asks, options, wanted }) => {
+      expect(reported(from, to, asks, options)).toEqual(wanted)
+    },
+  )
 })

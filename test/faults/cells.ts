@@ -12,15 +12,31 @@ import type { Expect, Fault } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
 
 /** `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent validator checks what came. */
-export const behaviours = ['sdk', 'strict', 'leaves at once', 'leaves in the middle', 'stalls', 'sends half and leaves', 'sends half and stalls'] as const
+export const behaviours = [
+  'sdk',
+  'strict',
+  'leaves at once',
+  'leaves in the middle',
+  'stalls',
+  'sends half and leaves',
+  'sends half and stalls',
+] as const
 export type Behaviour = (typeof behaviours)[number]
 
-export type Cell = { fault: Fault; client: ProtocolName; served: ProtocolName; stream: boolean; behaviour: Behaviour }
+export type Cell = {
+  fault: Fault
+  client: ProtocolName
+  served: ProtocolName
+  stream: boolean
+  behaviour: Behaviour
+}
 
 export const nameOf = ({ fault, client, served, stream, behaviour }: Cell) =>
   `${fault.name}: ${client} from ${served}, ${stream ? 'streamed' : 'whole'}, the client ${behaviour}`
 
-export const pairs = protocolNames.flatMap(client => protocolNames.map(served => ({ client, served })))
+export const pairs = protocolNames.flatMap(client =>
+  protocolNames.map(served => ({ client, served })),
+)
 
 /** Everything that the cells share. */
 export type Bench = {
@@ -40,7 +56,8 @@ export async function startBench(make = gateway): Promise<Bench> {
   const before = resources()
   const warnings: string[] = []
   // The SDK of AWS warns that it will not support this version of Node for ever.
-  const warned = (warning: Error) => !warning.message.startsWith('NodeVersionSupportWarning') && warnings.push(String(warning))
+  const warned = (warning: Error) =>
+    !warning.message.startsWith('NodeVersionSupportWarning') && warnings.push(String(warning))
   process.on('warning', warned)
   const upstreams: Record<string, RawUpstream> = {}
   for (const name of protocolNames) upstreams[name] = await startRaw(name)
@@ -59,7 +76,10 @@ export async function startBench(make = gateway): Promise<Bench> {
     auth: 'none',
     channels: protocolNames.flatMap(channelsOf),
     models: protocolNames.flatMap(name =>
-      ['', ' short', ' unreachable'].map(kind => ({ id: `${name}${kind.replace(' ', '-')}-cell-*`, channels: [{ name: `${name}${kind}` }] })),
+      ['', ' short', ' unreachable'].map(kind => ({
+        id: `${name}${kind.replace(' ', '-')}-cell-*`,
+        channels: [{ name: `${name}${kind}` }],
+      })),
     ),
     defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
   })
@@ -89,11 +109,13 @@ export async function startBench(make = gateway): Promise<Bench> {
       if (!(await within(() => open() === 0, 5_000))) {
         // Of clients that keep their connections for the next call.
         server.closeIdleConnections()
-        if (!(await within(() => open() === 0, 5_000))) left.push(`${open()} connections of clients`)
+        if (!(await within(() => open() === 0, 5_000)))
+          left.push(`${open()} connections of clients`)
       }
       await handler.close(2_000)
       for (const [name, { sockets, close }] of Object.entries(upstreams)) {
-        if (!(await within(() => sockets.size === 0, 10_000))) left.push(`${sockets.size} upstream connections of ${name}`)
+        if (!(await within(() => sockets.size === 0, 10_000)))
+          left.push(`${sockets.size} upstream connections of ${name}`)
         await close()
       }
       server.closeAllConnections()
@@ -108,7 +130,12 @@ export async function startBench(make = gateway): Promise<Bench> {
 
 /** What keeps this process alive, by kind. Clients of the SDKs have a pool of their own, which closes in its own time. */
 function resources(): Map<string, number> {
-  const counts = new Map<string, number>([['listeners of the process', process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0)]])
+  const counts = new Map<string, number>([
+    [
+      'listeners of the process',
+      process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    ],
+  ])
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
 }
@@ -117,15 +144,27 @@ const over = (before: Map<string, number>) =>
   [...resources()].flatMap(([kind, count]) => {
     const more = count - (before.get(kind) ?? 0)
     // The runtime's own clock, and what writes to the terminal.
-    return more > (kind === 'Timeout' ? 1 : 0) && kind !== 'Immediate' && !/Pipe|TTY|FS|CloseReq/.test(kind) ? [`${more} ${kind}`] : []
+    return more > (kind === 'Timeout' ? 1 : 0) &&
+      kind !== 'Immediate' &&
+      !/Pipe|TTY|FS|CloseReq/.test(kind)
+      ? [`${more} ${kind}`]
+      : []
   })
 
 async function within(holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
-  for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) if (await holds()) return true
+  for (
+    const end = Date.now() + ms;
+    Date.now() < end;
+    await new Promise(resolve => setTimeout(resolve, 5))
+  )
+    if (await holds()) return true
   return holds()
 }
 
-const tool = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } }
+const tool = {
+  name: 'lookup',
+  schema: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] },
+}
 let next = 0
 
 /** Runs one cell. Gives what was wrong with it; undefined: nothing. */
@@ -135,14 +174,16 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
   const upstream = bench.upstreams[served]
   if (!upstream) return 'no upstream'
   upstream.plays.set(id, fault.play)
-  const model = `${served}${fault.impatient ? '-short' : fault.refuses ? '-unreachable' : ''}-cell-${id}`
+  const refusing = fault.refuses ? '-unreachable' : ''
+  const model = `${served}${fault.impatient ? '-short' : refusing}-cell-${id}`
   try {
     const wrong = await behave(bench, cell, { id, model })
     if (wrong) return wrong
     const calls = upstream.calls.get(id) ?? []
     if (/half/.test(behaviour) && calls.length > 0) return 'half of a request was sent on'
     if (calls.length > 1) return `${calls.length} upstream calls`
-    if (!(await within(() => calls.every(({ over }) => over), timeoutMs))) return 'the upstream call continues'
+    if (!(await within(() => calls.every(({ over }) => over), timeoutMs)))
+      return 'the upstream call continues'
     return undefined
   } finally {
     upstream.plays.delete(id)
@@ -155,7 +196,10 @@ type Named = { id: string; model: string }
 async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<string | undefined> {
   const { client, stream } = cell
   const path = protocols[client].address.target({ operation: 'generate', model, stream }) ?? '/'
-  const body = JSON.stringify({ ...clientOf(client).open({ model, ask: `Look up ${id}`, tools: [tool] }), ...(client !== 'generate-content' && { stream }) })
+  const body = JSON.stringify({
+    ...clientOf(client).open({ model, ask: `Look up ${id}`, tools: [tool] }),
+    ...(client !== 'generate-content' && { stream }),
+  })
   switch (cell.behaviour) {
     case 'sdk':
       return judged(cell, id, await bySdk(bench, cell, { id, model }))
@@ -175,26 +219,51 @@ async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<s
     case 'stalls':
       return bySocket(bench, path, { sent: body, length: Buffer.byteLength(body), stallMs: 120 })
     case 'sends half and leaves':
-      return bySocket(bench, path, { sent: body.slice(0, body.length / 2), length: Buffer.byteLength(body), stallMs: 0 })
+      return bySocket(bench, path, {
+        sent: body.slice(0, body.length / 2),
+        length: Buffer.byteLength(body),
+        stallMs: 0,
+      })
     case 'sends half and stalls':
-      return bySocket(bench, path, { sent: body.slice(0, body.length / 2), length: Buffer.byteLength(body), stallMs: 120 })
+      return bySocket(bench, path, {
+        sent: body.slice(0, body.length / 2),
+        length: Buffer.byteLength(body),
+        stallMs: 120,
+      })
     default:
       return cell.behaviour satisfies never
   }
 }
 
-type Outcome = { kind: 'received'; received: Received } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
+type Outcome =
+  | { kind: 'received'; received: Received }
+  | { kind: 'error'; text: string }
+  | { kind: 'wrong'; text: string }
 
-async function bySdk({ base }: Bench, { client, stream }: Cell, { id, model }: Named): Promise<Outcome> {
+async function bySdk(
+  { base }: Bench,
+  { client, stream }: Cell,
+  { id, model }: Named,
+): Promise<Outcome> {
   try {
-    const received = await clientOf(client).converse(base, { model, ask: `Look up ${id}`, tools: [tool], stream })
+    const received = await clientOf(client).converse(base, {
+      model,
+      ask: `Look up ${id}`,
+      tools: [tool],
+      stream,
+    })
     return { kind: 'received', received }
   } catch (error) {
     return { kind: 'error', text: String(error) }
   }
 }
 
-async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell, path: string, body: string): Promise<Outcome> {
+async function byStrict(
+  { base, agent }: Bench,
+  { client, served, stream }: Cell,
+  path: string,
+  body: string,
+): Promise<Outcome> {
   const {
     statusCode,
     headers,
@@ -209,7 +278,10 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   let text = ''
   try {
     const { framing } = protocols[client]
-    const decode = framing && headers['content-type'] === framing.contentType ? framing.decode() : (chunk: Uint8Array) => chunk
+    const decode =
+      framing && headers['content-type'] === framing.contentType
+        ? framing.decode()
+        : (chunk: Uint8Array) => chunk
     const decoder = new TextDecoder()
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       const part = decode(chunk)
@@ -221,7 +293,10 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   // A connection may break only behind an error frame, and only toward clients that read past such frames.
   if (broke && !(stream && protocols[client].frames.breaksOff)) text += 'the connection broke'
   const strict = strictOf(client)
-  const wrong = (what: string, faults: unknown = ''): Outcome => ({ kind: 'wrong', text: `${what} ${JSON.stringify(faults)} ${text.slice(-600)}` })
+  const wrong = (what: string, faults: unknown = ''): Outcome => ({
+    kind: 'wrong',
+    text: `${what} ${JSON.stringify(faults)} ${text.slice(-600)}`,
+  })
   const passed = client === served
   if (statusCode >= 400) {
     const faults = passed ? [] : strict.checkError(parsed(text))
@@ -245,7 +320,9 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   try {
     return { kind: 'received', received: await clientOf(client).readStream(text) }
   } catch (error) {
-    return passed ? { kind: 'error', text: String(error) } : wrong('a stream that its client cannot read', String(error))
+    return passed
+      ? { kind: 'error', text: String(error) }
+      : wrong('a stream that its client cannot read', String(error))
   }
 }
 
@@ -275,34 +352,63 @@ function judged(cell: Cell, id: string, outcome: Outcome): string | undefined {
   const { fault, stream, served } = cell
   const expect = expectOf(cell)
   if (outcome.kind === 'wrong') return outcome.text
-  if (outcome.kind === 'error') return expect === 'response' ? `an error instead of the response: ${outcome.text.slice(-600)}` : undefined
+  if (outcome.kind === 'error')
+    return expect === 'response'
+      ? `an error instead of the response: ${outcome.text.slice(-600)}`
+      : undefined
   const { text = '', calls = [] } = scriptOf(id)
   const { received } = outcome
-  if (received.stop === undefined) return `an end that is neither success nor error: ${JSON.stringify(received)}`
+  if (received.stop === undefined)
+    return `an end that is neither success nor error: ${JSON.stringify(received)}`
   const wanted = [text, fault.says?.(text) ?? text]
-  const isWhole = wanted.includes(received.text) && received.calls.length === 1 && JSON.stringify(received.calls[0]?.input) === calls[0]?.args
+  const isWhole =
+    wanted.includes(received.text) &&
+    received.calls.length === 1 &&
+    JSON.stringify(received.calls[0]?.input) === calls[0]?.args
   if (!isWhole && stream && fault.endless?.includes(served)) return undefined
   if (!isWhole) return `a false success: ${JSON.stringify(received)}`
-  return expect === 'error' ? `a success where there was none: ${JSON.stringify(received)}` : undefined
+  return expect === 'error'
+    ? `a success where there was none: ${JSON.stringify(received)}`
+    : undefined
 }
 
-type Leaver = (controller: AbortController, upstreamResponse: Promise<Awaited<ReturnType<typeof request>>>) => Promise<void>
+type Leaver = (
+  controller: AbortController,
+  upstreamResponse: Promise<Awaited<ReturnType<typeof request>>>,
+) => Promise<void>
 
-async function left({ base, agent }: Bench, path: string, body: string, leave: Leaver): Promise<undefined> {
+async function left(
+  { base, agent }: Bench,
+  path: string,
+  body: string,
+  leave: Leaver,
+): Promise<undefined> {
   const controller = new AbortController()
-  const response = request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body, signal: controller.signal })
+  const response = request(base + path, {
+    method: 'POST',
+    dispatcher: agent,
+    headers: { 'content-type': 'application/json' },
+    body,
+    signal: controller.signal,
+  })
   response.then(({ body: response }) => response.on('error', () => {})).catch(() => {})
   await leave(controller, response).catch(() => {})
 }
 
 /** By hand: says so much of the request, reads nothing, waits, and goes. */
-function bySocket({ port }: Bench, path: string, { sent, length, stallMs }: { sent: string; length: number; stallMs: number }): Promise<undefined> {
+function bySocket(
+  { port }: Bench,
+  path: string,
+  { sent, length, stallMs }: { sent: string; length: number; stallMs: number },
+): Promise<undefined> {
   return new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
     socket.pause()
     socket.on('error', () => {})
     socket.on('close', () => resolve(undefined))
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${sent}`)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${sent}`,
+    )
     setTimeout(() => socket.destroy(), Math.max(20, stallMs))
   })
 }

@@ -12,39 +12,65 @@ const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))
 const share = faults.flatMap((fault, i): Cell[] => {
   const pairAt = (k: number) => pairs[(i * 3 + k * 5) % pairs.length] as (typeof pairs)[number]
   return [
-    ...validating.map((behaviour, k): Cell => ({ fault, ...pairAt(k), stream: (i + k) % 2 === 0, behaviour })),
+    ...validating.map(
+      (behaviour, k): Cell => ({ fault, ...pairAt(k), stream: (i + k) % 2 === 0, behaviour }),
+    ),
     { fault, ...pairAt(2), stream: i % 4 < 2, behaviour: hasty[i % hasty.length] ?? 'stalls' },
   ]
 })
-const halves = pairs.map((pair, i): Cell => ({ fault: faults[0] as Cell['fault'], ...pair, stream: i % 2 === 0, behaviour: behaviours[5 + (i % 2)] ?? 'sdk' }))
+const halves = pairs.map(
+  (pair, i): Cell => ({
+    fault: faults[0] as Cell['fault'],
+    ...pair,
+    stream: i % 2 === 0,
+    behaviour: behaviours[5 + (i % 2)] ?? 'sdk',
+  }),
+)
 const cuts = pairs.flatMap((pair, i) =>
-  [true, false].flatMap(stream => [0, 61, 203, 419, 777].map((at): Cell => ({ fault: cutAt(at + i), ...pair, stream, behaviour: 'strict' }))),
+  [true, false].flatMap(stream =>
+    [0, 61, 203, 419, 777].map(
+      (at): Cell => ({ fault: cutAt(at + i), ...pair, stream, behaviour: 'strict' }),
+    ),
+  ),
 )
 
 test.each([
   ['faults of a response', share],
   ['half a request', halves],
   ['cuts anywhere', cuts],
-] as const)('%s: every client gets a response or an error, every upstream call ends, and nothing leaks', async (_, cells) => {
-  const bench = await startBench(listenedGateway)
-  const wrong: string[] = []
-  const queue = cells.values()
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (const cell of queue) {
-        const fault = await run(bench, cell)
-        if (fault !== undefined) wrong.push(`${nameOf(cell)}: ${fault}`)
-      }
-    }),
-  )
-  expect([...wrong, ...(await bench.close())]).toEqual([])
-  expect(cells.length).toBeGreaterThan(15)
-})
+] as const)(
+  '%s: every client gets a response or an error, every upstream call ends, and nothing leaks',
+  async (_, cells) => {
+    const bench = await startBench(listenedGateway)
+    const wrong: string[] = []
+    const queue = cells.values()
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (const cell of queue) {
+          const fault = await run(bench, cell)
+          if (fault !== undefined) wrong.push(`${nameOf(cell)}: ${fault}`)
+        }
+      }),
+    )
+    expect([...wrong, ...(await bench.close())]).toEqual([])
+    expect(cells.length).toBeGreaterThan(15)
+  },
+)
 
 test('every fault, every pair, every kind of client and both forms are in the share', () => {
   const validated = share.filter(({ behaviour }) => behaviour === 'sdk' || behaviour === 'strict')
-  expect(validated.filter(({ stream }) => stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
-  expect(validated.filter(({ stream }) => !stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
-  for (const { client, served } of pairs) expect(validated.filter(cell => cell.client === client && cell.served === served).length).toBeGreaterThan(2)
-  for (const behaviour of behaviours) expect([...share, ...halves].filter(cell => cell.behaviour === behaviour).length).toBeGreaterThan(7)
+  expect(validated.filter(({ stream }) => stream).map(({ fault }) => fault.name)).toEqual(
+    faults.map(({ name }) => name),
+  )
+  expect(validated.filter(({ stream }) => !stream).map(({ fault }) => fault.name)).toEqual(
+    faults.map(({ name }) => name),
+  )
+  for (const { client, served } of pairs)
+    expect(
+      validated.filter(cell => cell.client === client && cell.served === served).length,
+    ).toBeGreaterThan(2)
+  for (const behaviour of behaviours)
+    expect(
+      [...share, ...halves].filter(cell => cell.behaviour === behaviour).length,
+    ).toBeGreaterThan(7)
 })

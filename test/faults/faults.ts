@@ -22,29 +22,54 @@ export type Fault = {
 }
 
 type Framing = 'length' | 'chunked' | 'close'
-type WireResponse = { status?: string; type?: string | undefined; headers?: string[]; version?: string; framing?: Framing }
+type WireResponse = {
+  status?: string
+  type?: string | undefined
+  headers?: string[]
+  version?: string
+  framing?: Framing
+}
 
-const head = (act: Act, length: number, { status = '200 OK', type = act.type, headers = [], version = '1.1', framing }: WireResponse = {}) =>
+function framingField(framing: Framing | undefined, length: number): string {
+  if (framing === 'length') return `content-length: ${length}`
+  return framing === 'chunked' ? 'transfer-encoding: chunked' : 'connection: close'
+}
+
+const head = (
+  act: Act,
+  length: number,
+  { status = '200 OK', type = act.type, headers = [], version = '1.1', framing }: WireResponse = {},
+) =>
   [
     `HTTP/${version} ${status}`,
     ...(type ? [`content-type: ${type}`] : []),
     ...headers,
-    ...(framing === 'length' ? [`content-length: ${length}`] : framing === 'chunked' ? ['transfer-encoding: chunked'] : ['connection: close']),
+    framingField(framing, length),
     '',
     '',
   ].join('\r\n')
 
 const common = (act: Act): Framing => (act.stream ? 'chunked' : 'length')
-const chunk = (bytes: Uint8Array) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+const chunk = (bytes: Uint8Array) =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 const lastChunk = '0\r\n\r\n'
 
 /** A complete response in one write. */
 const response =
-  (body: (act: Act) => Uint8Array | string, response: WireResponse | ((act: Act) => WireResponse) = {}): Play =>
+  (
+    body: (act: Act) => Uint8Array | string,
+    response: WireResponse | ((act: Act) => WireResponse) = {},
+  ): Play =>
   async act => {
     const bytes = Buffer.from(body(act) as string)
-    const reported = { framing: common(act), ...(typeof response === 'function' ? response(act) : response) }
-    const coded = reported.framing === 'chunked' ? Buffer.concat([bytes.length > 0 ? chunk(bytes) : Buffer.alloc(0), Buffer.from(lastChunk)]) : bytes
+    const reported = {
+      framing: common(act),
+      ...(typeof response === 'function' ? response(act) : response),
+    }
+    const coded =
+      reported.framing === 'chunked'
+        ? Buffer.concat([bytes.length > 0 ? chunk(bytes) : Buffer.alloc(0), Buffer.from(lastChunk)])
+        : bytes
     await act.send(Buffer.concat([Buffer.from(head(act, bytes.length, reported)), coded]))
     if (reported.framing === 'close' || reported.version === '1.0') act.socket.end()
   }
@@ -62,7 +87,8 @@ const upTo =
 const reset = ({ socket }: Act) => socket.resetAndDestroy()
 const finish = ({ socket }: Act) => socket.end()
 const hang = ({ gone }: Act) => gone
-const text = (change: (text: string, act: Act) => string) => (act: Act) => act.framed(change(act.text, act))
+const text = (change: (text: string, act: Act) => string) => (act: Act) =>
+  act.framed(change(act.text, act))
 const pause = () => new Promise(resolve => setImmediate(resolve))
 const page = '<!doctype html><html><body>Bad gateway</body></html>'
 
@@ -96,7 +122,9 @@ const trickle =
 
 const replaced = (body: Buffer, from: string, to: Buffer): Buffer => {
   const at = body.indexOf(from)
-  return at < 0 ? body : Buffer.concat([body.subarray(0, at), to, body.subarray(at + Buffer.byteLength(from))])
+  return at < 0
+    ? body
+    : Buffer.concat([body.subarray(0, at), to, body.subarray(at + Buffer.byteLength(from))])
 }
 
 const before =
@@ -111,9 +139,16 @@ const redirects = [301, 302, 303, 307, 308].flatMap((status): Fault[] => [
   {
     name: `a redirect ${status} to another host`,
     expect: 'error',
-    play: response(() => '', { status: `${status} Moved`, headers: ['location: http://127.0.0.1:9/v1'] }),
+    play: response(() => '', {
+      status: `${status} Moved`,
+      headers: ['location: http://127.0.0.1:9/v1'],
+    }),
   },
-  { name: `a redirect ${status} to itself`, expect: 'error', play: response(() => '', { status: `${status} Moved`, headers: ['location: /v1/messages'] }) },
+  {
+    name: `a redirect ${status} to itself`,
+    expect: 'error',
+    play: response(() => '', { status: `${status} Moved`, headers: ['location: /v1/messages'] }),
+  },
 ])
 
 /** What upstreams, and proxies before them, do to a response. */

@@ -11,7 +11,9 @@ import { scriptOf } from './upstream.ts'
  * Every fault × every pair of protocols × whole and streamed × every kind of client: `npm run test:faults`. Arguments choose faults by
  * their names; `--every K` cuts responses after every K-th byte (default 7). A full run writes its figures into docs/reliability.md.
  */
-const words = process.argv.slice(2).filter((word, i, all) => !word.startsWith('--') && !all[i - 1]?.startsWith('--'))
+const words = process.argv
+  .slice(2)
+  .filter((word, i, all) => !word.startsWith('--') && !all[i - 1]?.startsWith('--'))
 const every = Number(process.argv[process.argv.indexOf('--every') + 1] || 7) || 7
 const atOnce = 24
 
@@ -19,19 +21,27 @@ const halves: readonly Behaviour[] = behaviours.filter(behaviour => /half/.test(
 const others: readonly Behaviour[] = behaviours.filter(behaviour => !/half/.test(behaviour))
 
 const cells = (fault: Fault, some: readonly Behaviour[]): Cell[] =>
-  pairs.flatMap(pair => [true, false].flatMap(stream => some.map(behaviour => ({ fault, ...pair, stream, behaviour }))))
+  pairs.flatMap(pair =>
+    [true, false].flatMap(stream => some.map(behaviour => ({ fault, ...pair, stream, behaviour }))),
+  )
 
 /** For the longest response of a protocol; a shorter one is cut at its last byte. */
 function cuts(): Cell[] {
   return protocolNames.flatMap(served => {
     const { stream, response } = wireOf(served)
-    const lengths = { stream: Buffer.byteLength(stream(scriptOf('cxx')).join('')), whole: Buffer.byteLength(JSON.stringify(response(scriptOf('cxx')))) }
+    const lengths = {
+      stream: Buffer.byteLength(stream(scriptOf('cxx')).join('')),
+      whole: Buffer.byteLength(JSON.stringify(response(scriptOf('cxx')))),
+    }
     return protocolNames.flatMap(client =>
       [true, false].flatMap(streamed =>
-        Array.from({ length: Math.floor(lengths[streamed ? 'stream' : 'whole'] / every) }, (_, i): Cell => {
-          const behaviour = i % 10 === 0 ? 'sdk' : 'strict'
-          return { fault: cutAt(i * every), client, served, stream: streamed, behaviour }
-        }),
+        Array.from(
+          { length: Math.floor(lengths[streamed ? 'stream' : 'whole'] / every) },
+          (_, i): Cell => {
+            const behaviour = i % 10 === 0 ? 'sdk' : 'strict'
+            return { fault: cutAt(i * every), client, served, stream: streamed, behaviour }
+          },
+        ),
       ),
     )
   })
@@ -76,16 +86,21 @@ async function tryAll(kind: string, list: readonly Cell[]): Promise<void> {
 
 /** Between two quarters of the run, of which the first warms up. */
 function grown(): string {
-  const quarter = (i: number) => heaps.slice(Math.floor((heaps.length * i) / 4), Math.floor((heaps.length * (i + 1)) / 4))
-  const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
+  const quarter = (i: number) =>
+    heaps.slice(Math.floor((heaps.length * i) / 4), Math.floor((heaps.length * (i + 1)) / 4))
+  const mean = (list: readonly number[]) =>
+    list.reduce((sum, value) => sum + value, 0) / list.length
   const [second, last] = [mean(quarter(1)), mean(quarter(3))]
-  if (last > second * 1.2 + 10) wrong.push(`the heap grew from ${second.toFixed(0)} to ${last.toFixed(0)} MB`)
+  if (last > second * 1.2 + 10)
+    wrong.push(`the heap grew from ${second.toFixed(0)} to ${last.toFixed(0)} MB`)
   return `${second.toFixed(1)} MB in the second quarter of the run, ${last.toFixed(1)} MB in the last`
 }
 
 const started = Date.now()
 process.on('unhandledRejection', error => wrong.push(`an unhandled rejection: ${String(error)}`))
-const chosen = faults.filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)))
+const chosen = faults.filter(
+  ({ name }) => words.length === 0 || words.some(word => name.includes(word)),
+)
 for (const fault of chosen) await tryAll('of a response', cells(fault, others))
 if (words.length === 0) {
   const [fine] = faults as [Fault]
@@ -97,7 +112,9 @@ for (const { tried, right } of sums.values()) {
   total.tried += tried
   total.right += right
 }
-console.log(`${total.tried} cells, ${total.right} right, ${Math.round((Date.now() - started) / 1000)} s`)
+console.log(
+  `${total.tried} cells, ${total.right} right, ${Math.round((Date.now() - started) / 1000)} s`,
+)
 if (words.length === 0)
   writeSection('faults', [
     '| | cells tried | cells right |',

@@ -56,9 +56,16 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
   const sockets = new Set<Socket>()
 
   async function serve(socket: Socket, path: string, received: string): Promise<void> {
-    const [, cell = ''] = /cell-(\w+)/.exec(path) ?? /"model":\s*"[^"]*cell-(\w+)"/.exec(received) ?? []
-    const stream = typeof wire.path === 'function' ? wire.path(path)?.stream === true : /"stream":\s*true/.test(received)
-    const reported = (id: string) => (stream ? wire.stream(scriptOf(id)).map(framed) : [Buffer.from(JSON.stringify(wire.response(scriptOf(id))))])
+    const [, cell = ''] =
+      /cell-(\w+)/.exec(path) ?? /"model":\s*"[^"]*cell-(\w+)"/.exec(received) ?? []
+    const stream =
+      typeof wire.path === 'function'
+        ? wire.path(path)?.stream === true
+        : /"stream":\s*true/.test(received)
+    const reported = (id: string) =>
+      stream
+        ? wire.stream(scriptOf(id)).map(framed)
+        : [Buffer.from(JSON.stringify(wire.response(scriptOf(id))))]
     const call: Call = { over: false, bytes: 0 }
     calls.set(cell, [...(calls.get(cell) ?? []), call])
     const gone = new Promise<void>(resolve => {
@@ -85,7 +92,10 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
       stream,
       frames,
       body: Buffer.concat(frames),
-      text: (stream ? wire.stream(scriptOf(cell)) : [JSON.stringify(wire.response(scriptOf(cell)))]).join(''),
+      text: (stream
+        ? wire.stream(scriptOf(cell))
+        : [JSON.stringify(wire.response(scriptOf(cell)))]
+      ).join(''),
       framed: text => (stream ? framed(text) : Buffer.from(text)),
       type: stream ? (framing?.contentType ?? 'text/event-stream') : 'application/json',
       other: Buffer.concat(reported('zzz')),

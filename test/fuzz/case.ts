@@ -11,7 +11,8 @@ export async function found(number: number): Promise<string | undefined> {
     await run(createGenerator(Math.imul(number, 0x9e3779b1)))
     return undefined
   } catch (error) {
-    const [, ...where] = error instanceof Error && error.name !== 'Finding' ? (error.stack ?? '').split('\n') : []
+    const [, ...where] =
+      error instanceof Error && error.name !== 'Finding' ? (error.stack ?? '').split('\n') : []
     const place = where.filter(line => line.includes('/src/')).slice(0, 3)
     return `${name}: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}${place.map(line => `\n  ${line.trim()}`).join('')}`
   }

@@ -50,7 +50,8 @@ export function mutated(random: RandomSource, value: unknown, others: readonly u
         put(holder, random.one(keys), random.chance(0.5) ? holder[key] : random.one(nasty))
         break
       case 4:
-        if (Array.isArray(holder)) holder.splice(Number(key), 0, structuredClone(holder[Number(key)]))
+        if (Array.isArray(holder))
+          holder.splice(Number(key), 0, structuredClone(holder[Number(key)]))
         else put(holder, key, [holder[key], holder[key]])
         break
       case 5: {
@@ -80,7 +81,12 @@ function other(random: RandomSource, others: readonly unknown[]): unknown {
 
 /** Own keys stay own keys, whatever their names. */
 function put(holder: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(holder, key === 'length' && Array.isArray(holder) ? '0' : key, { value, enumerable: true, writable: true, configurable: true })
+  Object.defineProperty(holder, key === 'length' && Array.isArray(holder) ? '0' : key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  })
 }
 
 function placesIn(value: unknown): Holder[] {
@@ -109,12 +115,23 @@ function deep(levels: number, asList: boolean): unknown {
 const bytes = ['\r', '\n', '\r\n', '\n\n', '\r\r', '\u0000', '\ufeff', ':', 'data', 'data:', 'event: x\n', 'id: 1\u0000\n', 'retry: 0\n', ' ', '{', '}', '[', ']', '"', '\\', '[DONE]', 'data: [DONE]\n\n'] // biome-ignore format: a list of values
 
 /** Bytes with chunks dropped, doubled, moved or replaced; `others` are used as replacements. */
-export function mutatedBytes(random: RandomSource, text: Uint8Array, others: readonly Uint8Array[]): Uint8Array {
+export function mutatedBytes(
+  random: RandomSource,
+  text: Uint8Array,
+  others: readonly Uint8Array[],
+): Uint8Array {
   let out = Buffer.from(text)
   for (let count = random.below(4); count > 0; count--) {
     const at = random.below(out.length + 1)
-    const length = Math.min(out.length - at, random.chance(0.5) ? random.below(8) : random.below(400))
-    const [before, chunk, after] = [out.subarray(0, at), out.subarray(at, at + length), out.subarray(at + length)]
+    const length = Math.min(
+      out.length - at,
+      random.chance(0.5) ? random.below(8) : random.below(400),
+    )
+    const [before, chunk, after] = [
+      out.subarray(0, at),
+      out.subarray(at, at + length),
+      out.subarray(at + length),
+    ]
     switch (random.below(8)) {
       case 0:
         out = Buffer.concat([before, after])
@@ -142,7 +159,10 @@ export function mutatedBytes(random: RandomSource, text: Uint8Array, others: rea
         break
       }
       default:
-        out = Buffer.from(out.toString('latin1').replaceAll('\n', random.one(['\r', '\r\n', '\n\n'])), 'latin1')
+        out = Buffer.from(
+          out.toString('latin1').replaceAll('\n', random.one(['\r', '\r\n', '\n\n'])),
+          'latin1',
+        )
     }
   }
   return out

@@ -17,7 +17,8 @@ const option = (name: string) => {
 }
 
 /** A thread does not inherit what reads TypeScript. */
-const bootstrap = "import('tsx/esm/api').then(({ register }) => { register(); return import(require('node:worker_threads').workerData.file) })"
+const bootstrap =
+  "import('tsx/esm/api').then(({ register }) => { register(); return import(require('node:worker_threads').workerData.file) })"
 /** More of them say no more. */
 const enough = 100
 
@@ -30,7 +31,12 @@ const read = <T>(file: URL) => JSON.parse(readFileSync(file, 'utf8')) as T
 const hangMs = 60_000
 
 const only = option('case')
-if (only === undefined) await fuzz(option('seconds') ?? 60, option('from') ?? randomInt(2 ** 40), option('to') ?? Number.MAX_SAFE_INTEGER)
+if (only === undefined)
+  await fuzz(
+    option('seconds') ?? 60,
+    option('from') ?? randomInt(2 ** 40),
+    option('to') ?? Number.MAX_SAFE_INTEGER,
+  )
 else {
   const finding = await found(only)
   console.log(finding ?? `${targetOf(only).name}: nothing found`)
@@ -38,18 +44,30 @@ else {
 }
 
 async function fuzz(seconds: number, from: number, to: number): Promise<void> {
-  console.log(`fuzzing ${targets.length} targets for ${seconds} s: npm run fuzz -- --seconds ${seconds} --from ${from}`)
+  console.log(
+    `fuzzing ${targets.length} targets for ${seconds} s: npm run fuzz -- --seconds ${seconds} --from ${from}`,
+  )
   const started = Date.now()
   const until = started + seconds * 1000
   const findings = new Map<number, string>()
   let next = from
-  while (Date.now() < until && next < to && findings.size < enough) next = await work({ from: next, to, until }, findings)
-  for (const [number, finding] of findings) console.log(`\ncase ${number} (npm run fuzz -- --case ${number}): ${finding}`)
-  const spent: Spent = { cases: next - from, seconds: Math.round((Date.now() - started) / 1000), runs: 1, findings: findings.size }
+  while (Date.now() < until && next < to && findings.size < enough)
+    next = await work({ from: next, to, until }, findings)
+  for (const [number, finding] of findings)
+    console.log(`\ncase ${number} (npm run fuzz -- --case ${number}): ${finding}`)
+  const spent: Spent = {
+    cases: next - from,
+    seconds: Math.round((Date.now() - started) / 1000),
+    runs: 1,
+    findings: findings.size,
+  }
   console.log(`\n${spent.cases} cases in ${spent.seconds} s, ${findings.size} findings`)
   if (findings.size > 0) {
     const seeds = read<number[]>(seedsFile)
-    writeFileSync(seedsFile, `${JSON.stringify([...new Set([...seeds, ...findings.keys()])].slice(-500))}\n`)
+    writeFileSync(
+      seedsFile,
+      `${JSON.stringify([...new Set([...seeds, ...findings.keys()])].slice(-500))}\n`,
+    )
     process.exitCode = 1
   }
   if (next < to && to < Number.MAX_SAFE_INTEGER) {
@@ -60,13 +78,19 @@ async function fuzz(seconds: number, from: number, to: number): Promise<void> {
 }
 
 /** One worker until the time or the cases are over, or until it hangs. Gives the number of the first case that was not run. */
-function work({ from, to, until }: { from: number; to: number; until: number }, findings: Map<number, string>): Promise<number> {
+function work(
+  { from, to, until }: { from: number; to: number; until: number },
+  findings: Map<number, string>,
+): Promise<number> {
   const place = new SharedArrayBuffer(8)
   const present = new Float64Array(place)
   present[0] = from
   return new Promise(resolve => {
     const file = new URL('./worker.ts', import.meta.url).href
-    const worker = new Worker(bootstrap, { eval: true, workerData: { from, to, until, place, file } })
+    const worker = new Worker(bootstrap, {
+      eval: true,
+      workerData: { from, to, until, place, file },
+    })
     let before = from
     let since = Date.now()
     const end = (next: number) => {
@@ -84,13 +108,16 @@ function work({ from, to, until }: { from: number; to: number; until: number }, 
         end(now + 1)
       }
     }, 1_000)
-    worker.on('message', ({ number, finding, done }: { number?: number; finding?: string; done?: number }) => {
-      if (number !== undefined && finding !== undefined && !findings.has(number)) {
-        findings.set(number, finding)
-        console.log(`found: case ${number}: ${finding.slice(0, 300)}`)
-      }
-      if (done !== undefined) end(done)
-    })
+    worker.on(
+      'message',
+      ({ number, finding, done }: { number?: number; finding?: string; done?: number }) => {
+        if (number !== undefined && finding !== undefined && !findings.has(number)) {
+          findings.set(number, finding)
+          console.log(`found: case ${number}: ${finding.slice(0, 300)}`)
+        }
+        if (done !== undefined) end(done)
+      },
+    )
     worker.on('error', error => {
       const now = present[0] ?? from
       findings.set(now, `${targetOf(now).name}: ends the process: ${error.stack}`)
@@ -101,7 +128,12 @@ function work({ from, to, until }: { from: number; to: number; until: number }, 
 
 function record({ cases, seconds, runs, findings }: Spent): void {
   const before = read<Spent>(spentFile)
-  const sum: Spent = { cases: before.cases + cases, seconds: before.seconds + seconds, runs: before.runs + runs, findings: before.findings + findings }
+  const sum: Spent = {
+    cases: before.cases + cases,
+    seconds: before.seconds + seconds,
+    runs: before.runs + runs,
+    findings: before.findings + findings,
+  }
   writeFileSync(spentFile, `${JSON.stringify(sum)}\n`)
   writeSection('fuzz', [
     '| targets | cases | hours | runs | findings |',

@@ -7,13 +7,22 @@ import { recordedRequests, recordedResponses, recordedStreams } from '../corpus/
 import { type Script, wireOf } from '../support/upstreams/index.ts'
 
 /** What one protocol's cases are made from: bodies and streams of every shape, the captured ones among them where there are any. */
-export type Stock = { requests: unknown[]; responses: unknown[]; streams: Uint8Array[]; errors: unknown[] }
+export type Stock = {
+  requests: unknown[]
+  responses: unknown[]
+  streams: Uint8Array[]
+  errors: unknown[]
+}
 
 const scripts: Script[] = [
   { text: 'Hello, wörld 🎉', reasoning: 'Thinking it over.', ending: 'stop' },
   { text: 'As far as', ending: 'length' },
   { text: 'I cannot help with that.', ending: 'refusal' },
-  { text: 'Looking.', calls: [{ id: 'call_1', name: 'lookup', args: '{"q":"one"}' }], ending: 'stop' },
+  {
+    text: 'Looking.',
+    calls: [{ id: 'call_1', name: 'lookup', args: '{"q":"one"}' }],
+    ending: 'stop',
+  },
   {
     calls: [
       { id: 'call_1', name: 'lookup', args: '{"q":"one"}' },
@@ -25,7 +34,8 @@ const scripts: Script[] = [
 ]
 
 /** The same for every run, so that a seed leads to the same case. */
-const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { seed: 20_261_121, numRuns })
+const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) =>
+  fc.sample(arbitrary, { seed: 20_261_121, numRuns })
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -34,8 +44,17 @@ function stockOf(protocol: Protocol): Stock {
   const wires = wiresOf(protocol)
   const events = [...sample(cleanEvents, 60), ...sample(cutEvents, 20)]
   return {
-    requests: [...sample(wires.request, 150), ...recordedRequests().flatMap(({ protocol: name, body }) => (name === protocol.name ? [body] : []))],
-    responses: [...sample(wires.response, 150), ...scripts.map(response), ...recordedResponses(protocol.name as never).map(({ body }) => body)],
+    requests: [
+      ...sample(wires.request, 150),
+      ...recordedRequests().flatMap(({ protocol: name, body }) =>
+        name === protocol.name ? [body] : [],
+      ),
+    ],
+    responses: [
+      ...sample(wires.response, 150),
+      ...scripts.map(response),
+      ...recordedResponses(protocol.name as never).map(({ body }) => body),
+    ],
     streams: [
       ...scripts.map(script => bytes(stream(script).join(''))),
       ...events.map(list => bytes(encodeStream(protocol, list).text)),
@@ -43,7 +62,9 @@ function stockOf(protocol: Protocol): Stock {
         .filter(({ text }) => text.length < 30_000)
         .map(({ text }) => bytes(text)),
     ],
-    errors: [400, 401, 404, 429, 500, 503, 529].map(status => failure({ status, type: 'rate_limit_error', message: 'Slow down' })),
+    errors: [400, 401, 404, 429, 500, 503, 529].map(status =>
+      failure({ status, type: 'rate_limit_error', message: 'Slow down' }),
+    ),
   }
 }
 

@@ -33,7 +33,13 @@ function typed<T>(act: () => T): T | undefined {
 }
 
 function must(holds: boolean, what: string, ...details: unknown[]): asserts holds {
-  if (!holds) throw new Finding(`${what} ${details.map(detail => (typeof detail === 'string' ? detail : JSON.stringify(detail))).join(' ')}`.slice(0, 9_000))
+  if (!holds)
+    throw new Finding(
+      `${what} ${details.map(detail => (typeof detail === 'string' ? detail : JSON.stringify(detail))).join(' ')}`.slice(
+        0,
+        9_000,
+      ),
+    )
 }
 
 const isClean = () => Object.keys(Object.prototype).length === 0 && !('polluted' in {})
@@ -46,21 +52,42 @@ function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Tar
     run(random) {
       const wire = mutated(random, random.one(list), others)
       const before = JSON.stringify(wire)
-      const decoded = typed(() => (kind === 'request' ? from.decodeRequest(wire) : from.decodeResponse(wire)))
-      const options = { fieldNames: { ...from.fieldNames, ...decoded?.fieldNames }, onUnresolvable: 'note' } as const
+      const decoded = typed(() =>
+        kind === 'request' ? from.decodeRequest(wire) : from.decodeResponse(wire),
+      )
+      const options = {
+        fieldNames: { ...from.fieldNames, ...decoded?.fieldNames },
+        onUnresolvable: 'note',
+      } as const
       const encoded =
-        decoded && typed(() => (kind === 'request' ? written(decoded.value as never, to, options) : to.encodeResponse(decoded.value as never, options)))
+        decoded &&
+        typed(() =>
+          kind === 'request'
+            ? written(decoded.value as never, to, options)
+            : to.encodeResponse(decoded.value as never, options),
+        )
       must(JSON.stringify(wire) === before, 'a codec changed its argument')
       must(isClean(), 'the prototype of all objects was changed')
       if (!encoded || (decoded.value as { error?: unknown }).error) return
       const there = JSON.parse(JSON.stringify(encoded.wire)) as unknown
       if (from === to) {
         // A decoder reports what it could not place.
-        if (decoded.notes.length === 0) must(canonicalJson(there) === canonicalJson(JSON.parse(before)), 'read and written again it is another:', before, there)
+        if (decoded.notes.length === 0)
+          must(
+            canonicalJson(there) === canonicalJson(JSON.parse(before)),
+            'read and written again it is another:',
+            before,
+            there,
+          )
         must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
       } else if (kind === 'response') {
         // Unknown counts stay unknown, so that a response is as complete as its source.
-        must(hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined, 'a response that its own protocol cannot read:', there, before)
+        must(
+          hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined,
+          'a response that its own protocol cannot read:',
+          there,
+          before,
+        )
       }
     },
   }
@@ -72,7 +99,11 @@ function streams(from: Protocol, to: Protocol): Target {
   return {
     name: `stream: ${from.name} → ${to.name}`,
     run(random) {
-      const text = mutatedBytes(random, random.one(stock(from).streams), random.chance(0.8) ? stock(from).streams : everything.streams)
+      const text = mutatedBytes(
+        random,
+        random.one(stock(from).streams),
+        random.chance(0.8) ? stock(from).streams : everything.streams,
+      )
       const translate = (chunks: Iterable<Uint8Array>) => {
         const translator = createStreamTranslator(from, to, {})
         let out = ''
@@ -83,18 +114,38 @@ function streams(from: Protocol, to: Protocol): Target {
       must(isClean(), 'the prototype of all objects was changed')
       const again = translate([text])
       if (from !== to) {
-        must(again.out === out, 'another split of the bytes gives another stream:', new TextDecoder().decode(text))
+        must(
+          again.out === out,
+          'another split of the bytes gives another stream:',
+          new TextDecoder().decode(text),
+        )
         const wires = wiresOf(out) ?? []
         const faults = strict.checkStream(wires).filter(fault => !itsOwn.test(fault))
         must(faults.length === 0, 'an illegal stream:', faults, new TextDecoder().decode(text))
-        must(strict.outcome(wires) !== 'cut', 'a stream without an end:', new TextDecoder().decode(text))
-        if (!translator.finished) must(strict.outcome(wires) === 'failed', 'a false success:', new TextDecoder().decode(text))
+        must(
+          strict.outcome(wires) !== 'cut',
+          'a stream without an end:',
+          new TextDecoder().decode(text),
+        )
+        if (!translator.finished)
+          must(
+            strict.outcome(wires) === 'failed',
+            'a false success:',
+            new TextDecoder().decode(text),
+          )
       }
       const came = wiresOf(new TextDecoder().decode(text))
       // Who leaves out the number of a candidate is taken at its place.
       const isPlain = !unnumbered.get(from.name)?.test(new TextDecoder().decode(text))
-      const isWhole = () => source.outcome(came ?? []) !== 'cut' || reasoned.get(from.name)?.test(new TextDecoder().decode(text))
-      if (came && isPlain && translator.finished) must(isWhole() === true, 'a stream that was cut counts as whole:', new TextDecoder().decode(text))
+      const isWhole = () =>
+        source.outcome(came ?? []) !== 'cut' ||
+        reasoned.get(from.name)?.test(new TextDecoder().decode(text))
+      if (came && isPlain && translator.finished)
+        must(
+          isWhole() === true,
+          'a stream that was cut counts as whole:',
+          new TextDecoder().decode(text),
+        )
     },
   }
 }
@@ -108,7 +159,9 @@ function wiresOf(text: string): unknown[] | undefined {
   try {
     return frames.map(({ event, data }) => {
       const wire = data.trim() === '[DONE]' ? '[DONE]' : (JSON.parse(data) as unknown)
-      return event !== undefined && isObject(wire) && !('type' in wire) ? { type: event, ...wire } : wire
+      return event !== undefined && isObject(wire) && !('type' in wire)
+        ? { type: event, ...wire }
+        : wire
     })
   } catch {
     return undefined
@@ -127,7 +180,11 @@ const sse: Target = {
       return frames
     }
     const whole = JSON.stringify(read([text]))
-    must(JSON.stringify(read(inChunks(random, text))) === whole, 'another split of the bytes gives other frames:', new TextDecoder().decode(text))
+    must(
+      JSON.stringify(read(inChunks(random, text))) === whole,
+      'another split of the bytes gives other frames:',
+      new TextDecoder().decode(text),
+    )
   },
 }
 
@@ -137,19 +194,49 @@ function errors(from: Protocol, to: Protocol): Target {
     run(random) {
       const body = random.chance(0.1)
         ? 'upstream request timeout'
-        : mutated(random, random.one(everything.errors), [...everything.errors, ...everything.responses])
+        : mutated(random, random.one(everything.errors), [
+            ...everything.errors,
+            ...everything.responses,
+          ])
       const status = random.one([400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529, 599])
-      const { value } = from.decodeError({ status, headers: { 'retry-after': random.one(['', '3', '-1', 'x', '1e9']) }, body })
-      must(value.status === status && typeof value.message === 'string' && value.message !== '', 'an error without its status or a word:', body, value)
+      const { value } = from.decodeError({
+        status,
+        headers: { 'retry-after': random.one(['', '3', '-1', 'x', '1e9']) },
+        body,
+      })
+      must(
+        value.status === status && typeof value.message === 'string' && value.message !== '',
+        'an error without its status or a word:',
+        body,
+        value,
+      )
       const { wire } = to.encodeError(value)
       must(wire.status >= 400 && wire.status < 600, 'an error with another status:', wire)
-      if (from !== to) must(strictOf(to.name).checkError(JSON.parse(JSON.stringify(wire.body))).length === 0, 'an illegal error:', wire.body, body)
+      if (from !== to)
+        must(
+          strictOf(to.name).checkError(JSON.parse(JSON.stringify(wire.body))).length === 0,
+          'an illegal error:',
+          wire.body,
+          body,
+        )
       must(isClean(), 'the prototype of all objects was changed')
     },
   }
 }
 
-const methods = ['POST', 'POST', 'POST', 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'x']
+const methods = [
+  'POST',
+  'POST',
+  'POST',
+  'POST',
+  'GET',
+  'HEAD',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'x',
+]
 const segments = ['v1', 'v1beta', 'v1/v1', 'models', 'messages', 'count_tokens', 'chat/completions', 'responses', 'compact', 'input_items', 'm', '..', '.', '%2e%2e', '%2f', '%', ':', 'm:generateContent', 'm:streamGenerateContent', 'a:b:countTokens', '*', '\u0000', '__proto__', 'x'.repeat(300), ''] // biome-ignore format: a list of values
 const headerNames = ['content-type', 'content-length', 'content-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'anthropic-version', 'anthropic-beta', 'accept', 'connection', 'traceparent', 'host', 'expect', 'upgrade', '__proto__', 'x-odd'] // biome-ignore format: a list of values
 const headerValues = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'gzip', 'identity', '0', '-1', '1e9', 'Bearer', 'Bearer x', 'Bearer  a b', '2023-06-01', 'a,b,,a', 'close, x-odd', '00-zz', '\u00e9', 'x'.repeat(5000), ''] // biome-ignore format: a list of values
@@ -157,7 +244,11 @@ const headerValues = ['application/json', 'application/json; charset=utf-8', 'te
 /** Any HTTP request, through a gateway with the built-in model. */
 function requestsByHttp(): Target {
   const gateway = createGateway(
-    { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], store: { memory: true, memoryLimitBytes: 1_000_000 } },
+    {
+      auth: 'none',
+      channels: [{ name: 'demo', embedded: 'demo' }],
+      store: { memory: true, memoryLimitBytes: 1_000_000 },
+    },
     { logger: false },
   )
   return {
@@ -170,8 +261,13 @@ function requestsByHttp(): Target {
         `http://gateway${random.chance(0.6) ? common : `/${Array.from({ length: 1 + random.below(5) }, () => random.one(segments)).join('/')}`}`,
       )
       const headers: Record<string, string> = { 'content-type': 'application/json' }
-      for (let i = random.below(4); i > 0; i--) headers[random.one(headerNames)] = random.one(headerValues)
-      const body = mutated(random, { stream, ...(random.one(stock(protocol).requests) as object) }, everything.requests)
+      for (let i = random.below(4); i > 0; i--)
+        headers[random.one(headerNames)] = random.one(headerValues)
+      const body = mutated(
+        random,
+        { stream, ...(random.one(stock(protocol).requests) as object) },
+        everything.requests,
+      )
       const text = Buffer.from(JSON.stringify(body))
       const sent = random.chance(0.7) ? text : mutatedBytes(random, text, everything.streams)
       const response = await gateway.handle({
@@ -183,10 +279,18 @@ function requestsByHttp(): Target {
         signal: new AbortController().signal,
       })
       const message = await textOf(response.body)
-      must(response.status !== 500, 'an unexpected error: ', message, url.pathname, JSON.stringify(body))
+      must(
+        response.status !== 500,
+        'an unexpected error: ',
+        message,
+        url.pathname,
+        JSON.stringify(body),
+      )
       must(response.status < 600 && response.status >= 200, 'no status:', response.status)
-      for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
-      if (response.status >= 400 && response.headers['content-type'] === 'application/json') JSON.parse(message)
+      for (const [name, value] of Object.entries(response.headers))
+        must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      if (response.status >= 400 && response.headers['content-type'] === 'application/json')
+        JSON.parse(message)
       must(isClean(), 'the prototype of all objects was changed')
     },
   }
@@ -196,12 +300,24 @@ const types = ['application/json', 'application/json; charset=utf-8', 'text/even
 
 /** Whatever an upstream returns, the gateway sends a response, a stream or an error that is legal in the caller's protocol, and writes one record. */
 function respondsByHttp(served: Protocol): Target {
-  let next = { status: 200, headers: {} as Record<string, string>, chunks: [] as Uint8Array[], breaks: false }
+  let next = {
+    status: 200,
+    headers: {} as Record<string, string>,
+    chunks: [] as Uint8Array[],
+    breaks: false,
+  }
   let records = 0
   const gateway = createGateway(
     {
       auth: 'none',
-      channels: [{ name: 'up', protocols: [served.name as never], baseUrl: 'http://upstream', breaker: { failures: 0 } }],
+      channels: [
+        {
+          name: 'up',
+          protocols: [served.name as never],
+          baseUrl: 'http://upstream',
+          breaker: { failures: 0 },
+        },
+      ],
       defaults: { retries: 0 },
     },
     {
@@ -226,22 +342,43 @@ function respondsByHttp(served: Protocol): Target {
     async run(random) {
       const caller = random.one(all)
       const stream = random.chance(0.5)
-      const url = new URL(caller.address.target({ operation: 'generate', model: 'm', stream }) ?? '/', 'http://gateway')
+      const url = new URL(
+        caller.address.target({ operation: 'generate', model: 'm', stream }) ?? '/',
+        'http://gateway',
+      )
       const whole = () =>
-        Buffer.from(JSON.stringify(mutated(random, random.one(random.chance(0.8) ? stock(served).responses : everything.errors), everything.responses)))
+        Buffer.from(
+          JSON.stringify(
+            mutated(
+              random,
+              random.one(random.chance(0.8) ? stock(served).responses : everything.errors),
+              everything.responses,
+            ),
+          ),
+        )
       const content = random.chance(0.6) ? random.one(stock(served).streams) : whole()
       const bytes = random.chance(0.7) ? mutatedBytes(random, content, everything.streams) : content
       next = {
-        status: random.chance(0.8) ? 200 : random.one([201, 204, 301, 304, 400, 404, 429, 500, 503, 529, 599]),
+        status: random.chance(0.8)
+          ? 200
+          : random.one([201, 204, 301, 304, 400, 404, 429, 500, 503, 529, 599]),
         headers: {
           'content-type': random.one(types),
-          ...(random.chance(0.2) && { [random.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]: random.one(headerValues) }),
+          ...(random.chance(0.2) && {
+            [random.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]:
+              random.one(headerValues),
+          }),
         },
         chunks: inChunks(random, bytes),
         breaks: random.chance(0.1),
       }
       records = 0
-      const reported = Buffer.from(JSON.stringify({ ...plain[caller.name], ...(caller.name !== 'generate-content' && stream && { stream: true }) }))
+      const reported = Buffer.from(
+        JSON.stringify({
+          ...plain[caller.name],
+          ...(caller.name !== 'generate-content' && stream && { stream: true }),
+        }),
+      )
       const response = await gateway.handle({
         method: 'POST',
         path: url.pathname,
@@ -254,20 +391,42 @@ function respondsByHttp(served: Protocol): Target {
       const sent = new TextDecoder().decode(bytes)
       const strict = strictOf(caller.name)
       const lastFrame = wiresOf(message.slice(Math.max(0, message.lastIndexOf('\ndata:'))))
-      if (broke && !(caller.frames.breaksOff && strict.outcome(lastFrame ?? []) === 'failed')) throw broke
-      must(response.status !== 500 || next.status === 500 || !message.includes('internal error of the gateway'), 'an unexpected error: ', message, sent)
-      for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      if (broke && !(caller.frames.breaksOff && strict.outcome(lastFrame ?? []) === 'failed'))
+        throw broke
+      must(
+        response.status !== 500 ||
+          next.status === 500 ||
+          !message.includes('internal error of the gateway'),
+        'an unexpected error: ',
+        message,
+        sent,
+      )
+      for (const [name, value] of Object.entries(response.headers))
+        must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       must(records === 1, `${records} records of one exchange`, sent)
       must(isClean(), 'the prototype of all objects was changed')
       if (caller === served) return
-      if (response.status >= 400) must(strict.checkError(JSON.parse(message)).length === 0, 'an illegal error:', message, sent)
+      if (response.status >= 400)
+        must(
+          strict.checkError(JSON.parse(message)).length === 0,
+          'an illegal error:',
+          message,
+          sent,
+        )
       else if (stream) {
         const wires = wiresOf(message) ?? [undefined]
         const faults = strict.checkStream(wires).filter(fault => !itsOwn.test(fault))
-        must(faults.length === 0 && strict.outcome(wires) !== 'cut', 'an illegal stream:', faults, message, sent)
+        must(
+          faults.length === 0 && strict.outcome(wires) !== 'cut',
+          'an illegal stream:',
+          faults,
+          message,
+          sent,
+        )
       } else
         must(
-          hasBadKey(message) || typed(() => caller.decodeResponse(JSON.parse(message))) !== undefined,
+          hasBadKey(message) ||
+            typed(() => caller.decodeResponse(JSON.parse(message))) !== undefined,
           'a response that its own protocol cannot read:',
           message,
           sent,
@@ -292,22 +451,30 @@ const hasBadKey = (text: string) => text.includes('"__proto__"')
 const itsOwn =
   /name: does not match|type: expected one of|serviceTier: does not match|inlineData\/data: does not match|its text is not what the deltas added up to/
 
-async function* piecewise(chunks: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
+async function* piecewise(
+  chunks: readonly Uint8Array[],
+  breaks = false,
+): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield chunk
   if (breaks) throw Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
 }
 
-async function textOf(body: string | Uint8Array | AsyncIterable<string | Uint8Array>): Promise<string> {
+async function textOf(
+  body: string | Uint8Array | AsyncIterable<string | Uint8Array>,
+): Promise<string> {
   if (typeof body === 'string') return body
   if (body instanceof Uint8Array) return new TextDecoder().decode(body)
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+  for await (const chunk of body)
+    text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
   return text
 }
 
 /** What was sent of a body, and the error behind which its connection was broken. */
-async function textBeforeBreak(body: Parameters<typeof textOf>[0]): Promise<[text: string, broke?: Error]> {
+async function textBeforeBreak(
+  body: Parameters<typeof textOf>[0],
+): Promise<[text: string, broke?: Error]> {
   if (typeof body === 'string' || body instanceof Uint8Array) return [await textOf(body)]
   let broke: Error | undefined
   async function* whole(chunks: AsyncIterable<string | Uint8Array>) {
@@ -322,7 +489,14 @@ async function textBeforeBreak(body: Parameters<typeof textOf>[0]): Promise<[tex
 }
 
 export const targets: Target[] = [
-  ...all.flatMap(from => all.flatMap(to => [bodies('request', from, to), bodies('response', from, to), streams(from, to), errors(from, to)])),
+  ...all.flatMap(from =>
+    all.flatMap(to => [
+      bodies('request', from, to),
+      bodies('response', from, to),
+      streams(from, to),
+      errors(from, to),
+    ]),
+  ),
   sse,
   requestsByHttp(),
   ...all.map(respondsByHttp),

@@ -2,7 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { found } from './case.ts'
 
 /** Runs case after case; the parent process reads the number of the current one, so that a hang can be named. */
-const { from, to, until, place } = workerData as { from: number; to: number; until: number; place: SharedArrayBuffer }
+const { from, to, until, place } = workerData as {
+  from: number
+  to: number
+  until: number
+  place: SharedArrayBuffer
+}
 const present = new Float64Array(place)
 let number = from
 for (; number < to && Date.now() < until; number++) {

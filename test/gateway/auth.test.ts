@@ -1,7 +1,17 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { asking, hosts, hostsOf, listen, mounted, type Protocol, paths, post, requests } from './support.ts'
+import {
+  asking,
+  hosts,
+  hostsOf,
+  listen,
+  mounted,
+  type Protocol,
+  paths,
+  post,
+  requests,
+} from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -14,7 +24,8 @@ const config: GatewayConfig = {
   models: ['demo', 'secret', 'open-1'].map(id => ({ id, channels: [{ name: 'demo' }] })),
 }
 
-const chat = (model: string, headers: Record<string, string>) => post({ ...requests['chat-completions'], model }, headers)
+const chat = (model: string, headers: Record<string, string>) =>
+  post({ ...requests['chat-completions'], model }, headers)
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each<[string, Record<string, string>]>([
@@ -22,10 +33,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['bearer in lower case', { authorization: 'bearer key-of-bob' }],
     ['x-api-key', { 'x-api-key': 'key-of-bob' }],
     ['x-goog-api-key', { 'x-goog-api-key': 'key-of-bob' }],
-    ['bearer, beside a key of somebody else where keys of the protocol stand', { authorization: 'Bearer key-of-bob', 'x-api-key': 'sk-of-another-service' }],
+    [
+      'bearer, beside a key of somebody else where keys of the protocol stand',
+      { authorization: 'Bearer key-of-bob', 'x-api-key': 'sk-of-another-service' },
+    ],
   ])('a key is taken as %s on every path', async (_, headers) => {
     const ask = await start(config)
-    for (const protocol of Object.keys(paths) as Protocol[]) expect((await ask(...asking(protocol, { model: 'demo' }, headers))).status).toBe(200)
+    for (const protocol of Object.keys(paths) as Protocol[])
+      expect((await ask(...asking(protocol, { model: 'demo' }, headers))).status).toBe(200)
     expect((await ask('/v1/models', { headers })).status).toBe(200)
   })
 
@@ -38,9 +53,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['an empty key', { authorization: 'Bearer ' }],
   ])('returns 401 for %s in the dialect of the path', async (_, headers) => {
     const ask = await start(config)
-    const messages = await ask('/v1/messages', post({ ...requests.messages, model: 'demo' }, headers))
+    const messages = await ask(
+      '/v1/messages',
+      post({ ...requests.messages, model: 'demo' }, headers),
+    )
     expect(messages.status).toBe(401)
-    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } })
+    expect(await messages.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'authentication_error' },
+    })
     const listing = await ask('/v1/models', { headers })
     expect(listing.status).toBe(401)
     expect(JSON.stringify(await listing.json())).not.toContain('mallory')
@@ -60,19 +81,30 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('shows a group only its own models', async () => {
     const ask = await start(config)
     const headers = { authorization: 'Bearer key-of-alice' }
-    const { data } = (await (await ask('/v1/models', { headers })).json()) as { data: { id: string }[] }
+    const { data } = (await (await ask('/v1/models', { headers })).json()) as {
+      data: { id: string }[]
+    }
     expect(data.map(({ id }) => id)).toEqual(['demo', 'open-1'])
     expect((await ask('/v1/chat/completions', chat('open-1', headers))).status).toBe(200)
     expect((await ask('/v1/chat/completions', chat('secret', headers))).status).toBe(404)
     expect((await ask('/v1/models/secret', { headers })).status).toBe(404)
-    expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
+    expect(
+      (await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer key-of-bob' })))
+        .status,
+    ).toBe(200)
   })
 
   test('accepts aliases of a permitted model, and no other models through a wildcard alias', async () => {
     const [demo, secret, open] = config.models ?? []
-    const models = [{ ...demo, aliases: ['also-demo', 'de*'] }, { ...secret, aliases: ['also-secret'] }, open] as NonNullable<typeof config.models>
+    const models = [
+      { ...demo, aliases: ['also-demo', 'de*'] },
+      { ...secret, aliases: ['also-secret'] },
+      open,
+    ] as NonNullable<typeof config.models>
     const ask = await start({ ...config, models })
-    const statusOf = async (model: string) => (await ask('/v1/chat/completions', chat(model, { authorization: 'Bearer key-of-alice' }))).status
+    const statusOf = async (model: string) =>
+      (await ask('/v1/chat/completions', chat(model, { authorization: 'Bearer key-of-alice' })))
+        .status
     expect(await statusOf('also-demo')).toBe(200)
     expect(await statusOf('demolition')).toBe(404)
     expect(await statusOf('also-secret')).toBe(404)
@@ -82,11 +114,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
     const headers = { authorization: 'Bearer key-of-alice' }
     const responses = []
-    for (let i = 0; i < 5; i++) responses.push(await ask('/v1/chat/completions', chat('demo', headers)))
+    for (let i = 0; i < 5; i++)
+      responses.push(await ask('/v1/chat/completions', chat('demo', headers)))
     const last = responses.at(-1)
     expect(last?.status).toBe(429)
     expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
+    expect(
+      (await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer key-of-bob' })))
+        .status,
+    ).toBe(200)
   })
 
   test('authenticates through a hook', async () => {
@@ -99,9 +135,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         },
       },
     )
-    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer token' }))).status).toBe(200)
-    expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer token' }))).status).toBe(404)
-    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer other' }))).status).toBe(401)
+    expect(
+      (await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer token' }))).status,
+    ).toBe(200)
+    expect(
+      (await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer token' }))).status,
+    ).toBe(404)
+    expect(
+      (await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer other' }))).status,
+    ).toBe(401)
     const failed = await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer boom' }))
     expect(failed.status).toBe(500)
     expect(await failed.text()).not.toContain('directory')
@@ -114,7 +156,14 @@ test('serves only local clients without keys', async () => {
   const { keys: _, ...open } = config
   const ask = await connect(open)
   expect((await ask('/v1/chat/completions', chat('demo', {}))).status).toBe(200)
-  for (const sign of ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via']) {
+  for (const sign of [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'forwarded',
+    'x-real-ip',
+    'via',
+  ]) {
     const forwarded = await ask('/v1/chat/completions', chat('demo', { [sign]: '203.0.113.9' }))
     expect([sign, forwarded.status]).toEqual([sign, 401])
     expect(await forwarded.text()).toContain('keys')
@@ -133,7 +182,9 @@ test.each([
   const handler = mounted(open)
   const { port } = new URL(await listen(handler))
   const result = await new Promise<number | undefined>((resolve, reject) => {
-    request({ port, host: '127.0.0.1', path: '/v1/models', headers: { host } }, response => resolve(response.resume().statusCode))
+    request({ port, host: '127.0.0.1', path: '/v1/models', headers: { host } }, response =>
+      resolve(response.resume().statusCode),
+    )
       .on('error', reject)
       .end()
   })
@@ -143,7 +194,9 @@ test.each([
 test('serves every client with `auth: none`', async () => {
   const { keys: _, ...open } = config
   const ask = await connect({ ...open, auth: 'none' })
-  expect((await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))).status).toBe(200)
+  expect(
+    (await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))).status,
+  ).toBe(200)
 })
 
 test('refuses to start without keys where clients cannot be identified', async () => {

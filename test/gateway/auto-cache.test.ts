@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { hostsOf, one, type Protocol, pathOf, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import {
+  hostsOf,
+  one,
+  type Protocol,
+  pathOf,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  upstream,
+} from './support.ts'
 
 const parameters = { type: 'object', properties: {} }
 const tools: Record<Protocol, object[]> = {
@@ -11,7 +22,11 @@ const tools: Record<Protocol, object[]> = {
 const foreign: Protocol[] = ['chat-completions', 'responses', 'generate-content']
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  async function received(client: Protocol, more: object, { channel = {}, model = {}, config = {} } = {}) {
+  async function received(
+    client: Protocol,
+    more: object,
+    { channel = {}, model = {}, config = {} } = {},
+  ) {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages', config, model, channel))
     const response = await ask(pathOf(client), post({ ...requests[client], ...more }))
@@ -30,12 +45,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('adds no cache mark for a client that can set them', async () => {
-    expect((await received('messages', { tools: tools.messages })).sent).not.toHaveProperty('cache_control')
+    expect((await received('messages', { tools: tools.messages })).sent).not.toHaveProperty(
+      'cache_control',
+    )
   })
 
   test('leaves a request with its own cache marks unchanged', async () => {
     const content = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }]
-    const { sent } = await received('chat-completions', { tools: tools['chat-completions'], messages: [{ role: 'user', content }] })
+    const { sent } = await received('chat-completions', {
+      tools: tools['chat-completions'],
+      messages: [{ role: 'user', content }],
+    })
     expect(sent).not.toHaveProperty('cache_control')
     expect(JSON.stringify(sent)).toContain('"cache_control"')
   })
@@ -44,15 +64,26 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['channel', { channel: { options: { messages: { autoCache: false } } } }],
     ['model', { model: { options: { messages: { autoCache: false } } } }],
   ])('`autoCache: false` at the %s turns it off', async (_where, more) => {
-    expect((await received('chat-completions', { tools: tools['chat-completions'] }, more)).sent).not.toHaveProperty('cache_control')
+    expect(
+      (await received('chat-completions', { tools: tools['chat-completions'] }, more)).sent,
+    ).not.toHaveProperty('cache_control')
   })
 
   test('stops sending cache marks to an upstream that refuses one', async () => {
-    const refused = sendJson(400, { type: 'error', error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' } })
+    const refused = sendJson(400, {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'cache_control: Extra inputs are not permitted',
+      },
+    })
     const seen = await upstream(refused, sendJson(200, responses.messages))
-    const ask = await start(one(seen.url, 'messages', { defaults: { retries: 0 } }), { logger: false })
+    const ask = await start(one(seen.url, 'messages', { defaults: { retries: 0 } }), {
+      logger: false,
+    })
     const body = post({ ...requests['chat-completions'], tools: tools['chat-completions'] })
-    for (let times = 0; times < 2; times++) expect((await ask(paths['chat-completions'], body)).status).toBe(200)
+    for (let times = 0; times < 2; times++)
+      expect((await ask(paths['chat-completions'], body)).status).toBe(200)
     expect(seen.calls.map(({ json }) => 'cache_control' in json)).toEqual([true, false, false])
   })
 })

@@ -11,22 +11,33 @@ afterEach(() => void vi.useRealTimers())
 const restMs = 10_000
 
 function channelOf(failures: number) {
-  const { channels } = parseConfig(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
+  const { channels } = parseConfig(
+    one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }),
+    {},
+  )
   const [channel] = channels as [(typeof channels)[0]]
-  const breakers = createBreakers<string>(channels, result => (result === 'well' || result === 'failed' ? result : undefined))
+  const breakers = createBreakers<string>(channels, result =>
+    result === 'well' || result === 'failed' ? result : undefined,
+  )
   return {
     rest: () => breakers.restMs(channel),
     run: (result: string) => breakers.run(channel, async () => result),
     /** An attempt that runs until the test ends it. */
     begin: () => {
       const end: ((result: string) => void)[] = []
-      const running = breakers.run(channel, () => new Promise<string>(resolve => void end.push(resolve)))
+      const running = breakers.run(
+        channel,
+        () => new Promise<string>(resolve => void end.push(resolve)),
+      )
       return async (result: string) => {
         for (const resolve of end) resolve(result)
         await running
       }
     },
-    fails: () => breakers.run(channel, () => Promise.reject(new Error('a fault of ours'))).catch(() => undefined),
+    fails: () =>
+      breakers
+        .run(channel, () => Promise.reject(new Error('a fault of ours')))
+        .catch(() => undefined),
   }
 }
 

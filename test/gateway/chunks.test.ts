@@ -6,7 +6,18 @@ import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
 import { runs } from '../support/runs.ts'
-import { asking, listen, mounted, one, type Protocol, pairs, requests, responses, sendJson, upstream } from './support.ts'
+import {
+  asking,
+  listen,
+  mounted,
+  one,
+  type Protocol,
+  pairs,
+  requests,
+  responses,
+  sendJson,
+  upstream,
+} from './support.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -16,7 +27,8 @@ const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonVal
 const spaces = fc.constantFrom(undefined, 1, '\t')
 
 /** The order of keys counts too. */
-const same = (value: unknown, expected: unknown) => expect(JSON.stringify(value)).toBe(JSON.stringify(expected))
+const same = (value: unknown, expected: unknown) =>
+  expect(JSON.stringify(value)).toBe(JSON.stringify(expected))
 
 test('parses an object in chunks of any size as at once', () => {
   fc.assert(
@@ -42,18 +54,24 @@ test.each([
 
 test('refuses what JSON.parse refuses', () => {
   fc.assert(
-    fc.property(objects, fc.nat(), fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'), fc.nat(100), (object, place, put, apart) => {
-      const text = JSON.stringify(object)
-      const at = place % text.length
-      const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at)))
-      const bytes = bytesOf(damaged)
-      const members = membersOf(bytes, { apart })
-      if (members)
-        same(
-          attempt(() => parseInChunks(bytes, members)),
-          attempt(() => JSON.parse(damaged) as unknown),
-        )
-    }),
+    fc.property(
+      objects,
+      fc.nat(),
+      fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'),
+      fc.nat(100),
+      (object, place, put, apart) => {
+        const text = JSON.stringify(object)
+        const at = place % text.length
+        const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at)))
+        const bytes = bytesOf(damaged)
+        const members = membersOf(bytes, { apart })
+        if (members)
+          same(
+            attempt(() => parseInChunks(bytes, members)),
+            attempt(() => JSON.parse(damaged) as unknown),
+          )
+      },
+    ),
     runs(2000),
   )
 })
@@ -68,28 +86,48 @@ test('serializes in chunks what JSON.stringify writes, for any expected length',
 })
 
 test('leaves out undefined members, and writes null in lists', () => {
-  const value = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))], c: [], d: undefined }
+  const value = {
+    a: undefined,
+    b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))],
+    c: [],
+    d: undefined,
+  }
   expect(textOf(serializeInChunks(value, 0))).toBe(JSON.stringify(value))
   expect(textOf(serializeInChunks({ a: undefined }, 0))).toBe('{}')
 })
 
 const turns = Array.from({ length: 300 }, (_, i) => `${i}: „${'ä'.repeat(i)}“ \\ "\u2028`)
 const conversations: Record<Protocol, object> = {
-  'chat-completions': { messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_completion_tokens: 10 },
-  responses: { input: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_output_tokens: 10 },
-  messages: { messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_tokens: 10 },
+  'chat-completions': {
+    messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })),
+    max_completion_tokens: 10,
+  },
+  responses: {
+    input: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })),
+    max_output_tokens: 10,
+  },
+  messages: {
+    messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })),
+    max_tokens: 10,
+  },
   'generate-content': {
     contents: turns.map((text, i) => ({ role: i % 2 ? 'model' : 'user', parts: [{ text }] })),
     generationConfig: { maxOutputTokens: 10 },
   },
 }
 
-test.each(pairs)('a long conversation reaches the upstream as a short one does: %s → %s', async (from, to) => {
-  const seen = await upstream(sendJson(200, responses[to]))
-  const url = await listen(mounted(one(seen.url, to)))
-  const [path, init] = asking(from, conversations[from] as { model?: string })
-  expect((await fetch(url + path, init)).status).toBe(200)
-  const model = from === 'generate-content' || to === 'generate-content' ? { model: 'm' } : {}
-  const { body } = translateRequest({ ...requests[from], ...conversations[from] }, { from, to, path, ...model })
-  expect(seen.calls[0]?.json).toEqual(body)
-})
+test.each(pairs)(
+  'a long conversation reaches the upstream as a short one does: %s → %s',
+  async (from, to) => {
+    const seen = await upstream(sendJson(200, responses[to]))
+    const url = await listen(mounted(one(seen.url, to)))
+    const [path, init] = asking(from, conversations[from] as { model?: string })
+    expect((await fetch(url + path, init)).status).toBe(200)
+    const model = from === 'generate-content' || to === 'generate-content' ? { model: 'm' } : {}
+    const { body } = translateRequest(
+      { ...requests[from], ...conversations[from] },
+      { from, to, path, ...model },
+    )
+    expect(seen.calls[0]?.json).toEqual(body)
+  },
+)

@@ -21,7 +21,12 @@ describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, sta
     const response = await ask('/client-config', { headers: alice })
     expect(response.status).toBe(200)
     const text = await response.text()
-    const body = JSON.parse(text) as { address: string; keyEnv: string; models: string[]; clients: Record<string, { snippets: { address: string }[] }> }
+    const body = JSON.parse(text) as {
+      address: string
+      keyEnv: string
+      models: string[]
+      clients: Record<string, { snippets: { address: string }[] }>
+    }
     expect(Object.keys(body.clients)).toEqual(clientNames)
     expect(body).toMatchObject({ keyEnv: 'WIREGLOT_KEY', models: ['fast', 'deep'] })
     expect(body.address).toMatch(/^http:\/\/(127\.0\.0\.1:\d+|gateway\.test)$/)
@@ -32,7 +37,9 @@ describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, sta
 
   test('one client and one model, ready to paste', async () => {
     const ask = await start(config)
-    const response = await ask('/client-config?client=codex&model=deep&key-env=TEAM_KEY', { headers: { ...alice, accept: 'text/plain' } })
+    const response = await ask('/client-config?client=codex&model=deep&key-env=TEAM_KEY', {
+      headers: { ...alice, accept: 'text/plain' },
+    })
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
     const text = await response.text()
     expect(text).toContain('model = "deep"')
@@ -60,7 +67,9 @@ describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, sta
 
   test('behind a proxy that ends TLS the address is https', async () => {
     const ask = await start(config)
-    const response = await ask('/client-config?client=curl', { headers: { ...alice, 'x-forwarded-proto': 'https' } })
+    const response = await ask('/client-config?client=curl', {
+      headers: { ...alice, 'x-forwarded-proto': 'https' },
+    })
     expect(await response.json()).toMatchObject({ address: expect.stringMatching(/^https:/) })
   })
 })

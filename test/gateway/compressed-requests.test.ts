@@ -38,7 +38,13 @@ function asZstd(text: string, declares = true): Uint8Array<ArrayBuffer> {
   const last = blocks.at(-2)
   if (last) last[0] = (last[0] ?? 0) | 1
   const magic = [0x28, 0xb5, 0x2f, 0xfd]
-  return new Uint8Array(Buffer.concat([Buffer.from(declares ? [...magic, 0xa0] : [...magic, 0x00, 0x58]), declares ? size : Buffer.alloc(0), ...blocks]))
+  return new Uint8Array(
+    Buffer.concat([
+      Buffer.from(declares ? [...magic, 0xa0] : [...magic, 0x00, 0x58]),
+      declares ? size : Buffer.alloc(0),
+      ...blocks,
+    ]),
+  )
 }
 
 const compressed = (encoding: string, body: Uint8Array<ArrayBuffer> | string): RequestInit => ({
@@ -55,32 +61,44 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   }
 
   test.each(encodings)('reads a request in %s', async (encoding, compress) => {
-    const text = JSON.stringify({ ...requests.messages, messages: [{ role: 'user', content: 'Hi '.repeat(10_000) }] })
+    const text = JSON.stringify({
+      ...requests.messages,
+      messages: [{ role: 'user', content: 'Hi '.repeat(10_000) }],
+    })
     const { response, seen } = await received(compressed(encoding, compress(text)))
     expect(response.status).toBe(200)
     expect(seen.calls[0]?.text).toBe(text)
     expect(seen.calls[0]?.headers['content-encoding']).toBeUndefined()
   })
 
-  test.each(encodings)('refuses a request in %s that is too large after decompression', async (encoding, compress) => {
-    const bomb = compress(`"${' '.repeat(10_000_000)}"`)
-    expect(bomb.length).toBeLessThan(100_000)
-    const { response, seen } = await received(compressed(encoding, bomb))
-    expect(response.status).toBe(413)
-    expect(seen.calls.length).toBe(0)
-  })
+  test.each(encodings)(
+    'refuses a request in %s that is too large after decompression',
+    async (encoding, compress) => {
+      const bomb = compress(`"${' '.repeat(10_000_000)}"`)
+      expect(bomb.length).toBeLessThan(100_000)
+      const { response, seen } = await received(compressed(encoding, bomb))
+      expect(response.status).toBe(413)
+      expect(seen.calls.length).toBe(0)
+    },
+  )
 
-  test.each(encodings)('refuses a request that is cut off or not in %s', async (encoding, compress) => {
-    const whole = compress(JSON.stringify(requests.messages))
-    for (const body of [whole.subarray(0, whole.length / 2), JSON.stringify(requests.messages)])
-      expect((await received(compressed(encoding, body))).response.status).toBe(400)
-  })
+  test.each(encodings)(
+    'refuses a request that is cut off or not in %s',
+    async (encoding, compress) => {
+      const whole = compress(JSON.stringify(requests.messages))
+      for (const body of [whole.subarray(0, whole.length / 2), JSON.stringify(requests.messages)])
+        expect((await received(compressed(encoding, body))).response.status).toBe(400)
+    },
+  )
 
-  test.each(['compress', 'gzip, br', 'toString', '__proto__'])('refuses the encoding %s and names those there are', async encoding => {
-    const { response } = await received(compressed(encoding, 'x'))
-    expect(response.status).toBe(415)
-    expect(response.headers.get('accept-encoding')).toContain('gzip, x-gzip, deflate, br')
-  })
+  test.each(['compress', 'gzip, br', 'toString', '__proto__'])(
+    'refuses the encoding %s and names those there are',
+    async encoding => {
+      const { response } = await received(compressed(encoding, 'x'))
+      expect(response.status).toBe(415)
+      expect(response.headers.get('accept-encoding')).toContain('gzip, x-gzip, deflate, br')
+    },
+  )
 })
 
 describe('without node:zlib', () => {
@@ -90,7 +108,9 @@ describe('without node:zlib', () => {
   ] as const)('decompresses %s', async (format, bytes) => {
     expect(new TextDecoder().decode(await byWebStream(format, bytes, 5))).toBe('Hello')
     await expect(byWebStream(format, bytes, 4)).rejects.toMatchObject({ error: { status: 413 } })
-    await expect(byWebStream(format, bytes.subarray(0, 6), 5)).rejects.toMatchObject({ error: { status: 400 } })
+    await expect(byWebStream(format, bytes.subarray(0, 6), 5)).rejects.toMatchObject({
+      error: { status: 400 },
+    })
   })
 })
 
@@ -99,14 +119,22 @@ describe('without zstd in node:zlib', () => {
   // By `zstd -19`, from a file and from a pipe.
   const blocks =
     'NQcAJpIvH0Bv0mIMUrzxwpvLYtxpeFxRHLxcWtndo0+mVVVRXBA5ACAAHwA21knvN70INJSHsmIAEiAHxuKCwEFiIo4JiJGAeJgwmAoIgnlQQCIFpsFgYRJhHAoBSkORVDgkCkaqnxpzfcFvt5v2u3M3vOjlbDbulZNd1/ncV9ukX753BnjVm3TqeXRuO6qd8bxn1G3PlS5b78xTJxptylev+vAZA9P3nmTvfTnp9tXnrnPluJu9nIs2POn2BdcxP7XqFw0Au1g5AbY1SJOAsRMwTDsABBOuAnCdupPZQEQnyINqQhGAKgOeGSO7'
-  const made = (head: number[]) => new Uint8Array(Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...head]), Buffer.from(blocks, 'base64')]))
+  const made = (head: number[]) =>
+    new Uint8Array(
+      Buffer.concat([
+        Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...head]),
+        Buffer.from(blocks, 'base64'),
+      ]),
+    )
 
   test.each([
     ['with its size', made([0x64, 0xeb, 0x00])],
     ['without its size', made([0x04, 0x68])],
   ])('decompresses data %s', async (_, bytes) => {
     expect(new TextDecoder().decode(await zstdByLibrary(bytes, text.length))).toBe(text)
-    await expect(zstdByLibrary(bytes.subarray(0, 100), 5000)).rejects.toMatchObject({ error: { status: 400 } })
+    await expect(zstdByLibrary(bytes.subarray(0, 100), 5000)).rejects.toMatchObject({
+      error: { status: 400 },
+    })
     const damaged = bytes.slice()
     damaged[200] = (damaged[200] ?? 0) ^ 0xff
     await expect(zstdByLibrary(damaged, 5000)).rejects.toMatchObject({ error: { status: 400 } })
@@ -117,7 +145,9 @@ describe('without zstd in node:zlib', () => {
     const [declared, streamed] = [asZstd(bomb), asZstd(bomb, false)]
     const lying = declared.slice()
     new DataView(lying.buffer).setUint32(5, 500, true)
-    await expect(zstdByLibrary(declared, 1_000_000)).rejects.toMatchObject({ error: { status: 413 } })
+    await expect(zstdByLibrary(declared, 1_000_000)).rejects.toMatchObject({
+      error: { status: 413 },
+    })
     await expect(zstdByLibrary(streamed, 1_000_000)).rejects.toMatchObject({
       error: { status: 400, message: expect.stringContaining('larger than 1000000 bytes') },
     })

@@ -6,13 +6,21 @@ const origin = 'https://app.example.com'
 const config = (url: string, origins: string[]) => one(url, 'messages', { cors: { origins } })
 const preflight = (from: string): RequestInit => ({
   method: 'OPTIONS',
-  headers: { origin: from, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization, content-type' },
+  headers: {
+    origin: from,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization, content-type',
+  },
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('responds to a preflight request of an allowed origin without a key', async () => {
     const { url } = await upstream()
-    const ask = await start({ ...config(url, [origin]), auth: undefined, keys: [{ name: 'k', key: 'secret-of-a-client' }] })
+    const ask = await start({
+      ...config(url, [origin]),
+      auth: undefined,
+      keys: [{ name: 'k', key: 'secret-of-a-client' }],
+    })
     const response = await ask(paths.messages, preflight(origin))
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-origin')).toBe(origin)
@@ -41,31 +49,47 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('allows every origin with a star', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(config(url, ['*']))
-    expect((await ask(paths.messages, preflight('https://other.test'))).headers.get('access-control-allow-origin')).toBe('*')
-    expect((await ask(...asking('messages', {}, { origin: 'null' }))).headers.get('access-control-allow-origin')).toBe('*')
+    expect(
+      (await ask(paths.messages, preflight('https://other.test'))).headers.get(
+        'access-control-allow-origin',
+      ),
+    ).toBe('*')
+    expect(
+      (await ask(...asking('messages', {}, { origin: 'null' }))).headers.get(
+        'access-control-allow-origin',
+      ),
+    ).toBe('*')
   })
 
-  test.each(['https://app.example.com.evil.test', 'http://app.example.com', 'https://app.example.com:8443', 'null'])(
-    'does not allow another origin: %s',
-    async other => {
-      const { url } = await upstream(sendJson(200, responses.messages))
-      const ask = await start(config(url, [origin]))
-      const refused = await ask(paths.messages, preflight(other))
-      expect(refused.status).toBe(405)
-      const response = await ask(...asking('messages', {}, { origin: other }))
-      for (const { headers } of [refused, response]) expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
-      expect(response.headers.get('vary')).toBe('origin')
-    },
-  )
+  test.each([
+    'https://app.example.com.evil.test',
+    'http://app.example.com',
+    'https://app.example.com:8443',
+    'null',
+  ])('does not allow another origin: %s', async other => {
+    const { url } = await upstream(sendJson(200, responses.messages))
+    const ask = await start(config(url, [origin]))
+    const refused = await ask(paths.messages, preflight(other))
+    expect(refused.status).toBe(405)
+    const response = await ask(...asking('messages', {}, { origin: other }))
+    for (const { headers } of [refused, response])
+      expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
+    expect(response.headers.get('vary')).toBe('origin')
+  })
 
   test('is off by default', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'))
     expect((await ask(paths.messages, preflight(origin))).status).toBe(405)
-    expect((await ask(...asking('messages', {}, { origin }))).headers.get('access-control-allow-origin')).toBeNull()
+    expect(
+      (await ask(...asking('messages', {}, { origin }))).headers.get('access-control-allow-origin'),
+    ).toBeNull()
   })
 })
 
-test.each(['app.example.com', 'https://app.example.com/', 'https://*.example.com', ''])('refuses %s as an origin', written => {
-  expect(() => createGateway(config('http://127.0.0.1:1', [written]))).toThrow(ConfigError)
-})
+test.each(['app.example.com', 'https://app.example.com/', 'https://*.example.com', ''])(
+  'refuses %s as an origin',
+  written => {
+    expect(() => createGateway(config('http://127.0.0.1:1', [written]))).toThrow(ConfigError)
+  },
+)

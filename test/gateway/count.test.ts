@@ -33,7 +33,9 @@ const names = Object.keys(counting) as (keyof typeof counting)[]
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('returns the count of an upstream of the same protocol, under its own model name', async () => {
     const seen = await upstream(sendJson(200, { input_tokens: 7 }))
-    const ask = await start(one(seen.url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
+    const ask = await start(
+      one(seen.url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }),
+    )
     const response = await ask('/v1/messages/count_tokens', post(body))
     expect(await response.json()).toEqual({ input_tokens: 7 })
     expect(response.headers.get('wireglot-estimate')).toBeNull()
@@ -43,24 +45,31 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each<['messages' | 'chat-completions', number]>([
     ['chat-completions', 200],
     ['messages', 404],
-  ])('marks an estimate as such when the upstream cannot count: %s, %i', async (protocol, status) => {
-    const { url } = await upstream(sendJson(status, { error: { message: 'No' } }))
-    const ask = await start(one(url, protocol, {}, { id: 'nick' }))
-    const response = await ask('/v1/messages/count_tokens', post(body))
-    expect(response.status).toBe(200)
-    expect(response.headers.get('wireglot-estimate')).toBe('true')
-    expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
-  })
+  ])(
+    'marks an estimate as such when the upstream cannot count: %s, %i',
+    async (protocol, status) => {
+      const { url } = await upstream(sendJson(status, { error: { message: 'No' } }))
+      const ask = await start(one(url, protocol, {}, { id: 'nick' }))
+      const response = await ask('/v1/messages/count_tokens', post(body))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('wireglot-estimate')).toBe('true')
+      expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
+    },
+  )
 
   test.each(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to }))))(
     'for a client of $from returns the count of an upstream of $to',
     async ({ from, to }) => {
       const seen = await upstream(sendJson(200, counting[to].counted))
-      const ask = await start(one(seen.url, to, {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
+      const ask = await start(
+        one(seen.url, to, {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }),
+      )
       const response = await ask(counting[from].path, post(counting[from].asks))
       expect(await response.json()).toEqual(counting[from].counted)
       expect(response.headers.get('wireglot-estimate')).toBeNull()
-      expect(seen.calls).toMatchObject([{ path: counting[to].path.replace('nick', 'm'), json: counting[to].request }])
+      expect(seen.calls).toMatchObject([
+        { path: counting[to].path.replace('nick', 'm'), json: counting[to].request },
+      ])
       const sent = JSON.stringify(seen.calls[0]?.json)
       expect(sent).toContain('Be brief.')
       // Servers refuse what has no tokens.
@@ -70,18 +79,30 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test.each<[what: string, status: number, counted: object]>([
     ['does not know the call', 404, { error: { code: 404, message: 'No', status: 'NOT_FOUND' } }],
-    ['refuses the request', 400, { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } }],
+    [
+      'refuses the request',
+      400,
+      { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } },
+    ],
     ['reports no number', 200, { totalTokens: 'many' }],
   ])('returns an estimate when an upstream of another protocol %s', async (_, status, reported) => {
     const { url } = await upstream(sendJson(status, reported))
     const ask = await start(one(url, 'generate-content', {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))
-    expect({ status: response.status, estimate: response.headers.get('wireglot-estimate') }).toEqual({ status: 200, estimate: 'true' })
+    expect({
+      status: response.status,
+      estimate: response.headers.get('wireglot-estimate'),
+    }).toEqual({ status: 200, estimate: 'true' })
     expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
   })
 
   test('returns other failures of the count as errors', async () => {
-    const { url } = await upstream(sendJson(400, { type: 'error', error: { type: 'invalid_request_error', message: 'Too odd' } }))
+    const { url } = await upstream(
+      sendJson(400, {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: 'Too odd' },
+      }),
+    )
     const ask = await start(one(url, 'messages', {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))
     expect(response.status).toBe(400)
@@ -92,7 +113,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 test('an estimate is rather too high than too low, and counts an image as one', () => {
   expect(estimateTokens('word '.repeat(300))).toBeGreaterThan(300)
   expect(estimateTokens('漢字'.repeat(50))).toBeGreaterThanOrEqual(100)
-  const image = estimateTokens({ type: 'image', source: { type: 'base64', data: 'A'.repeat(1_000_000) } })
+  const image = estimateTokens({
+    type: 'image',
+    source: { type: 'base64', data: 'A'.repeat(1_000_000) },
+  })
   expect(image).toBeGreaterThan(1_000)
   expect(image).toBeLessThan(3_000)
 })

@@ -1,20 +1,39 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
-import { asking, dataOf, hostsOf, type Protocol, pathOf, paths, post, requests, saying, sent } from './support.ts'
+import {
+  asking,
+  dataOf,
+  hostsOf,
+  type Protocol,
+  pathOf,
+  paths,
+  post,
+  requests,
+  saying,
+  sent,
+} from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 const parameters = {
   type: 'object',
-  properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1 }, unit: { enum: ['celsius', 'fahrenheit'] } },
+  properties: {
+    city: { type: 'string' },
+    days: { type: 'integer', minimum: 1 },
+    unit: { enum: ['celsius', 'fahrenheit'] },
+  },
   required: ['city', 'days', 'unit'],
   additionalProperties: false,
 }
 
 const withTools: Record<Protocol, object> = {
-  'chat-completions': { tools: [{ type: 'function', function: { name: 'get_weather', parameters } }] },
+  'chat-completions': {
+    tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+  },
   responses: { tools: [{ type: 'function', name: 'get_weather', parameters, strict: false }] },
   messages: { tools: [{ name: 'get_weather', input_schema: parameters }] },
-  'generate-content': { tools: [{ functionDeclarations: [{ name: 'get_weather', parametersJsonSchema: parameters }] }] },
+  'generate-content': {
+    tools: [{ functionDeclarations: [{ name: 'get_weather', parametersJsonSchema: parameters }] }],
+  },
 }
 
 const forced: Record<Protocol, object> = {
@@ -31,17 +50,28 @@ const forbidden: Record<Protocol, object> = {
 }
 
 const withSchema: Record<Protocol, object> = {
-  'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'weather', schema: parameters, strict: true } } },
-  responses: { text: { format: { type: 'json_schema', name: 'weather', schema: parameters, strict: true } } },
+  'chat-completions': {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'weather', schema: parameters, strict: true },
+    },
+  },
+  responses: {
+    text: { format: { type: 'json_schema', name: 'weather', schema: parameters, strict: true } },
+  },
   messages: { output_config: { format: { type: 'json_schema', schema: parameters } } },
-  'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: parameters } },
+  'generate-content': {
+    generationConfig: { responseMimeType: 'application/json', responseJsonSchema: parameters },
+  },
 }
 
 const withEffort: Record<Protocol, object> = {
   'chat-completions': { reasoning_effort: 'high' },
   responses: { reasoning: { effort: 'high', summary: 'auto' } },
   messages: { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 } },
-  'generate-content': { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } },
+  'generate-content': {
+    generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } },
+  },
 }
 
 const limited: Record<Protocol, object> = {
@@ -70,18 +100,25 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
     test('its stream has the same text in several chunks', async () => {
       const ask = await start()
-      const response = await ask(...asking(protocol, { ...say(protocol, 'good morning to you'), stream: true }))
+      const response = await ask(
+        ...asking(protocol, { ...say(protocol, 'good morning to you'), stream: true }),
+      )
       const text = await response.text()
       expect(await sent(text, protocol)).toBe('Hello! You said: good morning to you')
       expect(dataOf(text).length).toBeGreaterThan(7)
       if (protocol !== 'responses') return
-      const snapshots = (dataOf(text) as { response?: { status: string; completed_at: unknown } }[]).flatMap(({ response: reported }) => reported ?? [])
+      const snapshots = (
+        dataOf(text) as { response?: { status: string; completed_at: unknown } }[]
+      ).flatMap(({ response: reported }) => reported ?? [])
       expect(snapshots.length).toBe(3)
-      for (const { status, completed_at } of snapshots) expect(completed_at).toEqual(status === 'completed' ? expect.any(Number) : null)
+      for (const { status, completed_at } of snapshots)
+        expect(completed_at).toEqual(status === 'completed' ? expect.any(Number) : null)
     })
 
     test('ids differ from response to response', async () => {
-      const ids = [await whole(say(protocol, 'a')), await whole(say(protocol, 'a'))].map(({ id }) => id)
+      const ids = [await whole(say(protocol, 'a')), await whole(say(protocol, 'a'))].map(
+        ({ id }) => id,
+      )
       // Nothing is synthesized that a response need not have.
       if (protocol === 'generate-content') return expect(ids).toEqual([undefined, undefined])
       expect(ids[0]).toMatch(/\w/)
@@ -97,12 +134,24 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         expect(call).toMatchObject({ name: 'get_weather', kind: 'function' })
         expect(call?.input).toEqual({ city: 'text', days: 1, unit: 'celsius' })
       }
-      expect(toolCallsOf(await whole({ ...say(protocol, 'hi'), ...withTools[protocol] }))).toEqual([])
-      expect(toolCallsOf(await whole({ ...say(protocol, 'what is the weather?'), ...withTools[protocol], ...forbidden[protocol] }))).toEqual([])
+      expect(toolCallsOf(await whole({ ...say(protocol, 'hi'), ...withTools[protocol] }))).toEqual(
+        [],
+      )
+      expect(
+        toolCallsOf(
+          await whole({
+            ...say(protocol, 'what is the weather?'),
+            ...withTools[protocol],
+            ...forbidden[protocol],
+          }),
+        ),
+      ).toEqual([])
     })
 
     test('it fills in a schema', async () => {
-      expect(JSON.parse(textOf(await whole({ ...say(protocol, 'hi'), ...withSchema[protocol] })))).toEqual({ city: 'text', days: 1, unit: 'celsius' })
+      expect(
+        JSON.parse(textOf(await whole({ ...say(protocol, 'hi'), ...withSchema[protocol] }))),
+      ).toEqual({ city: 'text', days: 1, unit: 'celsius' })
     })
 
     test('shows reasoning when effort is requested', async () => {
@@ -125,12 +174,16 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
           : { model: 'demo', messages: [{ role: 'system', content: 'Be brief' }] }
       const response = await ask(pathOf(protocol, { model: 'demo' }), post(foreign))
       expect(response.status).toBe(400)
-      expect(await response.text()).toContain(protocol === 'chat-completions' ? paths.responses : paths['chat-completions'])
+      expect(await response.text()).toContain(
+        protocol === 'chat-completions' ? paths.responses : paths['chat-completions'],
+      )
     })
 
     test('a number of tokens is demanded where the protocol demands it', async () => {
       const ask = await start()
-      expect((await ask(...asking(protocol, { ...say(protocol, 'hi'), max_tokens: undefined }))).status).toBe(protocol === 'messages' ? 400 : 200)
+      expect(
+        (await ask(...asking(protocol, { ...say(protocol, 'hi'), max_tokens: undefined }))).status,
+      ).toBe(protocol === 'messages' ? 400 : 200)
     })
   })
 
@@ -138,32 +191,65 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start()
     const messages = [
       { role: 'user', content: 'what is the weather?' },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } },
+        ],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: 'rain' },
     ]
-    const response = await ask(paths['chat-completions'], post({ model: 'demo', messages, ...withTools['chat-completions'] }))
-    expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe('The tool said: rain')
+    const response = await ask(
+      paths['chat-completions'],
+      post({ model: 'demo', messages, ...withTools['chat-completions'] }),
+    )
+    expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe(
+      'The tool said: rain',
+    )
   })
 
   test('uses one of the allowed values, and calls only functions that are allowed', async () => {
     const ask = await start()
     const result = async (body: object) => {
-      const response = await ask(...asking('generate-content', { ...say('generate-content', 'what is the weather?'), ...body }))
+      const response = await ask(
+        ...asking('generate-content', {
+          ...say('generate-content', 'what is the weather?'),
+          ...body,
+        }),
+      )
       return normalizeResponse(await response.json(), { protocol: 'generate-content' })
     }
-    const generationConfig = { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['rain', 'sun'] } }
+    const generationConfig = {
+      responseMimeType: 'text/x.enum',
+      responseSchema: { type: 'STRING', enum: ['rain', 'sun'] },
+    }
     expect(textOf(await result({ generationConfig }))).toBe('rain')
-    const among = (name: string) => ({ toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: [name] } } })
-    expect(toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_time') }))).toEqual([])
-    expect(toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_weather') }))).toHaveLength(1)
+    const among = (name: string) => ({
+      toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: [name] } },
+    })
+    expect(
+      toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_time') })),
+    ).toEqual([])
+    expect(
+      toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_weather') })),
+    ).toHaveLength(1)
   })
 
   test('it has no memory, and says so in words that clients act on', async () => {
     const ask = await start()
-    const thread = await ask(paths.messages, post({ ...requests.messages, model: 'demo', thread: { type: 'create' } }))
+    const thread = await ask(
+      paths.messages,
+      post({ ...requests.messages, model: 'demo', thread: { type: 'create' } }),
+    )
     expect(thread.status).toBe(400)
-    expect(await thread.json()).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
-    const previous = await ask(paths.responses, post({ ...requests.responses, model: 'demo', previous_response_id: 'resp_1' }))
+    expect(await thread.json()).toMatchObject({
+      error: { details: { error_code: 'thread_unsupported_request' } },
+    })
+    const previous = await ask(
+      paths.responses,
+      post({ ...requests.responses, model: 'demo', previous_response_id: 'resp_1' }),
+    )
     expect(previous.status).toBe(400)
     expect(await previous.json()).toMatchObject({ error: { param: 'previous_response_id' } })
   })
@@ -172,13 +258,19 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start()
     const response = await ask(
       '/v1/messages/count_tokens',
-      post({ model: 'demo', system: 'Be brief. '.repeat(50), messages: [{ role: 'user', content: 'Hi' }] }),
+      post({
+        model: 'demo',
+        system: 'Be brief. '.repeat(50),
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
     )
     expect(response.status).toBe(200)
     expect(response.headers.get('wireglot-estimate')).toBe('true')
     const { input_tokens: tokens } = (await response.json()) as { input_tokens: number }
     expect(tokens).toBeGreaterThan(100)
-    expect(await (await ask('/v1/responses/input_tokens', post({ model: 'demo', input: 'Hi' }))).json()).toMatchObject({
+    expect(
+      await (await ask('/v1/responses/input_tokens', post({ model: 'demo', input: 'Hi' }))).json(),
+    ).toMatchObject({
       object: 'response.input_tokens',
       input_tokens: expect.any(Number),
     })
@@ -193,22 +285,44 @@ describe.each(hostsOf(import.meta.url))('through %s, the demo model behind a sto
     models: [{ id: 'demo', channels: [{ name: 'demo' }] }],
   }
 
-  test.each([false, true])('repeats whether the response is stored and what it continues, streamed: %s', async stream => {
-    const ask = await start(config)
-    const first = (await (await ask(paths.responses, post({ model: 'demo', input: 'hi' }))).json()) as { id: string }
-    expect(first).toMatchObject({ store: true, previous_response_id: null })
-    const next = await (await ask(paths.responses, post({ model: 'demo', input: 'more', previous_response_id: first.id, stream }))).text()
-    const responses = stream ? dataOf(next).flatMap(event => (event as { response?: unknown }).response ?? []) : [JSON.parse(next)]
-    expect(responses.length).toBeGreaterThan(0)
-    for (const response of responses) expect(response).toMatchObject({ store: true, previous_response_id: first.id })
-  })
+  test.each([false, true])(
+    'repeats whether the response is stored and what it continues, streamed: %s',
+    async stream => {
+      const ask = await start(config)
+      const first = (await (
+        await ask(paths.responses, post({ model: 'demo', input: 'hi' }))
+      ).json()) as { id: string }
+      expect(first).toMatchObject({ store: true, previous_response_id: null })
+      const next = await (
+        await ask(
+          paths.responses,
+          post({ model: 'demo', input: 'more', previous_response_id: first.id, stream }),
+        )
+      ).text()
+      const responses = stream
+        ? dataOf(next).flatMap(event => (event as { response?: unknown }).response ?? [])
+        : [JSON.parse(next)]
+      expect(responses.length).toBeGreaterThan(0)
+      for (const response of responses)
+        expect(response).toMatchObject({ store: true, previous_response_id: first.id })
+    },
+  )
 })
 
-test.each(hostsOf(import.meta.url))('speaks the protocols that its channel lists: %s', async (_, start) => {
-  const send = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] })
-  const [path, init] = asking('chat-completions', { ...requests['chat-completions'], logit_bias: { '1': 2 } })
-  const response = await send(path, init)
-  expect(response.status).toBe(200)
-  expect(await sent(await response.text(), 'chat-completions')).toContain('Hello')
-  expect(response.headers.get('wireglot-notes') ?? '').toContain('logit_bias')
-})
+test.each(hostsOf(import.meta.url))(
+  'speaks the protocols that its channel lists: %s',
+  async (_, start) => {
+    const send = await start({
+      auth: 'none',
+      channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }],
+    })
+    const [path, init] = asking('chat-completions', {
+      ...requests['chat-completions'],
+      logit_bias: { '1': 2 },
+    })
+    const response = await send(path, init)
+    expect(response.status).toBe(200)
+    expect(await sent(await response.text(), 'chat-completions')).toContain('Hello')
+    expect(response.headers.get('wireglot-notes') ?? '').toContain('logit_bias')
+  },
+)

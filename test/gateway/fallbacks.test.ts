@@ -1,11 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError, createGateway, type GatewayConfig, type UsageRecord } from '../../src/gateway/gateway.ts'
-import { asking, hostsOf, post, responses, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
+import {
+  ConfigError,
+  createGateway,
+  type GatewayConfig,
+  type UsageRecord,
+} from '../../src/gateway/gateway.ts'
+import {
+  asking,
+  hostsOf,
+  post,
+  responses,
+  sendJson,
+  sendStream,
+  sent,
+  streams,
+  type Upstream,
+  until,
+  upstream,
+} from './support.ts'
 
 const bad = (status: number) => sendJson(status, { error: { message: `Failure ${status}` } })
 
 /** `m` at `first`, `other` at `second`, which speaks another protocol. */
-const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {}): GatewayConfig => ({
+const two = (
+  first: Upstream,
+  second: Upstream,
+  more: Partial<GatewayConfig> = {},
+): GatewayConfig => ({
   auth: 'none',
   channels: [
     { name: 'first', protocols: ['messages'], baseUrl: first.url },
@@ -20,39 +41,69 @@ const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each([401, 402, 403, 404, 429, 500, 529])('falls back to another model when all channels failed with %i', async status => {
-    const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, responses['chat-completions']))]
-    const records: UsageRecord[] = []
-    const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
-    const response = await ask(...asking('messages'))
-    expect(response.status).toBe(200)
-    expect(response.headers.get('wireglot-fallback')).toBe('other')
-    expect(await response.json()).toMatchObject({ model: 'm', content: [{ type: 'text', text: 'Hello' }] })
-    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
-    expect(second.calls[0]?.json['model']).toBe('upstream-other')
-    await until(() => records.length > 0)
-    expect(records).toMatchObject([{ requestedModel: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 }])
-  })
+  test.each([401, 402, 403, 404, 429, 500, 529])(
+    'falls back to another model when all channels failed with %i',
+    async status => {
+      const [first, second] = [
+        await upstream(bad(status)),
+        await upstream(sendJson(200, responses['chat-completions'])),
+      ]
+      const records: UsageRecord[] = []
+      const ask = await start(two(first, second), {
+        logger: false,
+        onUsage: record => void records.push(record),
+      })
+      const response = await ask(...asking('messages'))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('wireglot-fallback')).toBe('other')
+      expect(await response.json()).toMatchObject({
+        model: 'm',
+        content: [{ type: 'text', text: 'Hello' }],
+      })
+      expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+      expect(second.calls[0]?.json['model']).toBe('upstream-other')
+      await until(() => records.length > 0)
+      expect(records).toMatchObject([
+        { requestedModel: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 },
+      ])
+    },
+  )
 
   test.each([
     ['first', 500, 404],
     ['second', 404, 500],
     ['second', 404, 401],
-  ])('records the channel whose error the client gets: the %s, after %i and %i', async (channel, ...statuses) => {
-    const withId = (status: number) =>
-      sendJson(status, { error: { message: `Failure ${status}` } }, { 'request-id': `id-${status}`, 'x-request-id': `id-${status}` })
-    const [first, second] = [await upstream(withId(statuses[0] ?? 0)), await upstream(withId(statuses[1] ?? 0))]
-    const records: UsageRecord[] = []
-    const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
-    const { status } = await ask(...asking('messages'))
-    await until(() => records.length > 0)
-    const expected = channel === 'first' ? statuses[0] : statuses[1]
-    expect(status).toBe(expected)
-    expect(records).toMatchObject([{ channel, upstreamRequestId: `id-${expected}`, attempts: 2 }])
-  })
+  ])(
+    'records the channel whose error the client gets: the %s, after %i and %i',
+    async (channel, ...statuses) => {
+      const withId = (status: number) =>
+        sendJson(
+          status,
+          { error: { message: `Failure ${status}` } },
+          { 'request-id': `id-${status}`, 'x-request-id': `id-${status}` },
+        )
+      const [first, second] = [
+        await upstream(withId(statuses[0] ?? 0)),
+        await upstream(withId(statuses[1] ?? 0)),
+      ]
+      const records: UsageRecord[] = []
+      const ask = await start(two(first, second), {
+        logger: false,
+        onUsage: record => void records.push(record),
+      })
+      const { status } = await ask(...asking('messages'))
+      await until(() => records.length > 0)
+      const expected = channel === 'first' ? statuses[0] : statuses[1]
+      expect(status).toBe(expected)
+      expect(records).toMatchObject([{ channel, upstreamRequestId: `id-${expected}`, attempts: 2 }])
+    },
+  )
 
   test('a stream falls back before its first byte', async () => {
-    const [first, second] = [await upstream(bad(503)), await upstream(sendStream(streams['chat-completions']))]
+    const [first, second] = [
+      await upstream(bad(503)),
+      await upstream(sendStream(streams['chat-completions'])),
+    ]
     const ask = await start(two(first, second), { logger: false })
     const response = await ask(...asking('messages', { stream: true }))
     expect(response.headers.get('wireglot-fallback')).toBe('other')
@@ -60,7 +111,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('does not fall back after a stream has begun', async () => {
-    const [first, second] = [await upstream(sendStream(streams.messages.slice(0, 3), { cut: true })), await upstream()]
+    const [first, second] = [
+      await upstream(sendStream(streams.messages.slice(0, 3), { cut: true })),
+      await upstream(),
+    ]
     const ask = await start(two(first, second), { logger: false })
     await (await ask(...asking('messages', { stream: true }))).text()
     expect(second.calls.length).toBe(0)
@@ -84,20 +138,35 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('does not fall back to a model that the group may not use', async () => {
     const [first, second] = [await upstream(bad(500)), await upstream()]
     const keys = [{ name: 'k', key: 'client-secret', group: 'team' }]
-    const ask = await start(two(first, second, { auth: undefined, keys, groups: { team: { models: ['m'] } } }), { logger: false })
-    expect((await ask(...asking('messages', {}, { 'x-api-key': 'client-secret' }))).status).toBe(500)
+    const ask = await start(
+      two(first, second, { auth: undefined, keys, groups: { team: { models: ['m'] } } }),
+      { logger: false },
+    )
+    expect((await ask(...asking('messages', {}, { 'x-api-key': 'client-secret' }))).status).toBe(
+      500,
+    )
     expect(second.calls.length).toBe(0)
   })
 
   test('does not count tokens with another model', async () => {
     const [first, second] = [await upstream(bad(500)), await upstream()]
     const ask = await start(two(first, second), { logger: false })
-    expect((await ask('/v1/messages/count_tokens', post({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }))).status).toBe(500)
+    expect(
+      (
+        await ask(
+          '/v1/messages/count_tokens',
+          post({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+        )
+      ).status,
+    ).toBe(500)
     expect(second.calls.length).toBe(0)
   })
 })
 
 test.each([['unknown'], ['m']])('refuses the fallback %s', id => {
-  const config: GatewayConfig = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'm', channels: [{ name: 'demo' }], fallbacks: [id] }] }
+  const config: GatewayConfig = {
+    channels: [{ name: 'demo', embedded: 'demo' }],
+    models: [{ id: 'm', channels: [{ name: 'demo' }], fallbacks: [id] }],
+  }
   expect(() => createGateway(config)).toThrow(ConfigError)
 })

@@ -1,7 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { createInFlight } from '../../src/gateway/in-flight.ts'
-import { asking, hostsOf, one, type Protocol, post, responses, sendJson, sent, streams, until, upstream, wait } from './support.ts'
+import {
+  asking,
+  hostsOf,
+  one,
+  type Protocol,
+  post,
+  responses,
+  sendJson,
+  sent,
+  streams,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
 
 /** An upstream that responds to each call when `open` is called, with a stream on request. `most`: the most calls at the same time. */
 async function gated(protocol: Protocol, status = 200) {
@@ -11,10 +24,14 @@ async function gated(protocol: Protocol, status = 200) {
     state.most = Math.max(state.most, ++state.now)
     response.on('close', () => state.now--)
     const isStream = call.json['stream'] === true
-    response.writeHead(status, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
+    response.writeHead(status, {
+      'content-type': isStream ? 'text/event-stream' : 'application/json',
+    })
     if (isStream) response.write(streams[protocol].slice(0, 2).join(''))
     if (!state.isOpen) await new Promise<void>(resolve => opening.push(resolve))
-    response.end(isStream ? streams[protocol].slice(2).join('') : JSON.stringify(responses[protocol]))
+    response.end(
+      isStream ? streams[protocol].slice(2).join('') : JSON.stringify(responses[protocol]),
+    )
   })
   state.open = () => {
     state.isOpen = true
@@ -34,7 +51,8 @@ const keyed = (url: string, more: Partial<GatewayConfig> = {}): GatewayConfig =>
   }
 }
 
-const withKey = (key: string, more: Record<string, unknown> = {}) => asking('messages', more, { 'x-api-key': key })
+const withKey = (key: string, more: Record<string, unknown> = {}) =>
+  asking('messages', more, { 'x-api-key': key })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('makes requests of a key wait above its limit', async () => {
@@ -42,9 +60,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start(keyed(seen.url))
     const responses = Array.from({ length: 6 }, () => ask(...withKey('client-secret')))
     await until(() => seen.calls.length === 2)
-    expect((await Promise.all([ask('/v1/models', { headers: { 'x-api-key': 'client-secret' } })]))[0].status, 'listings do not wait').toBe(200)
+    expect(
+      (await Promise.all([ask('/v1/models', { headers: { 'x-api-key': 'client-secret' } })]))[0]
+        .status,
+      'listings do not wait',
+    ).toBe(200)
     state.open()
-    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([
+      200, 200, 200, 200, 200, 200,
+    ])
     expect(state.most).toBe(2)
   })
 
@@ -64,7 +88,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     async client => {
       const { seen, state } = await gated('messages')
       const records: UsageRecord[] = []
-      const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), { logger: false, onUsage: record => void records.push(record) })
+      const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), {
+        logger: false,
+        onUsage: record => void records.push(record),
+      })
       const received = () => ask(...asking(client, {}, { authorization: 'Bearer client-secret' }))
       const responses = [received(), received()]
       await until(() => seen.calls.length === 2)
@@ -74,7 +101,9 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(refused.headers.get('retry-after')).toBe('1')
       expect(await refused.text()).toContain('too many requests at the same time for this API key')
       state.open()
-      const statuses = await Promise.all([...responses, ...both].map(async response => (await response).status))
+      const statuses = await Promise.all(
+        [...responses, ...both].map(async response => (await response).status),
+      )
       expect(statuses.sort()).toEqual([200, 200, 200, 429])
     },
   )
@@ -114,7 +143,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start(keyed(seen.url))
     const leaving = new AbortController()
     const [path, init] = withKey('client-secret', { stream: true })
-    const [left, stays] = [await ask(path, { ...init, signal: leaving.signal }), await ask(path, init)]
+    const [left, stays] = [
+      await ask(path, { ...init, signal: leaving.signal }),
+      await ask(path, init),
+    ]
     const third = ask(path, init)
     await wait(50)
     expect(seen.calls.length).toBe(2)
@@ -125,22 +157,30 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     await wait(50)
     expect(seen.calls.length).toBe(3)
     state.open()
-    for (const response of [Promise.resolve(stays), third, fourth]) expect(await sent(await (await response).text(), 'messages')).toBe('Hello')
+    for (const response of [Promise.resolve(stays), third, fourth])
+      expect(await sent(await (await response).text(), 'messages')).toBe('Hello')
     expect(state.most).toBe(2)
   })
 
   test('frees the slot of a failed request', async () => {
     const seen = await upstream(sendJson(500, { error: { message: 'down' } }))
     const ask = await start(keyed(seen.url), { logger: false })
-    for (let turn = 0; turn < 4; turn++) expect((await ask(...withKey('client-secret'))).status).toBe(500)
-    for (let turn = 0; turn < 4; turn++) expect((await ask('/v1/messages', post('{', { 'x-api-key': 'client-secret' }))).status).toBe(400)
+    for (let turn = 0; turn < 4; turn++)
+      expect((await ask(...withKey('client-secret'))).status).toBe(500)
+    for (let turn = 0; turn < 4; turn++)
+      expect((await ask('/v1/messages', post('{', { 'x-api-key': 'client-secret' }))).status).toBe(
+        400,
+      )
   })
 
   test('applies the limit that the hook `authenticate` returns', async () => {
     const { seen, state } = await gated('messages')
-    const ask = await start(one(seen.url, 'messages', { auth: undefined } as Partial<GatewayConfig>), {
-      authenticate: () => ({ name: 'hooked', concurrentRequests: 1 }),
-    } satisfies Hooks)
+    const ask = await start(
+      one(seen.url, 'messages', { auth: undefined } as Partial<GatewayConfig>),
+      {
+        authenticate: () => ({ name: 'hooked', concurrentRequests: 1 }),
+      } satisfies Hooks,
+    )
     const responses = [ask(...asking('messages')), ask(...asking('messages'))]
     await until(() => seen.calls.length === 1)
     await wait(50)
@@ -198,7 +238,9 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('returns 503 when the queues of all channels are full, also for streams', async () => {
     const [first, second] = [await gated('messages'), await gated('messages')]
-    const ask = await start(two(first.seen.url, second.seen.url, { queueLimit: 0 }), { logger: false })
+    const ask = await start(two(first.seen.url, second.seen.url, { queueLimit: 0 }), {
+      logger: false,
+    })
     const responses = [ask(...asking('messages'))]
     await until(() => first.seen.calls.length === 1)
     responses.push(ask(...asking('messages')))
@@ -207,7 +249,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       const refused = await ask(...asking('messages', { stream }))
       expect(refused.status).toBe(503)
       expect(refused.headers.get('retry-after')).toBe('1')
-      expect(await refused.json()).toMatchObject({ type: 'error', error: { message: expect.stringContaining('this channel') } })
+      expect(await refused.json()).toMatchObject({
+        type: 'error',
+        error: { message: expect.stringContaining('this channel') },
+      })
     }
     first.state.open()
     second.state.open()
@@ -216,7 +261,9 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('a closing gateway ends those that wait', async () => {
     const { seen } = await gated('messages')
-    const ask = await start(one(seen.url, 'messages', {}, {}, { concurrentRequests: 1 }), { logger: false })
+    const ask = await start(one(seen.url, 'messages', {}, {}, { concurrentRequests: 1 }), {
+      logger: false,
+    })
     void ask(...asking('messages')).catch(() => {})
     await until(() => seen.calls.length === 1)
     // The test's own end closes the gateway and fails when something is left running.
@@ -231,7 +278,12 @@ test('requests of one name are served in their order, and one that comes later d
   const { signal } = new AbortController()
   const order: number[] = []
   const enter = async (place: number) => {
-    const release = await inFlight.wait({ name: 'n', limit: 1, signal, refusal: () => expect.unreachable() })
+    const release = await inFlight.wait({
+      name: 'n',
+      limit: 1,
+      signal,
+      refusal: () => expect.unreachable(),
+    })
     order.push(place)
     return release
   }

@@ -30,7 +30,12 @@ async function holding(result: (response: ServerResponse) => void): Promise<Seen
 }
 
 /** A client of bare sockets; `received` is what it has read. */
-function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { socket: Socket; received(): string } {
+function leaver(
+  url: string,
+  client: Protocol,
+  stream: boolean,
+  model = 'm',
+): { socket: Socket; received(): string } {
   let received = ''
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -39,23 +44,36 @@ function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { 
   })
   const [path, { body }] = asking(client, { stream, model })
   const text = String(body)
-  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  )
   return { socket, received: () => received }
 }
 
-const phases: [phase: string, stream: boolean, respond: (served: Protocol) => (response: ServerResponse) => void, ready: (events: string) => boolean][] = [
+const phases: [
+  phase: string,
+  stream: boolean,
+  respond: (served: Protocol) => (response: ServerResponse) => void,
+  ready: (events: string) => boolean,
+][] = [
   ['before the headers of a stream', true, () => () => {}, () => true],
   ['before the headers of a complete response', false, () => () => {}, () => true],
   [
     'in the middle of a stream',
     true,
-    served => response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half(served).join('')),
+    served => response =>
+      void response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write(half(served).join('')),
     received => received.includes('Hel'),
   ],
   [
     'in the middle of a complete response',
     false,
-    served => response => void response.writeHead(200, { 'content-type': 'application/json' }).write(JSON.stringify(responses[served]).slice(0, 40)),
+    served => response =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .write(JSON.stringify(responses[served]).slice(0, 40)),
     () => true,
   ],
 ]
@@ -66,15 +84,20 @@ describe.each([
   ['generate-content', 'messages'],
   ['chat-completions', 'generate-content'],
 ] as const)('%s clients, an upstream of %s', (client, served) => {
-  test.each(phases)('%s: cancels a hundred upstream calls when a hundred clients disconnect', async (_phase, stream, response, ready) => {
-    const seen = await holding(response(served))
-    const url = await listen(mounted(one(seen.url, served, {}, {}, { timeouts })))
-    const leavers = Array.from({ length: clients }, () => leaver(url, client, stream))
-    await until(() => seen.calls === clients && leavers.every(({ received }) => ready(received())))
-    for (const { socket } of leavers) socket.destroy()
-    await until(() => seen.ended === clients)
-    expect(seen.open.size).toBe(0)
-  })
+  test.each(phases)(
+    '%s: cancels a hundred upstream calls when a hundred clients disconnect',
+    async (_phase, stream, response, ready) => {
+      const seen = await holding(response(served))
+      const url = await listen(mounted(one(seen.url, served, {}, {}, { timeouts })))
+      const leavers = Array.from({ length: clients }, () => leaver(url, client, stream))
+      await until(
+        () => seen.calls === clients && leavers.every(({ received }) => ready(received())),
+      )
+      for (const { socket } of leavers) socket.destroy()
+      await until(() => seen.ended === clients)
+      expect(seen.open.size).toBe(0)
+    },
+  )
 
   test('makes no further attempt when clients disconnect during backoff', async () => {
     let calls = 0
@@ -87,7 +110,13 @@ describe.each([
       response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end('{}')
     })
     const records: UsageRecord[] = []
-    const config = one(url, served, { defaults: { retries: 9 } }, { id: '*' }, { breaker: { failures: 0 } })
+    const config = one(
+      url,
+      served,
+      { defaults: { retries: 9 } },
+      { id: '*' },
+      { breaker: { failures: 0 } },
+    )
     const base = await listen(mounted(config, { onUsage: record => void records.push(record) }))
     const leavers = Array.from({ length: clients }, () => leaver(base, client, true))
     await until(() => calls >= clients)
@@ -98,6 +127,8 @@ describe.each([
     await until(() => callsOfLast === 3)
     last.socket.destroy()
     expect(records.map(({ status }) => status)).toEqual(Array(clients).fill(499))
-    expect(calls).toBeLessThanOrEqual(records.slice(0, clients).reduce((sum, { attempts }) => sum + attempts, 0))
+    expect(calls).toBeLessThanOrEqual(
+      records.slice(0, clients).reduce((sum, { attempts }) => sum + attempts, 0),
+    )
   })
 })

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
-import { hosts, hostsOf, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
+import {
+  hosts,
+  hostsOf,
+  one,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  upstream,
+} from './support.ts'
 
 const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })
 const path = paths['chat-completions']
@@ -22,7 +32,10 @@ const teams = (url: string) => ({
 describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
   test('a key has a limit of its own', async () => {
     const ask = await start(config(await upstream(good)))
-    expect([(await ask(path, chat('slow-key'))).status, (await ask(path, chat('slow-key'))).status]).toEqual([200, 200])
+    expect([
+      (await ask(path, chat('slow-key'))).status,
+      (await ask(path, chat('slow-key'))).status,
+    ]).toEqual([200, 200])
     const refused = await ask(path, chat('slow-key'))
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -33,7 +46,8 @@ describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
   test('the keys of a group share its limit', async () => {
     const ask = await start(config(await upstream(good)))
     const statuses: number[] = []
-    for (const key of ['one-key', 'two-key', 'one-key', 'two-key']) statuses.push((await ask(path, chat(key))).status)
+    for (const key of ['one-key', 'two-key', 'one-key', 'two-key'])
+      statuses.push((await ask(path, chat(key))).status)
     expect(statuses).toEqual([200, 200, 200, 429])
   })
 
@@ -46,7 +60,10 @@ describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
 
   test('does not count model listings', async () => {
     const ask = await start(config(await upstream(good)))
-    for (let i = 0; i < 5; i++) expect((await ask('/v1/models', { headers: { authorization: 'Bearer slow-key' } })).status).toBe(200)
+    for (let i = 0; i < 5; i++)
+      expect(
+        (await ask('/v1/models', { headers: { authorization: 'Bearer slow-key' } })).status,
+      ).toBe(200)
   })
 })
 
@@ -60,7 +77,10 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   })
   afterAll(() => redis.stop())
 
-  const shared = (url: string, database: number) => ({ ...withoutAuth(teams(url)), limits: { redis: redis.url(database) } })
+  const shared = (url: string, database: number) => ({
+    ...withoutAuth(teams(url)),
+    limits: { redis: redis.url(database) },
+  })
   const [[, start] = []] = hosts
   if (!start) throw new Error('no host')
 
@@ -68,7 +88,8 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
     const seen = await upstream(good)
     const [here, there] = [await start(shared(seen.url, 1)), await start(shared(seen.url, 1))]
     const statuses: number[] = []
-    for (const ask of [here, there, here, there]) statuses.push((await ask(path, chat('slow-key'))).status)
+    for (const ask of [here, there, here, there])
+      statuses.push((await ask(path, chat('slow-key'))).status)
     expect(statuses).toEqual([200, 200, 429, 429])
     expect(seen.calls.length).toBe(2)
   })
@@ -89,7 +110,10 @@ test('counts per process while Redis is unreachable, and logs it without the pas
   if (!start) throw new Error('no host')
   const seen = await upstream(good)
   const ask = await start(
-    { ...withoutAuth(teams(seen.url)), limits: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } },
+    {
+      ...withoutAuth(teams(seen.url)),
+      limits: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` },
+    },
     { logger: { info: log, warn: log, error: log } },
   )
   const statuses: number[] = []

@@ -17,7 +17,10 @@ const planted = new RegExp(`${upstreamKey}|client-secret|planted|scenario:|RESUL
 afterEachTest(() => {
   const message = JSON.stringify(emitted.splice(0))
   const found = planted.exec(message)
-  expect(found && message.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()
+  expect(
+    found && message.slice(Math.max(0, found.index - 80), found.index + 80),
+    'a secret in a log, a record, a note, a header or an error',
+  ).toBeNull()
 })
 
 /** A gateway for servers. The caller closes it. */
@@ -28,14 +31,27 @@ export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectG
       listenTo(response)
       handler(request, response, next)
     },
-    { upgrade: handler.upgrade, close: handler.close, localOnly: handler.localOnly, state: handler.state, identify: handler.identify },
+    {
+      upgrade: handler.upgrade,
+      close: handler.close,
+      localOnly: handler.localOnly,
+      state: handler.state,
+      identify: handler.identify,
+    },
   )
   return listened
 }
 
-export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
+export function listenedFetchGateway(
+  config?: GatewayConfig,
+  hooks?: Hooks,
+  options?: { basePath?: string },
+): ReturnType<typeof fetchGateway> {
   const handler = fetchGateway(config, overheard(hooks), options)
-  return Object.assign(async (...received: Parameters<typeof handler>) => overhear(await handler(...received)), { close: handler.close })
+  return Object.assign(
+    async (...received: Parameters<typeof handler>) => overhear(await handler(...received)),
+    { close: handler.close },
+  )
 }
 
 function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
@@ -58,15 +74,24 @@ function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
 }
 
 /** Errors hide from JSON, and so do their causes. */
-const flat = (details: object): unknown[] => Object.entries(details).map(([key, value]) => [key, value instanceof Error ? reported(value) : value])
-const reported = ({ message, stack, cause }: Error): unknown[] => [message, stack, cause instanceof Error ? reported(cause) : String(cause)]
+const flat = (details: object): unknown[] =>
+  Object.entries(details).map(([key, value]) => [
+    key,
+    value instanceof Error ? reported(value) : value,
+  ])
+const reported = ({ message, stack, cause }: Error): unknown[] => [
+  message,
+  stack,
+  cause instanceof Error ? reported(cause) : String(cause),
+]
 
 /** A response may repeat the request, but never the key of the upstream; an error repeats neither. */
 function createEar(status: () => number): (chunk: unknown) => void {
   const decoder = new TextDecoder('latin1')
   let tail = ''
   return chunk => {
-    const text = typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? decoder.decode(chunk) : ''
+    const bytes = chunk instanceof Uint8Array ? decoder.decode(chunk) : ''
+    const text = typeof chunk === 'string' ? chunk : bytes
     const message = tail + text
     if (status() >= 400) emitted.push(text)
     if (message.includes(upstreamKey)) emitted.push(upstreamKey)

@@ -6,7 +6,18 @@ import { createGateway } from '../../src/gateway/gateway.ts'
 import { Stopper } from '../../src/transports/stopper.ts'
 import type { Transport } from '../../src/transports/transport.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
-import { after, half, one, pairs, paths, requests, saying, until, upstream, wait } from './support.ts'
+import {
+  after,
+  half,
+  one,
+  pairs,
+  paths,
+  requests,
+  saying,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -38,26 +49,39 @@ async function forgotten(held: WeakRef<object>): Promise<void> {
 }
 
 /** Thousands of streams stay open for minutes; each request may be megabytes. */
-test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s keeps no reference to its request', async protocol => {
-  const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
-  const client = new Stopper()
-  const { body, received } = await (async () => {
-    const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
-    const request = { method: 'POST', path: paths[protocol], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
-    const response = await gateway.handle({ ...request, body: { parsed }, signal: client })
-    return { body: response.body as AsyncIterable<string>, received: new WeakRef(parsed) }
-  })()
-  const chunks = body[Symbol.asyncIterator]()
-  expect((await chunks.next()).done).toBe(false)
-  const silence = chunks.next()
-  await forgotten(received)
-  client.abort()
-  await silence.catch(() => undefined)
-  await gateway.close(0)
-})
+test.each(['messages', 'chat-completions'] as const)(
+  'an open stream for a client of %s keeps no reference to its request',
+  async protocol => {
+    const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
+    const client = new Stopper()
+    const { body, received } = await (async () => {
+      const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
+      const request = {
+        method: 'POST',
+        path: paths[protocol],
+        query: new URLSearchParams(),
+        headers: { 'content-type': 'application/json' },
+      }
+      const response = await gateway.handle({ ...request, body: { parsed }, signal: client })
+      return { body: response.body as AsyncIterable<string>, received: new WeakRef(parsed) }
+    })()
+    const chunks = body[Symbol.asyncIterator]()
+    expect((await chunks.next()).done).toBe(false)
+    const silence = chunks.next()
+    await forgotten(received)
+    client.abort()
+    await silence.catch(() => undefined)
+    await gateway.close(0)
+  },
+)
 
 test('the upstream connection keeps no reference to a sent body', async () => {
-  const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
+  const seen = await upstream(
+    response =>
+      void response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write(half('messages').join('')),
+  )
   const transport = undiciTransport()
   const call = new Stopper()
   const message = JSON.stringify('a'.repeat(200_000))
@@ -84,14 +108,28 @@ test('the upstream connection keeps no reference to a sent body', async () => {
 })
 
 test('the upstream connection keeps no reference to the headers of a passed stream', async () => {
-  const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
+  const seen = await upstream(
+    response =>
+      void response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write(half('messages').join('')),
+  )
   const transport = undiciTransport()
   const call = new Stopper()
   const heads: WeakRef<object>[] = []
-  const listen = (reported: unknown) => void heads.push(new WeakRef((reported as { response: { headers: object } }).response.headers))
+  const listen = (reported: unknown) =>
+    void heads.push(new WeakRef((reported as { response: { headers: object } }).response.headers))
   subscribe('undici:request:headers', listen)
   after(() => unsubscribe('undici:request:headers', listen))
-  const request = { url: `${seen.url}/v1/messages`, method: 'POST' as const, headers: {}, body: '{}', signal: call.platform, stop: call, connectMs: 0 }
+  const request = {
+    url: `${seen.url}/v1/messages`,
+    method: 'POST' as const,
+    headers: {},
+    body: '{}',
+    signal: call.platform,
+    stop: call,
+    connectMs: 0,
+  }
   const chunks = (await transport.send(request)).body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)
   const silence = chunks.next()
@@ -108,7 +146,8 @@ function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<o
   const found: WeakRef<object>[] = []
   JSON.parse = (text: string) =>
     parse(text, (_, value) => {
-      if (typeof value === 'object' && value !== null && isMeant(value)) found.push(new WeakRef(value))
+      if (typeof value === 'object' && value !== null && isMeant(value))
+        found.push(new WeakRef(value))
       return value
     })
   after(() => {
@@ -120,12 +159,18 @@ function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<o
 test.each(pairs.filter(([client, served]) => client !== served))(
   'keeps only the bytes of a long request while the upstream is silent: %s to %s',
   async (client, served) => {
-    const objects = parsed(({ text, content, input }) => [text, content, input].some(message => typeof message === 'string' && message.startsWith('long ')))
+    const objects = parsed(({ text, content, input }) =>
+      [text, content, input].some(
+        message => typeof message === 'string' && message.startsWith('long '),
+      ),
+    )
     let isRequested = false
     const thinking = (): Transport => ({
       send: ({ stop }) => {
         isRequested = true
-        return new Promise((_, reject) => stop?.addEventListener('abort', () => reject(stop.reason)))
+        return new Promise((_, reject) =>
+          stop?.addEventListener('abort', () => reject(stop.reason)),
+        )
       },
     })
     const gateway = createGateway(one('http://upstream.test', served), {}, thinking)
@@ -134,10 +179,17 @@ test.each(pairs.filter(([client, served]) => client !== served))(
       const message = `long ${'a'.repeat(100_000)}`
       const text = JSON.stringify({
         ...requests[client],
-        ...(client === 'responses' ? { input: [{ role: 'user', content: message }] } : saying(client, message)),
+        ...(client === 'responses'
+          ? { input: [{ role: 'user', content: message }] }
+          : saying(client, message)),
       })
       const bytes = [new TextEncoder().encode(text)] as unknown as AsyncIterable<Uint8Array>
-      const request = { method: 'POST', path: paths[client], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
+      const request = {
+        method: 'POST',
+        path: paths[client],
+        query: new URLSearchParams(),
+        headers: { 'content-type': 'application/json' },
+      }
       return gateway.handle({ ...request, body: { bytes }, signal: left })
     })()
     await until(() => isRequested)

@@ -5,7 +5,20 @@ import express5 from 'express'
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
-import { after, listen, mounted, one, paths, post, requests, responses, sendJson, sent, until, upstream } from './support.ts'
+import {
+  after,
+  listen,
+  mounted,
+  one,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sent,
+  until,
+  upstream,
+} from './support.ts'
 
 const body = { ...requests.messages, model: 'demo' }
 const frameworks = [
@@ -19,19 +32,22 @@ function demo() {
 }
 
 describe.each(frameworks)('in %s', (_, express) => {
-  test.each(['', '/ai'])('mounted at "%s", our paths are served and others continue', async mount => {
-    const app = express()
-    app.use(mount || '/', demo())
-    app.use((_request, response) => {
-      response.status(418).send('the application')
-    })
-    const url = await listen(app)
-    expect((await fetch(`${url}${mount}/v1/messages`, post(body))).status).toBe(200)
-    expect((await fetch(`${url}${mount}/v1/models`)).status).toBe(200)
-    expect((await fetch(`${url}/page`)).status).toBe(418)
-    expect((await fetch(`${url}/models`)).status).toBe(418)
-    expect((await fetch(`${url}${mount}/v1/v1/messages`, post(body))).status).toBe(418)
-  })
+  test.each(['', '/ai'])(
+    'mounted at "%s", our paths are served and others continue',
+    async mount => {
+      const app = express()
+      app.use(mount || '/', demo())
+      app.use((_request, response) => {
+        response.status(418).send('the application')
+      })
+      const url = await listen(app)
+      expect((await fetch(`${url}${mount}/v1/messages`, post(body))).status).toBe(200)
+      expect((await fetch(`${url}${mount}/v1/models`)).status).toBe(200)
+      expect((await fetch(`${url}/page`)).status).toBe(418)
+      expect((await fetch(`${url}/models`)).status).toBe(418)
+      expect((await fetch(`${url}${mount}/v1/v1/messages`, post(body))).status).toBe(418)
+    },
+  )
 
   test.each([
     ['GET', '/'],
@@ -52,12 +68,17 @@ describe.each(frameworks)('in %s', (_, express) => {
     app.use((_request, response) => {
       response.status(200).send('the application')
     })
-    expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe('the application')
+    expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe(
+      'the application',
+    )
   })
 
   test('with `hints`, paths that are nearly right get the right URL, and all others continue', async () => {
     const app = express()
-    app.use('/ai', mounted({ auth: 'none', hints: true, channels: [{ name: 'demo', embedded: 'demo' }] }))
+    app.use(
+      '/ai',
+      mounted({ auth: 'none', hints: true, channels: [{ name: 'demo', embedded: 'demo' }] }),
+    )
     app.use((_request, response) => {
       response.status(418).send('the application')
     })
@@ -103,22 +124,32 @@ describe.each(frameworks)('in %s', (_, express) => {
       'model=demo&max_tokens=9&messages[0][role]=user&messages[0][content]=Hi',
     ],
     ['plain text', express.json({ type: '*/*' }), 'text/plain', JSON.stringify(body)],
-  ])('%s is refused though a parser has read it: any web page may send one', async (_, parser, type, sent) => {
-    const app = express()
-    app.use(parser)
-    app.use(demo())
-    const url = await listen(app)
-    const response = await fetch(`${url}/v1/messages`, post(sent, { 'content-type': type }))
-    expect(response.status).toBe(415)
-    expect(await response.json()).toMatchObject({ type: 'error', error: { message: expect.stringContaining('application/json') } })
-  })
+  ])(
+    '%s is refused though a parser has read it: any web page may send one',
+    async (_, parser, type, sent) => {
+      const app = express()
+      app.use(parser)
+      app.use(demo())
+      const url = await listen(app)
+      const response = await fetch(`${url}/v1/messages`, post(sent, { 'content-type': type }))
+      expect(response.status).toBe(415)
+      expect(await response.json()).toMatchObject({
+        type: 'error',
+        error: { message: expect.stringContaining('application/json') },
+      })
+    },
+  )
 
   test('a body of a web page that says nothing of its type is refused: browsers send it without asking', async () => {
     const app = express()
     app.use(demo())
     const url = await listen(app)
     const untyped = (headers: Record<string, string>) =>
-      fetch(`${url}/v1/messages`, { method: 'POST', headers, body: new TextEncoder().encode(JSON.stringify(body)) })
+      fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers,
+        body: new TextEncoder().encode(JSON.stringify(body)),
+      })
     expect((await untyped({ origin: 'https://elsewhere.test' })).status).toBe(415)
     expect((await untyped({})).status).toBe(200)
   })
@@ -158,7 +189,9 @@ describe.each(frameworks)('in %s', (_, express) => {
 test('serves requests in Connect', async () => {
   const app = connect()
   app.use('/ai', demo())
-  app.use((_request: unknown, response: { end(text: string): void }) => response.end('the application'))
+  app.use((_request: unknown, response: { end(text: string): void }) =>
+    response.end('the application'),
+  )
   const url = await listen(app)
   expect((await fetch(`${url}/ai/v1/messages`, post(body))).status).toBe(200)
   expect(await (await fetch(`${url}/page`)).text()).toBe('the application')
@@ -183,50 +216,75 @@ test('a fetch gateway accepts the arguments of `fetch`', async () => {
 })
 
 test('a fetch gateway ignores further arguments next to the Request', async () => {
-  const handler = listenedFetchGateway() as (request: Request, ...more: unknown[]) => Promise<Response>
+  const handler = listenedFetchGateway() as (
+    request: Request,
+    ...more: unknown[]
+  ) => Promise<Response>
   for (const second of [{ params: {} }, { API_KEY: 'x' }, null])
-    expect((await handler(new Request('http://x.test/v1/messages', post(body)), second, {})).status).toBe(200)
+    expect(
+      (await handler(new Request('http://x.test/v1/messages', post(body)), second, {})).status,
+    ).toBe(200)
 })
 
 test('a fetch host can be mounted at a path', async () => {
   const handler = listenedFetchGateway(undefined, {}, { basePath: '/api/ai' })
-  expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(200)
-  expect(await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text()).toContain('http://x.test/api/ai/v1/messages')
+  expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(
+    200,
+  )
+  expect(
+    await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text(),
+  ).toContain('http://x.test/api/ai/v1/messages')
 })
 
 test.each([
   ['has read', (request: Request) => request.text()],
   ['is reading', (request: Request) => request.body?.getReader().read()],
-])('a fetch host returns an explicit error when the application %s the body before', async (_, read) => {
-  const handler = listenedFetchGateway()
-  const request = new Request('http://x.test/v1/messages', post(body))
-  await read(request)
-  const response = await handler(request)
-  expect([response.status, await response.json()]).toMatchObject([500, { error: { message: expect.stringContaining('`request.clone()`') } }])
-})
+])(
+  'a fetch host returns an explicit error when the application %s the body before',
+  async (_, read) => {
+    const handler = listenedFetchGateway()
+    const request = new Request('http://x.test/v1/messages', post(body))
+    await read(request)
+    const response = await handler(request)
+    expect([response.status, await response.json()]).toMatchObject([
+      500,
+      { error: { message: expect.stringContaining('`request.clone()`') } },
+    ])
+  },
+)
 
-test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refused with 426, which makes clients continue with POST', async path => {
-  const url = new URL(await listen(demo()))
-  const socket = createConnection(Number(url.port), url.hostname)
-  after(() => socket.destroy())
-  socket.write(
-    `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
-  )
-  const response = await new Promise<string>(resolve => socket.once('data', data => resolve(String(data))))
-  expect(response).toMatch(/^HTTP\/1.1 426 /)
-})
+test.each(['/v1/responses', '/v1/chat/completions'])(
+  'a WebSocket on %s is refused with 426, which makes clients continue with POST',
+  async path => {
+    const url = new URL(await listen(demo()))
+    const socket = createConnection(Number(url.port), url.hostname)
+    after(() => socket.destroy())
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    )
+    const response = await new Promise<string>(resolve =>
+      socket.once('data', data => resolve(String(data))),
+    )
+    expect(response).toMatch(/^HTTP\/1.1 426 /)
+  },
+)
 
-test.each(['', '/ai'])('mounted at "%s", a request that names the whole address, as clients send it through a proxy, is for its path', async mount => {
-  const app = connect()
-  app.use(mount || '/', demo())
-  const url = new URL(await listen(app))
-  const socket = createConnection(Number(url.port), url.hostname)
-  after(() => socket.destroy())
-  socket.write(`GET http://gateway.test${mount}/v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
-  let response = ''
-  for await (const data of socket) response += String(data)
-  expect(response).toContain('"object":"list"')
-})
+test.each(['', '/ai'])(
+  'mounted at "%s", a request that names the whole address, as clients send it through a proxy, is for its path',
+  async mount => {
+    const app = connect()
+    app.use(mount || '/', demo())
+    const url = new URL(await listen(app))
+    const socket = createConnection(Number(url.port), url.hostname)
+    after(() => socket.destroy())
+    socket.write(
+      `GET http://gateway.test${mount}/v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+    )
+    let response = ''
+    for await (const data of socket) response += String(data)
+    expect(response).toContain('"object":"list"')
+  },
+)
 
 test('a mounted gateway returns the settings to a request without a host', async () => {
   const app = connect()

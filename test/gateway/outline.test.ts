@@ -36,12 +36,38 @@ test.each<[string, object | undefined]>([
   ['{"a":1,"a":2}', { a: 2 }],
   [`\ufeff{"a":1,"long":"${'x'.repeat(5000)}"}`, { a: 1, long: '' }],
   ['{"\\u0061":"\\ud83d\\ude00 😀"}', { a: '😀 😀' }],
-  ...['', ' ', '[]', '1', '"{}"', '{', '{}}', '{}{}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{a:1}', '{"a":1 2}', '{"a":[1,]}', '{"a":[,1]}', '{"a":[1}}'].map(
-    (text): [string, undefined] => [text, undefined],
-  ),
-  ...['{"a":{1}}', '{"a":tru}', '{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":"x}', '{"a":"x\\"}', '{"a"::1}', '{"a":1:2}', '{:1}', '{"a":[[[[]]]]}'].map(
-    (text): [string, undefined] => [text, undefined],
-  ),
+  ...[
+    '',
+    ' ',
+    '[]',
+    '1',
+    '"{}"',
+    '{',
+    '{}}',
+    '{}{}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{,}',
+    '{a:1}',
+    '{"a":1 2}',
+    '{"a":[1,]}',
+    '{"a":[,1]}',
+    '{"a":[1}}',
+  ].map((text): [string, undefined] => [text, undefined]),
+  ...[
+    '{"a":{1}}',
+    '{"a":tru}',
+    '{"a":01}',
+    '{"a":1.}',
+    '{"a":+1}',
+    '{"a":"x}',
+    '{"a":"x\\"}',
+    '{"a"::1}',
+    '{"a":1:2}',
+    '{:1}',
+    '{"a":[[[[]]]]}',
+  ].map((text): [string, undefined] => [text, undefined]),
 ])('returns the complete outline of %.40s', (text, expected) => {
   expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), { deepest: 4 }))).toEqual(expected)
 })
@@ -63,10 +89,15 @@ test('does not delay clients for a number of sixteen megabytes', () => {
 })
 
 /** Objects as somebody may write them, with spaces between everything. */
-const written = fc.tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.constantFrom(undefined, 1, '\t')).map(([value, space]) => ({
-  value,
-  text: JSON.stringify(value, undefined, space),
-}))
+const written = fc
+  .tuple(
+    fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    fc.constantFrom(undefined, 1, '\t'),
+  )
+  .map(([value, space]) => ({
+    value,
+    text: JSON.stringify(value, undefined, space),
+  }))
 
 describe('outline of any object', () => {
   test('has the same keys, and the same short values', () => {
@@ -74,23 +105,31 @@ describe('outline of any object', () => {
       fc.property(written, ({ value, text }) => {
         const outline = outlineOf(bytesOf(text), membersOf(bytesOf(text)))
         expect(Object.keys(outline ?? {})).toEqual(Object.keys(value))
-        for (const [key, short] of Object.entries(value)) if (JSON.stringify(short, undefined, '\t').length < 20) expect(outline?.[key]).toEqual(short)
+        for (const [key, short] of Object.entries(value))
+          if (JSON.stringify(short, undefined, '\t').length < 20)
+            expect(outline?.[key]).toEqual(short)
       }),
     )
   })
 
   test('detects invalid JSON outside of long texts', () => {
     fc.assert(
-      fc.property(written, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '1', 'x', '-'), ({ text }, place, put) => {
-        const at = place % text.length
-        // Half a letter becomes another one.
-        const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at + 1)))
-        const parsed = attempt(() => JSON.parse(damaged) as unknown)
-        const outline = outlineOf(bytesOf(damaged), membersOf(bytesOf(damaged)))
-        if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) expect(Object.keys(outline ?? {})).toEqual(Object.keys(parsed))
-        // What a text may not hold, a wrong escape or a line end, is not looked for.
-        else if (!/[\\\t\n]/.test(damaged)) expect(outline).toBeUndefined()
-      }),
+      fc.property(
+        written,
+        fc.nat(),
+        fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '1', 'x', '-'),
+        ({ text }, place, put) => {
+          const at = place % text.length
+          // Half a letter becomes another one.
+          const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at + 1)))
+          const parsed = attempt(() => JSON.parse(damaged) as unknown)
+          const outline = outlineOf(bytesOf(damaged), membersOf(bytesOf(damaged)))
+          if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+            expect(Object.keys(outline ?? {})).toEqual(Object.keys(parsed))
+          // What a text may not hold, a wrong escape or a line end, is not looked for.
+          else if (!/[\\\t\n]/.test(damaged)) expect(outline).toBeUndefined()
+        },
+      ),
       runs(2000),
     )
   })

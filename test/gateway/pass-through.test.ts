@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import connect from 'connect'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, createGateway, type GatewayConfig, type Hooks, type UsageRecord } from '../../src/gateway/gateway.ts'
+import {
+  ConfigError,
+  createGateway,
+  type GatewayConfig,
+  type Hooks,
+  type UsageRecord,
+} from '../../src/gateway/gateway.ts'
 import { hostsOf, listen, mounted, post, sendJson, sendStream, until, upstream } from './support.ts'
 
 const embeddings = {
@@ -39,7 +45,13 @@ async function bytesUpstream(respond: Parameters<typeof upstream>[0]) {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     got.push({ request, bytes: Buffer.concat(chunks) })
-    await respond?.(response, { method: request.method ?? '', path: request.url ?? '', headers: request.headers, text: '', json: {} })
+    await respond?.(response, {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      text: '',
+      json: {},
+    })
   })
   return { url, got }
 }
@@ -47,10 +59,15 @@ async function bytesUpstream(respond: Parameters<typeof upstream>[0]) {
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('passes a JSON request with the model name replaced, and its response unchanged', async () => {
     const text = JSON.stringify(embeddings, null, 1)
-    const seen = await upstream(sendJson(200, text, { 'x-ratelimit-remaining-requests': '9', 'set-cookie': 'a=b' }))
+    const seen = await upstream(
+      sendJson(200, text, { 'x-ratelimit-remaining-requests': '9', 'set-cookie': 'a=b' }),
+    )
     const records: UsageRecord[] = []
     const ask = await start(config(seen.url), { onUsage: record => void records.push(record) })
-    const response = await ask('/v1/embeddings?x=1&key=mine', post('{ "input": ["a", 1e400], "model":  "e" }', { 'openai-beta': 'b', cookie: 'c=d' }))
+    const response = await ask(
+      '/v1/embeddings?x=1&key=mine',
+      post('{ "input": ["a", 1e400], "model":  "e" }', { 'openai-beta': 'b', cookie: 'c=d' }),
+    )
     expect(response.status).toBe(200)
     expect(await response.text()).toBe(text)
     expect(response.headers.get('content-type')).toBe('application/json')
@@ -59,34 +76,59 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const [call] = seen.calls
     expect(call?.path).toBe('/v1/embeddings?x=1')
     expect(call?.text).toBe('{ "input": ["a", 1e400], "model":  "up-e" }')
-    expect(call?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'content-type': 'application/json', 'openai-beta': 'b' })
+    expect(call?.headers).toMatchObject({
+      authorization: 'Bearer upstream-secret',
+      'content-type': 'application/json',
+      'openai-beta': 'b',
+    })
     expect(call?.headers).not.toHaveProperty('cookie')
     await until(() => records.length > 0)
     expect(records).toMatchObject([
-      { requestedModel: 'e', modelServed: 'up-e', channel: 'up', path: '/v1/embeddings', status: 200, attempts: 1, usage: { input: 7 }, stream: false },
+      {
+        requestedModel: 'e',
+        modelServed: 'up-e',
+        channel: 'up',
+        path: '/v1/embeddings',
+        status: 200,
+        attempts: 1,
+        usage: { input: 7 },
+        stream: false,
+      },
     ])
   })
 
   test('records the token counts of image responses', async () => {
     const seen = await upstream(
-      sendJson(200, { created: 1, data: [{ b64_json: 'x'.repeat(50_000) }], usage: { input_tokens: 5, output_tokens: 40, total_tokens: 45 } }),
+      sendJson(200, {
+        created: 1,
+        data: [{ b64_json: 'x'.repeat(50_000) }],
+        usage: { input_tokens: 5, output_tokens: 40, total_tokens: 45 },
+      }),
     )
     const records: UsageRecord[] = []
     const ask = await start(config(seen.url), { onUsage: record => void records.push(record) })
-    expect((await ask('/v1/images/generations', post({ model: 'same', prompt: 'a cat' }))).status).toBe(200)
+    expect(
+      (await ask('/v1/images/generations', post({ model: 'same', prompt: 'a cat' }))).status,
+    ).toBe(200)
     await until(() => records.length > 0)
     expect(records[0]).toMatchObject({ path: '/v1/images/*', usage: { input: 5, output: 40 } })
   })
 
   test('a form with a file passes byte for byte, and its field `model` is replaced', async () => {
-    const { url, got } = await bytesUpstream(response => response.writeHead(200, { 'content-type': 'text/plain' }).end('Hello'))
+    const { url, got } = await bytesUpstream(response =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('Hello'),
+    )
     const ask = await start(config(url))
     const file = Buffer.from([0, 255, 13, 10, 45, 45, 128, 10])
     const form = (model: string) =>
       Buffer.concat([
-        Buffer.from('--xyz\r\nContent-Disposition: form-data; name="file"; filename="model"\r\nContent-Type: audio/wav\r\n\r\n'),
+        Buffer.from(
+          '--xyz\r\nContent-Disposition: form-data; name="file"; filename="model"\r\nContent-Type: audio/wav\r\n\r\n',
+        ),
         file,
-        Buffer.from(`\r\n--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--xyz--\r\n`),
+        Buffer.from(
+          `\r\n--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--xyz--\r\n`,
+        ),
       ])
     for (const [name, served] of [
       ['same', 'same'],
@@ -97,17 +139,33 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         headers: { 'content-type': 'multipart/form-data; boundary=xyz' },
         body: form(name),
       })
-      expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([200, 'Hello', 'text/plain'])
+      expect([
+        response.status,
+        await response.text(),
+        response.headers.get('content-type'),
+      ]).toEqual([200, 'Hello', 'text/plain'])
       const call = got.at(-1)
       expect(call?.bytes.equals(form(served))).toBe(true)
       expect(call?.request.headers['content-type']).toBe('multipart/form-data; boundary=xyz')
     }
     const twice = Buffer.from(
-      form('same').toString('latin1').replace('--xyz--', '--xyz\r\ncontent-disposition: form-data; name=model\r\n\r\ne\r\n--xyz--'),
+      form('same')
+        .toString('latin1')
+        .replace(
+          '--xyz--',
+          '--xyz\r\ncontent-disposition: form-data; name=model\r\n\r\ne\r\n--xyz--',
+        ),
       'latin1',
     )
-    const refused = await ask('/v1/audio/transcriptions', { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=xyz' }, body: twice })
-    expect([refused.status, await refused.text()]).toMatchObject([400, expect.stringContaining('more than once')])
+    const refused = await ask('/v1/audio/transcriptions', {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=xyz' },
+      body: twice,
+    })
+    expect([refused.status, await refused.text()]).toMatchObject([
+      400,
+      expect.stringContaining('more than once'),
+    ])
   })
 
   test('accepts a FormData body', async () => {
@@ -129,7 +187,11 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     })
     const seen = await upstream(
       response => response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio),
-      sendStream(['data: {"type":"transcript.text.delta","delta":"a"}\n\n', () => more, 'data: {"type":"transcript.text.done"}\n\n']),
+      sendStream([
+        'data: {"type":"transcript.text.delta","delta":"a"}\n\n',
+        () => more,
+        'data: {"type":"transcript.text.done"}\n\n',
+      ]),
     )
     const records: UsageRecord[] = []
     const ask = await start(config(seen.url), { onUsage: record => void records.push(record) })
@@ -142,7 +204,8 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"delta":"a"')
     finish()
     let rest = ''
-    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) rest += new TextDecoder().decode(next.value)
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
+      rest += new TextDecoder().decode(next.value)
     expect(rest).toContain('transcript.text.done')
     await until(() => records.length === 2)
     expect(records).toMatchObject([{ status: 200 }, { status: 200, stream: true }])
@@ -151,9 +214,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('cancels the call when the client disconnects', async () => {
     const seen = await upstream(sendStream(['data: {}\n\n', 60_000]))
     const records: UsageRecord[] = []
-    const ask = await start(config(seen.url), { logger: false, onUsage: record => void records.push(record) })
+    const ask = await start(config(seen.url), {
+      logger: false,
+      onUsage: record => void records.push(record),
+    })
     const leaving = new AbortController()
-    const response = await ask('/v1/audio/speech', { ...post({ model: 'same' }), signal: leaving.signal })
+    const response = await ask('/v1/audio/speech', {
+      ...post({ model: 'same' }),
+      signal: leaving.signal,
+    })
     await response.body?.getReader().read()
     leaving.abort()
     await until(() => seen.aborted === 1 && records.length === 1)
@@ -175,7 +244,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('failures are retried, and lead to the next channel that lists the path', async () => {
-    const [first, second] = [await upstream(sendJson(503, { error: { message: 'down' } })), await upstream(sendJson(200, embeddings))]
+    const [first, second] = [
+      await upstream(sendJson(503, { error: { message: 'down' } })),
+      await upstream(sendJson(200, embeddings)),
+    ]
     const listing = { protocols: ['chat-completions' as const], passThrough: ['/v1/embeddings'] }
     const ask = await start(
       {
@@ -202,7 +274,9 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('an error of the upstream comes with its status and body', async () => {
-    const error = { error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null } }
+    const error = {
+      error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null },
+    }
     const seen = await upstream(sendJson(400, error))
     const ask = await start(config(seen.url))
     const response = await ask('/v1/embeddings', post({ model: 'e', input: 'a' }))
@@ -211,7 +285,13 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test.each([
     ['a path that no channel lists', '/v1/moderations', { model: 'same' }, 404, 'No such path'],
-    ['a model whose channels do not list it', '/v1/embeddings', { model: 'chat' }, 404, "no channel of the model 'chat' serves /v1/embeddings"],
+    [
+      'a model whose channels do not list it',
+      '/v1/embeddings',
+      { model: 'chat' },
+      404,
+      "no channel of the model 'chat' serves /v1/embeddings",
+    ],
     ['an unknown model', '/v1/embeddings', { model: 'x' }, 404, "there is no model 'x'"],
     ['a model that is no string', '/v1/embeddings', { model: 5 }, 400, 'model'],
     ['a path that leads elsewhere', '/v1/images/..%2f..%2fadmin', { model: 'same' }, 404, ''],
@@ -220,7 +300,11 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start(config(seen.url))
     const response = await ask(path, post(body))
     if (!words) expect(seen.calls.every(call => call.path.startsWith('/v1/images/'))).toBe(true)
-    else expect([response.status, await response.json()]).toMatchObject([status, { error: { message: expect.stringContaining(words) } }])
+    else
+      expect([response.status, await response.json()]).toMatchObject([
+        status,
+        { error: { message: expect.stringContaining(words) } },
+      ])
     if (words) expect(seen.calls.length).toBe(0)
   })
 
@@ -236,7 +320,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       groups: { team: { models: ['e'] }, none: { models: ['chat'] } },
     })
     const status = async (key: string, model?: string) =>
-      (await ask('/v1/embeddings', post({ input: 'a', ...(model && { model }) }, key ? { authorization: `Bearer ${key}` } : {}))).status
+      (
+        await ask(
+          '/v1/embeddings',
+          post(
+            { input: 'a', ...(model && { model }) },
+            key ? { authorization: `Bearer ${key}` } : {},
+          ),
+        )
+      ).status
     expect(await status('', 'e')).toBe(401)
     expect(await status('client-secret', 'same')).toBe(404)
     expect(await status('client-secret', 'e')).toBe(200)
@@ -249,26 +341,43 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start(config(url))
     const form = new FormData()
     form.set('model', 'same')
-    expect((await ask('/v1/images/edits', { method: 'POST', body: form, headers: { origin: 'https://elsewhere.test' } })).status).toBe(403)
+    expect(
+      (
+        await ask('/v1/images/edits', {
+          method: 'POST',
+          body: form,
+          headers: { origin: 'https://elsewhere.test' },
+        })
+      ).status,
+    ).toBe(403)
     const keyed = { origin: 'https://elsewhere.test', authorization: 'Bearer x' }
-    expect((await ask('/v1/images/edits', { method: 'POST', body: form, headers: keyed })).status).toBe(200)
+    expect(
+      (await ask('/v1/images/edits', { method: 'POST', body: form, headers: keyed })).status,
+    ).toBe(200)
   })
 
   test('never returns a content type that a browser renders', async () => {
     const seen = await upstream(
       response => response.writeHead(200, { 'content-type': 'text/html' }).end('<script>'),
-      response => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg onload="x">'),
+      response =>
+        response.writeHead(200, { 'content-type': 'image/svg+xml' }).end('<svg onload="x">'),
     )
     const ask = await start(config(seen.url), { logger: false })
     expect((await ask('/v1/images/generations', post({ model: 'same' }))).status).toBe(502)
     const image = await ask('/v1/images/generations', post({ model: 'same' }))
-    expect([image.headers.get('content-type'), image.headers.get('x-content-type-options')]).toEqual(['application/octet-stream', 'nosniff'])
+    expect([
+      image.headers.get('content-type'),
+      image.headers.get('x-content-type-options'),
+    ]).toEqual(['application/octet-stream', 'nosniff'])
   })
 
   test('reports an upstream that breaks off', async () => {
     const seen = await upstream(sendStream(['data: {}\n\n'], { cut: true }))
     const records: UsageRecord[] = []
-    const ask = await start(config(seen.url), { logger: false, onUsage: record => void records.push(record) } satisfies Hooks)
+    const ask = await start(config(seen.url), {
+      logger: false,
+      onUsage: record => void records.push(record),
+    } satisfies Hooks)
     const response = await ask('/v1/audio/speech', post({ model: 'same' }))
     await response.text()
     await until(() => records.length > 0)
@@ -280,14 +389,30 @@ test('in an application, only listed paths are claimed', async () => {
   const seen = await upstream(sendJson(200, embeddings))
   const app = connect()
   app.use('/ai', mounted(config(seen.url)))
-  app.use((_request: unknown, response: { end(text: string): void }) => response.end('the application'))
+  app.use((_request: unknown, response: { end(text: string): void }) =>
+    response.end('the application'),
+  )
   const url = await listen(app)
-  expect(await (await fetch(`${url}/ai/v1/embeddings`, post({ model: 'e', input: 'a' }))).json()).toEqual(embeddings)
+  expect(
+    await (await fetch(`${url}/ai/v1/embeddings`, post({ model: 'e', input: 'a' }))).json(),
+  ).toEqual(embeddings)
   for (const path of ['/ai/v1/moderations', '/ai/v1/images', '/ai/v1/embeddings/x'])
     expect(await (await fetch(url + path, post({ model: 'e' }))).text()).toBe('the application')
 })
 
-test.each(['embeddings', '/embeddings', '/v1/chat/completions', '/v1/models/x', '/v1/*x', '/v1/../x'])('refuses to pass %s', path => {
+test.each([
+  'embeddings',
+  '/embeddings',
+  '/v1/chat/completions',
+  '/v1/models/x',
+  '/v1/*x',
+  '/v1/../x',
+])('refuses to pass %s', path => {
   const { channels, ...rest } = config('http://127.0.0.1:1')
-  expect(() => createGateway({ ...rest, channels: channels.map(channel => ({ ...channel, passThrough: [path] })) })).toThrow(ConfigError)
+  expect(() =>
+    createGateway({
+      ...rest,
+      channels: channels.map(channel => ({ ...channel, passThrough: [path] })),
+    }),
+  ).toThrow(ConfigError)
 })

@@ -1,13 +1,37 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect as connectTo, createServer as createTcpServer, type Socket } from 'node:net'
+import {
+  type AddressInfo,
+  connect as connectTo,
+  createServer as createTcpServer,
+  type Socket,
+} from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
-import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../../src/gateway/gateway.ts'
+import {
+  ConfigError,
+  createGateway,
+  type GatewayConfig,
+  type Hooks,
+} from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
-import { after, asking, hosts, listen, mounted, one, responses, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
+import {
+  after,
+  asking,
+  hosts,
+  listen,
+  mounted,
+  one,
+  responses,
+  sendJson,
+  sendStream,
+  sent,
+  streams,
+  until,
+  upstream,
+} from './support.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -18,7 +42,12 @@ const good = sendJson(200, responses.messages)
 
 /** A proxy that tunnels. `targets`: where to; `open`: tunnels at this moment. */
 async function connectProxy(status = 200) {
-  const seen = { url: '', targets: [] as string[], authorization: [] as (string | undefined)[], open: 0 }
+  const seen = {
+    url: '',
+    targets: [] as string[],
+    authorization: [] as (string | undefined)[],
+    open: 0,
+  }
   const server = createServer((_request, response) => response.writeHead(501).end())
   server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     seen.targets.push(request.url ?? '')
@@ -34,7 +63,12 @@ async function connectProxy(status = 200) {
   return seen
 }
 
-function tunnel(client: Socket, target: Socket, seen: { open: number }, head: Buffer = Buffer.alloc(0)): void {
+function tunnel(
+  client: Socket,
+  target: Socket,
+  seen: { open: number },
+  head: Buffer = Buffer.alloc(0),
+): void {
   seen.open++
   target.write(head)
   client.pipe(target).pipe(client)
@@ -101,7 +135,11 @@ function reader(socket: Socket) {
   }
 }
 
-async function ask(config: GatewayConfig, hooks: Hooks = { logger: false }, more: Record<string, unknown> = {}): Promise<Response> {
+async function ask(
+  config: GatewayConfig,
+  hooks: Hooks = { logger: false },
+  more: Record<string, unknown> = {},
+): Promise<Response> {
   const url = await listen(mounted(config, hooks))
   const [path, init] = asking('messages', more)
   return fetch(url + path, init)
@@ -118,7 +156,11 @@ describe('an HTTP proxy', () => {
   })
 
   test('is used by all channels of the gateway except those with `false`', async () => {
-    const [first, second, proxy] = [await upstream(sendJson(500, {})), await upstream(good), await connectProxy()]
+    const [first, second, proxy] = [
+      await upstream(sendJson(500, {})),
+      await upstream(good),
+      await connectProxy(),
+    ]
     const config: GatewayConfig = {
       auth: 'none',
       proxy: proxy.url,
@@ -144,7 +186,10 @@ describe('an HTTP proxy', () => {
 
   test('gets user and password of its URL', async () => {
     const [seen, proxy] = [await upstream(good), await connectProxy()]
-    expect((await ask(one(seen.url, 'messages', { proxy: proxy.url.replace('//', '//me:p%40ss@') }))).status).toBe(200)
+    expect(
+      (await ask(one(seen.url, 'messages', { proxy: proxy.url.replace('//', '//me:p%40ss@') })))
+        .status,
+    ).toBe(200)
     expect(proxy.authorization).toEqual([`Basic ${Buffer.from('me:p@ss').toString('base64')}`])
   })
 
@@ -153,10 +198,17 @@ describe('an HTTP proxy', () => {
     for (const url of [proxy.url, 'http://127.0.0.1:1']) {
       const logged: unknown[] = []
       const log = (...line: unknown[]) =>
-        void logged.push(JSON.stringify(line, (_, value) => (value instanceof Error ? { ...value, message: value.message } : value)))
-      const response = await ask(one(seen.url, 'messages', { proxy: url.replace('//', '//me:hidden-password@') }), {
-        logger: { info: log, warn: log, error: log },
-      })
+        void logged.push(
+          JSON.stringify(line, (_, value) =>
+            value instanceof Error ? { ...value, message: value.message } : value,
+          ),
+        )
+      const response = await ask(
+        one(seen.url, 'messages', { proxy: url.replace('//', '//me:hidden-password@') }),
+        {
+          logger: { info: log, warn: log, error: log },
+        },
+      )
       expect(response.status).toBe(502)
       expect(await response.text()).not.toContain('hidden-password')
       await until(() => logged.length > 0)
@@ -166,9 +218,17 @@ describe('an HTTP proxy', () => {
   })
 
   test('passes streams, and is left when the client leaves', async () => {
-    const [seen, proxy] = [await upstream(sendStream(streams.messages), sendStream([...streams.messages.slice(0, 3), 60_000])), await connectProxy()]
+    const [seen, proxy] = [
+      await upstream(
+        sendStream(streams.messages),
+        sendStream([...streams.messages.slice(0, 3), 60_000]),
+      ),
+      await connectProxy(),
+    ]
     const config = one(seen.url, 'messages', { proxy: proxy.url })
-    expect(await sent(await (await ask(config, {}, { stream: true })).text(), 'messages')).toBe('Hello')
+    expect(await sent(await (await ask(config, {}, { stream: true })).text(), 'messages')).toBe(
+      'Hello',
+    )
     const leaving = new AbortController()
     const url = await listen(mounted(config, { logger: false }))
     const [path, init] = asking('messages', { stream: true })
@@ -186,7 +246,10 @@ describe('an HTTP proxy', () => {
     vi.stubEnv('no_proxy', undefined)
     expect((await ask(one(seen.url, 'messages', { proxy: 'env' }))).status).toBe(200)
     expect(proxy.targets.length).toBe(1)
-    expect((await ask(one(seen.url, 'messages'))).status, 'middleware ignores the environment').toBe(200)
+    expect(
+      (await ask(one(seen.url, 'messages'))).status,
+      'middleware ignores the environment',
+    ).toBe(200)
     expect(proxy.targets.length).toBe(1)
     vi.stubEnv('NO_PROXY', '127.0.0.1')
     expect((await ask(one(seen.url, 'messages', { proxy: 'env' }))).status).toBe(200)
@@ -204,7 +267,10 @@ describe('an HTTP proxy', () => {
     vi.stubEnv('no_proxy', undefined)
     const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
     await writeFile(file, JSON.stringify(one(seen.url, 'messages', more)))
-    const served = await serve({ config: file, host: '127.0.0.1', port: 0, log: 'off' }, { out: () => {}, err: () => {}, environment: {} })
+    const served = await serve(
+      { config: file, host: '127.0.0.1', port: 0, log: 'off' },
+      { out: () => {}, err: () => {}, environment: {} },
+    )
     after(() => served.close())
     const [path, init] = asking('messages')
     expect((await fetch(served.url + path, init)).status).toBe(200)
@@ -213,23 +279,44 @@ describe('an HTTP proxy', () => {
 })
 
 describe('a SOCKS proxy', () => {
-  test.each(['socks', 'socks5', 'socks5h'])('tunnels with %s:// and resolves the name', async scheme => {
-    const [seen, proxy] = [await upstream(good), await socksProxy()]
-    const { port } = new URL(seen.url)
-    const config = one(`http://upstream.internal:${port}`, 'messages', {}, {}, { proxy: `${scheme}://127.0.0.1:${proxy.port}` })
-    expect((await ask(config)).status).toBe(200)
-    expect(proxy.targets).toEqual([`upstream.internal:${port}`])
-  })
+  test.each(['socks', 'socks5', 'socks5h'])(
+    'tunnels with %s:// and resolves the name',
+    async scheme => {
+      const [seen, proxy] = [await upstream(good), await socksProxy()]
+      const { port } = new URL(seen.url)
+      const config = one(
+        `http://upstream.internal:${port}`,
+        'messages',
+        {},
+        {},
+        { proxy: `${scheme}://127.0.0.1:${proxy.port}` },
+      )
+      expect((await ask(config)).status).toBe(200)
+      expect(proxy.targets).toEqual([`upstream.internal:${port}`])
+    },
+  )
 
   test('gets user and password, and a wrong one reaches no log', async () => {
     const [seen, proxy] = [await upstream(good), await socksProxy('right password')]
-    const config = (password: string) => one(seen.url, 'messages', { proxy: `socks5://me:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}` })
+    const config = (password: string) =>
+      one(seen.url, 'messages', {
+        proxy: `socks5://me:${encodeURIComponent(password)}@127.0.0.1:${proxy.port}`,
+      })
     expect((await ask(config('right password'))).status).toBe(200)
     const logged: unknown[] = []
     const log = (...line: unknown[]) =>
-      void logged.push(JSON.stringify(line, (_, value) => (value instanceof Error ? { ...value, message: value.message } : value)))
-    const refused = await ask(config('wrong password'), { logger: { info: log, warn: log, error: log } })
-    expect([refused.status, await refused.text()]).toEqual([502, expect.not.stringContaining('wrong password')])
+      void logged.push(
+        JSON.stringify(line, (_, value) =>
+          value instanceof Error ? { ...value, message: value.message } : value,
+        ),
+      )
+    const refused = await ask(config('wrong password'), {
+      logger: { info: log, warn: log, error: log },
+    })
+    expect([refused.status, await refused.text()]).toEqual([
+      502,
+      expect.not.stringContaining('wrong password'),
+    ])
     await until(() => logged.length > 0)
     expect(logged.join('\n')).not.toMatch(/wrong(%20| )password/)
   })
@@ -239,8 +326,14 @@ describe('a SOCKS proxy', () => {
       throw new Error('not installed')
     })
     const logged: unknown[] = []
-    const log = (...line: unknown[]) => void logged.push(JSON.stringify(line, (_, value) => (value instanceof Error ? value.message : value)))
-    const response = await ask(one('http://127.0.0.1:1', 'messages', { proxy: 'socks5://127.0.0.1:1' }), { logger: { info: log, warn: log, error: log } })
+    const log = (...line: unknown[]) =>
+      void logged.push(
+        JSON.stringify(line, (_, value) => (value instanceof Error ? value.message : value)),
+      )
+    const response = await ask(
+      one('http://127.0.0.1:1', 'messages', { proxy: 'socks5://127.0.0.1:1' }),
+      { logger: { info: log, warn: log, error: log } },
+    )
     expect(response.status).toBe(502)
     await until(() => logged.join().includes('npm install fetch-socks'))
   })
@@ -255,7 +348,11 @@ test('the fetch host refuses a proxy, unless its transport is of the application
     transport: {
       async send({ proxy }) {
         seen.push(proxy)
-        return { status: 200, headers: { 'content-type': 'application/json' }, body: new Blob([JSON.stringify(responses.messages)]).stream() as never }
+        return {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: new Blob([JSON.stringify(responses.messages)]).stream() as never,
+        }
       },
     },
   })
@@ -264,5 +361,7 @@ test('the fetch host refuses a proxy, unless its transport is of the application
 })
 
 test.each(['ftp://host', 'host:8080', 'socks6://host', '', true])('refuses the proxy %j', proxy => {
-  expect(() => createGateway(one('http://127.0.0.1:1', 'messages', {}, {}, { proxy }))).toThrow(/expected/)
+  expect(() => createGateway(one('http://127.0.0.1:1', 'messages', {}, {}, { proxy }))).toThrow(
+    /expected/,
+  )
 })

@@ -1,6 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createGateway, type GatewayRequest, type Hooks } from '../../src/gateway/gateway.ts'
-import { one, paths, requests, responses, sendJson, sendStream, streams, upstream, wait } from './support.ts'
+import {
+  one,
+  paths,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  upstream,
+  wait,
+} from './support.ts'
 
 /** Gateways as a host of one's own has them: what they are given is whatever that host gives. */
 
@@ -30,7 +40,11 @@ describe('an upstream that never responds does not delay a close, also when its 
       'a body without an abort',
       {
         transport: {
-          send: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: { [Symbol.asyncIterator]: () => ({ next: () => never }) } }),
+          send: async () => ({
+            status: 200,
+            headers: { 'content-type': 'application/json' },
+            body: { [Symbol.asyncIterator]: () => ({ next: () => never }) },
+          }),
         },
       },
     ],
@@ -56,7 +70,9 @@ describe('a logger that fails', () => {
     process.on('unhandledRejection', hear)
     const { url } = await upstream(sendJson(200, responses.messages))
     const fail = async () => Promise.reject(new Error('the disk is full'))
-    const gateway = createGateway(one(url, 'messages'), { logger: { info: fail, warn: fail, error: fail } })
+    const gateway = createGateway(one(url, 'messages'), {
+      logger: { info: fail, warn: fail, error: fail },
+    })
     expect((await gateway.handle(leaver().request)).status).toBe(200)
     await wait(20)
     await gateway.close(0)
@@ -64,32 +80,45 @@ describe('a logger that fails', () => {
   })
 })
 
-test.each([false, true])('removes its abort listeners when an exchange is over, streamed: %s', async stream => {
-  const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, responses.messages))
-  const gateway = createGateway(one(url, 'messages'))
-  const { request } = leaver()
-  let listening = 0
-  const signal: GatewayRequest['signal'] = {
-    aborted: false,
-    reason: undefined,
-    addEventListener: () => void listening++,
-    removeEventListener: () => void listening--,
-  }
-  const { body } = await gateway.handle({ ...request, signal, body: { parsed: { ...requests.messages, stream } } })
-  if (typeof body === 'object' && Symbol.asyncIterator in body) for await (const _ of body);
-  expect(listening).toBe(0)
-  await gateway.close(0)
-})
+test.each([false, true])(
+  'removes its abort listeners when an exchange is over, streamed: %s',
+  async stream => {
+    const { url } = await upstream(
+      stream ? sendStream(streams.messages) : sendJson(200, responses.messages),
+    )
+    const gateway = createGateway(one(url, 'messages'))
+    const { request } = leaver()
+    let listening = 0
+    const signal: GatewayRequest['signal'] = {
+      aborted: false,
+      reason: undefined,
+      addEventListener: () => void listening++,
+      removeEventListener: () => void listening--,
+    }
+    const { body } = await gateway.handle({
+      ...request,
+      signal,
+      body: { parsed: { ...requests.messages, stream } },
+    })
+    if (typeof body === 'object' && Symbol.asyncIterator in body) for await (const _ of body);
+    expect(listening).toBe(0)
+    await gateway.close(0)
+  },
+)
 
-test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])('does not reach another path through an id with path segments: %s', async id => {
-  const seen = await upstream(sendJson(200, { id: 'resp_1' }))
-  const gateway = createGateway(one(seen.url, 'responses'))
-  for (const [method, rest] of [
-    ['GET', ''],
-    ['GET', '/input_items'],
-    ['POST', '/cancel'],
-  ] as const)
-    await gateway.handle(leaver(`/v1/responses/${id}${rest}`, method).request)
-  for (const { path } of seen.calls) expect(path).toMatch(/^\/v1\/responses\/[^/]+(\/input_items|\/cancel)?$/)
-  await gateway.close(0)
-})
+test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])(
+  'does not reach another path through an id with path segments: %s',
+  async id => {
+    const seen = await upstream(sendJson(200, { id: 'resp_1' }))
+    const gateway = createGateway(one(seen.url, 'responses'))
+    for (const [method, rest] of [
+      ['GET', ''],
+      ['GET', '/input_items'],
+      ['POST', '/cancel'],
+    ] as const)
+      await gateway.handle(leaver(`/v1/responses/${id}${rest}`, method).request)
+    for (const { path } of seen.calls)
+      expect(path).toMatch(/^\/v1\/responses\/[^/]+(\/input_items|\/cancel)?$/)
+    await gateway.close(0)
+  },
+)

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createRedactor, redactText as redactedError, withoutSecrets } from '../../src/gateway/upstream/redact.ts'
+import {
+  createRedactor,
+  redactText as redactedError,
+  withoutSecrets,
+} from '../../src/gateway/upstream/redact.ts'
 import type { TransportResponse } from '../../src/transports/transport.ts'
 
 const key = 'sk-sk-0123456789'
@@ -15,13 +19,19 @@ function* cuts(text: string): Generator<Uint8Array[]> {
   const bytes = bytesOf(text)
   yield [bytes]
   yield Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
-  for (let a = 0; a <= bytes.length; a++) for (let b = a; b <= bytes.length; b++) yield [bytes.subarray(0, a), bytes.subarray(a, b), bytes.subarray(b)]
+  for (let a = 0; a <= bytes.length; a++)
+    for (let b = a; b <= bytes.length; b++)
+      yield [bytes.subarray(0, a), bytes.subarray(a, b), bytes.subarray(b)]
 }
 
 describe('a key in a response', () => {
   test.each([
     ['alone', key, '***'],
-    ['between other text', `data: {"error":"invalid key ${key}"}\n\n`, 'data: {"error":"invalid key ***"}\n\n'],
+    [
+      'between other text',
+      `data: {"error":"invalid key ${key}"}\n\n`,
+      'data: {"error":"invalid key ***"}\n\n',
+    ],
     ['twice, and then its beginning', `${key}${key} sk-sk-0123`, '****** sk-sk-0123'],
     ['after its own beginning', `sk-${key}`, 'sk-***'],
     ['all but its last letter', key.slice(0, -1), key.slice(0, -1)],
@@ -32,7 +42,8 @@ describe('a key in a response', () => {
   })
 
   test('is redacted when it repeats itself', () => {
-    for (const chunks of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) expect(redacted('aaaaaaaaaaaa', chunks)).toBe('******aaaaa')
+    for (const chunks of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa'))
+      expect(redacted('aaaaaaaaaaaa', chunks)).toBe('******aaaaa')
   })
 
   test('costs no copy when absent, and delays only bytes that could begin it', () => {
@@ -59,13 +70,21 @@ describe('a response', () => {
   })
   const read = async ({ body }: TransportResponse) => {
     let text = ''
-    for await (const chunk of body) text += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
+    for await (const chunk of body)
+      text += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
     return text
   }
 
   test('has none of the keys of its channel in its body, headers and chunks of text', async () => {
-    const headers = { authorization: 'Bearer second-secret-key', 'api-key': 'third-secret-key', 'x-title': 'no-secret-at-all' }
-    const clean = withoutSecrets(response([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
+    const headers = {
+      authorization: 'Bearer second-secret-key',
+      'api-key': 'third-secret-key',
+      'x-title': 'no-secret-at-all',
+    }
+    const clean = withoutSecrets(
+      response([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']),
+      { apiKey: key, headers },
+    )
     expect(clean.headers).toEqual({ 'x-note': 'for ***' })
     expect(await read(clean)).toBe('*** ***, ***, no-secret-at-all, sk-')
   })
@@ -92,7 +111,9 @@ describe('a response', () => {
       'x-keyboard': 'a-qwerty-layout',
     }
     const text = 'first-secret-key second-secret-key short a-qwerty-layout'
-    expect(await read(withoutSecrets(response([text]), { headers }))).toBe('*** *** short a-qwerty-layout')
+    expect(await read(withoutSecrets(response([text]), { headers }))).toBe(
+      '*** *** short a-qwerty-layout',
+    )
     expect(redactedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
   })
 
@@ -102,16 +123,23 @@ describe('a response', () => {
       '{"code":"context_length_exceeded","message":"the max; you sent x, as \\"x\\""}',
       '{"code":"context_length_exceeded","message":"the max; you sent ***, as \\"***\\""}',
     ],
-    ['key', '{"code":"invalid_api_key","message":"key-word, monkey: key"}', '{"code":"invalid_api_key","message":"key-word, monkey: ***"}'],
+    [
+      'key',
+      '{"code":"invalid_api_key","message":"key-word, monkey: key"}',
+      '{"code":"invalid_api_key","message":"key-word, monkey: ***"}',
+    ],
     ['a.c+(', 'abc a.c+( a.c+(', 'abc *** ***'],
   ])('redacts the short key %s only as a separate word, in errors', (apiKey, text, shown) => {
     expect(redactedError(text, { apiKey, headers: {} })).toBe(shown)
   })
 
-  test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is returned unchanged when the key is %j', apiKey => {
-    const original = response([])
-    expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
-  })
+  test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])(
+    'is returned unchanged when the key is %j',
+    apiKey => {
+      const original = response([])
+      expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
+    },
+  )
 
   test('cancels its upstream when its reader stops', async () => {
     let left = false

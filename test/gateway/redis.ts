@@ -9,14 +9,21 @@ export type Redis = { url(database: number): string; stop(): void }
 /** A server of its own, which keeps nothing on disk. */
 export async function startRedis(): Promise<Redis> {
   const port = await freePort()
-  const server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(
+    'redis-server',
+    ['--port', String(port), '--save', '', '--appendonly', 'no'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject)
     server.stdout.on('data', chunk => {
       if (String(chunk).includes('Ready to accept')) resolve()
     })
   })
-  return { url: database => `redis://127.0.0.1:${port}/${database}`, stop: () => void server.kill() }
+  return {
+    url: database => `redis://127.0.0.1:${port}/${database}`,
+    stop: () => void server.kill(),
+  }
 }
 
 function isInstalled(): boolean {

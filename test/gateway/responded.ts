@@ -18,11 +18,17 @@ import {
 } from './support.ts'
 
 export const all = Object.keys(paths) as Protocol[]
-export const others = Object.fromEntries(all.map(client => [client, all.filter(served => served !== client)])) as Record<Protocol, Protocol[]>
+export const others = Object.fromEntries(
+  all.map(client => [client, all.filter(served => served !== client)]),
+) as Record<Protocol, Protocol[]>
 
 /** An upstream that responds with "Hello", complete or streamed, and the requests that it got. */
 export const hello = (protocol: Protocol) =>
-  upstream((response, call) => (isStreaming(protocol, call) ? sendStream(streams[protocol])(response) : sendJson(200, responses[protocol])(response)))
+  upstream((response, call) =>
+    isStreaming(protocol, call)
+      ? sendStream(streams[protocol])(response)
+      : sendJson(200, responses[protocol])(response),
+  )
 
 type Start = (typeof hosts)[number][1]
 
@@ -39,7 +45,11 @@ export async function responded(
     const up = await hello(served)
     seen.push(up)
     const ask = await start(one(up.url, served, {}, { id: '*' }))
-    const [path, init] = asking(client, { ...(stream !== undefined && { stream }), ...body }, headers)
+    const [path, init] = asking(
+      client,
+      { ...(stream !== undefined && { stream }), ...body },
+      headers,
+    )
     const response = await ask(path + query, init)
     const text = await response.text()
     expect(response.status, `${served}: ${text}`).toBe(200)

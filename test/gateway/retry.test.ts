@@ -24,17 +24,26 @@ import {
 
 const chat = post(requests['chat-completions'])
 const path = paths['chat-completions']
-const bad = (status: number, headers: Record<string, string> = {}) => sendJson(status, { error: { message: `Failure ${status}` } }, headers)
+const bad = (status: number, headers: Record<string, string> = {}) =>
+  sendJson(status, { error: { message: `Failure ${status}` } }, headers)
 const good = sendJson(200, responses['chat-completions'])
-const channel = (name: string, baseUrl: string, more: object = {}) => ({ name, protocols: ['chat-completions' as const], baseUrl, ...more })
+const channel = (name: string, baseUrl: string, more: object = {}) => ({
+  name,
+  protocols: ['chat-completions' as const],
+  baseUrl,
+  ...more,
+})
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each([429, 500, 502, 503, 529])('status %i is retried at the same channel, and the client gets the response', async status => {
-    const seen = await upstream(bad(status), good)
-    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
-    expect((await ask(path, chat)).status).toBe(200)
-    expect(seen.calls.length).toBe(2)
-  })
+  test.each([429, 500, 502, 503, 529])(
+    'status %i is retried at the same channel, and the client gets the response',
+    async status => {
+      const seen = await upstream(bad(status), good)
+      const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
+      expect((await ask(path, chat)).status).toBe(200)
+      expect(seen.calls.length).toBe(2)
+    },
+  )
 
   test('a channel is skipped after its retries, and the next one responds', async () => {
     const [first, second] = [await upstream(bad(503)), await upstream(good)]
@@ -48,28 +57,36 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 1])
   })
 
-  test.each([401, 402, 403, 404])('reports the channel when it refuses with %i and the next one responds', async status => {
-    const [first, second] = [await upstream(bad(status)), await upstream(good)]
-    const lines: object[] = []
-    const warn = (details: object) => lines.push(details)
-    const ask = await start(
-      {
-        auth: 'none',
-        channels: [channel('first', first.url), channel('second', second.url)],
-        models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
-      },
-      { logger: { info() {}, warn, error: warn } },
-    )
-    expect((await ask(path, chat)).status).toBe(200)
-    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
-    expect(lines).toMatchObject([{ channel: 'first', model: 'm', status, failure: 'upstream_status' }])
-  })
+  test.each([401, 402, 403, 404])(
+    'reports the channel when it refuses with %i and the next one responds',
+    async status => {
+      const [first, second] = [await upstream(bad(status)), await upstream(good)]
+      const lines: object[] = []
+      const warn = (details: object) => lines.push(details)
+      const ask = await start(
+        {
+          auth: 'none',
+          channels: [channel('first', first.url), channel('second', second.url)],
+          models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+        },
+        { logger: { info() {}, warn, error: warn } },
+      )
+      expect((await ask(path, chat)).status).toBe(200)
+      expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+      expect(lines).toMatchObject([
+        { channel: 'first', model: 'm', status, failure: 'upstream_status' },
+      ])
+    },
+  )
 
   test('a channel that does not respond in time is skipped for the next one', async () => {
     const [first, second] = [await upstream(() => {}), await upstream(good)]
     const ask = await start({
       auth: 'none',
-      channels: [channel('first', first.url, { timeouts: { firstByteMs: 300 } }), channel('second', second.url)],
+      channels: [
+        channel('first', first.url, { timeouts: { firstByteMs: 300 } }),
+        channel('second', second.url),
+      ],
       models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
     })
     expect((await ask(path, chat)).status).toBe(200)
@@ -80,7 +97,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const [first, second] = [await upstream(bad(500)), await upstream(() => {})]
     const ask = await start({
       auth: 'none',
-      channels: [channel('first', first.url), channel('second', second.url, { timeouts: { totalMs: 100 } })],
+      channels: [
+        channel('first', first.url),
+        channel('second', second.url, { timeouts: { totalMs: 100 } }),
+      ],
       models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
       defaults: { retries: 0 },
     })
@@ -102,14 +122,21 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('waits until a retry date, and not for a past one', async () => {
     const soon = new Date(Date.now() + 3_000).toUTCString()
-    const seen = await upstream(bad(429, { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }), bad(429, { 'retry-after': soon }), good)
+    const seen = await upstream(
+      bad(429, { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }),
+      bad(429, { 'retry-after': soon }),
+      good,
+    )
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
     expect((await ask(path, chat)).status).toBe(200)
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon) - 5)
   })
 
   test('returns a retry time that is too long to the client, after trying the next channel', async () => {
-    const [first, second] = [await upstream(bad(429, { 'retry-after': '60' })), await upstream(bad(500))]
+    const [first, second] = [
+      await upstream(bad(429, { 'retry-after': '60' })),
+      await upstream(bad(500)),
+    ]
     const ask = await start({
       auth: 'none',
       channels: [channel('first', first.url), channel('second', second.url)],
@@ -129,30 +156,42 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls.length).toBe(1)
   })
 
-  test.each([401, 402, 403, 404])('status %i of one channel leads to the next, and is sent when none is left', async status => {
-    const channels = (one: string, other: string) => ({
-      auth: 'none' as const,
-      channels: [channel('first', one), channel('second', other)],
-      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
-      defaults: { retries: 2 },
-    })
-    const [refusing, well, busy] = [await upstream(bad(status)), await upstream(good), await upstream(bad(429, { 'retry-after': '60' }))]
-    expect((await (await start(channels(refusing.url, well.url)))(path, chat)).status).toBe(200)
-    expect(refusing.calls.length).toBe(1)
-    expect((await (await start(one(refusing.url, 'chat-completions')))(path, chat)).status).toBe(status)
-    expect((await (await start(channels(refusing.url, busy.url)))(path, chat)).status).toBe(429)
-  })
+  test.each([401, 402, 403, 404])(
+    'status %i of one channel leads to the next, and is sent when none is left',
+    async status => {
+      const channels = (one: string, other: string) => ({
+        auth: 'none' as const,
+        channels: [channel('first', one), channel('second', other)],
+        models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+        defaults: { retries: 2 },
+      })
+      const [refusing, well, busy] = [
+        await upstream(bad(status)),
+        await upstream(good),
+        await upstream(bad(429, { 'retry-after': '60' })),
+      ]
+      expect((await (await start(channels(refusing.url, well.url)))(path, chat)).status).toBe(200)
+      expect(refusing.calls.length).toBe(1)
+      expect((await (await start(one(refusing.url, 'chat-completions')))(path, chat)).status).toBe(
+        status,
+      )
+      expect((await (await start(channels(refusing.url, busy.url)))(path, chat)).status).toBe(429)
+    },
+  )
 
-  test.each([400, 413, 422])('does not retry status %i, and uses no other channel', async status => {
-    const [first, second] = [await upstream(bad(status)), await upstream(good)]
-    const ask = await start({
-      auth: 'none',
-      channels: [channel('first', first.url), channel('second', second.url)],
-      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
-    })
-    expect((await ask(path, chat)).status).toBe(status)
-    expect([first.calls.length, second.calls.length]).toEqual([1, 0])
-  })
+  test.each([400, 413, 422])(
+    'does not retry status %i, and uses no other channel',
+    async status => {
+      const [first, second] = [await upstream(bad(status)), await upstream(good)]
+      const ask = await start({
+        auth: 'none',
+        channels: [channel('first', first.url), channel('second', second.url)],
+        models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      })
+      expect((await ask(path, chat)).status).toBe(status)
+      expect([first.calls.length, second.calls.length]).toEqual([1, 0])
+    },
+  )
 
   test('opens the breakers of channels that keep failing, names the channel and its error, and tries it again later', async () => {
     const broken = await upstream(bad(500), bad(500), bad(500), good)
@@ -162,14 +201,19 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const breaker = { failures: 3, restMs: 60_500 }
     const ask = await start({
       auth: 'none',
-      channels: [channel('first', broken.url, { breaker }), channel('second', other.url, { breaker })],
+      channels: [
+        channel('first', broken.url, { breaker }),
+        channel('second', other.url, { breaker }),
+      ],
       models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
       defaults: { retries: 0 },
     })
     for (let i = 0; i < 3; i++) expect((await ask(path, chat)).status).toBe(500)
     const resting = await ask(path, chat)
     expect(resting.status).toBe(503)
-    expect(await resting.text()).toMatch(/the channel first has failed 3 times in a row, last with: Failure 500.* It is tried again in \d+ s/)
+    expect(await resting.text()).toMatch(
+      /the channel first has failed 3 times in a row, last with: Failure 500.* It is tried again in \d+ s/,
+    )
     expect(Number(resting.headers.get('retry-after-ms'))).toBeGreaterThan(0)
     expect(Number(resting.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(broken.calls.length).toBe(3)
@@ -180,7 +224,15 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('always asks the upstream of the only channel, however often it failed', async () => {
     const broken = await upstream(bad(500), bad(500), bad(500), bad(500), good)
-    const ask = await start(one(broken.url, 'chat-completions', { defaults: { retries: 0 } }, {}, { breaker: { failures: 2, restMs: 60_000 } }))
+    const ask = await start(
+      one(
+        broken.url,
+        'chat-completions',
+        { defaults: { retries: 0 } },
+        {},
+        { breaker: { failures: 2, restMs: 60_000 } },
+      ),
+    )
     for (let i = 0; i < 4; i++) expect((await ask(path, chat)).status).toBe(500)
     expect((await ask(path, chat)).status).toBe(200)
     expect(broken.calls.length).toBe(5)
@@ -190,7 +242,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const [broken, well] = [await upstream(bad(500)), await upstream(good)]
     const ask = await start({
       auth: 'none',
-      channels: [channel('broken', broken.url, { breaker: { failures: 2, restMs: 60_000 } }), channel('well', well.url)],
+      channels: [
+        channel('broken', broken.url, { breaker: { failures: 2, restMs: 60_000 } }),
+        channel('well', well.url),
+      ],
       models: [{ id: 'm', channels: [{ name: 'broken' }, { name: 'well', priority: 1 }] }],
       defaults: { retries: 0 },
     })
@@ -202,10 +257,16 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const [broken, well] = [await upstream(bad(500)), await upstream(good)]
     const resting = channel('broken', broken.url, { breaker: { failures: 3, restMs: 60_000 } })
     const atOnce = async (channels: { name: string; priority: number }[]) => {
-      const ask = await start({ auth: 'none', channels: [resting, channel('well', well.url)], models: [{ id: 'm', channels }], defaults: { retries: 3 } })
+      const ask = await start({
+        auth: 'none',
+        channels: [resting, channel('well', well.url)],
+        models: [{ id: 'm', channels }],
+        defaults: { retries: 3 },
+      })
       return Promise.all(Array.from({ length: 4 }, async () => (await ask(path, chat)).text()))
     }
-    for (const text of await atOnce([{ name: 'broken', priority: 0 }])) expect(text).toContain('Failure 500')
+    for (const text of await atOnce([{ name: 'broken', priority: 0 }]))
+      expect(text).toContain('Failure 500')
     const responded = await atOnce([
       { name: 'broken', priority: 0 },
       { name: 'well', priority: 1 },
@@ -215,8 +276,11 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('does not open the breaker after refusals and rate limits', async () => {
     const seen = await upstream(bad(400), bad(429), bad(404), bad(429), good)
-    const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }))
-    for (const status of [400, 429, 404, 429, 200]) expect((await ask(path, chat)).status).toBe(status)
+    const ask = await start(
+      one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }),
+    )
+    for (const status of [400, 429, 404, 429, 200])
+      expect((await ask(path, chat)).status).toBe(status)
   })
 
   test('does not reset the failures of a channel when a client disconnects', async () => {
@@ -224,7 +288,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const second = await upstream(bad(429))
     const ask = await start({
       auth: 'none',
-      channels: [channel('first', seen.url, { breaker: { failures: 2, restMs: 60_000 } }), channel('second', second.url)],
+      channels: [
+        channel('first', seen.url, { breaker: { failures: 2, restMs: 60_000 } }),
+        channel('second', second.url),
+      ],
       models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
       defaults: { retries: 0 },
     })
@@ -248,9 +315,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('does not retry a stream after its first byte', async () => {
-    const seen = await upstream(sendStream(streams['chat-completions'].slice(0, 2), { cut: true }), good)
+    const seen = await upstream(
+      sendStream(streams['chat-completions'].slice(0, 2), { cut: true }),
+      good,
+    )
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3 } }))
-    const text = await (await ask(path, post({ ...requests['chat-completions'], stream: true }))).text()
+    const text = await (
+      await ask(path, post({ ...requests['chat-completions'], stream: true }))
+    ).text()
     expect(text).toContain('"error"')
     expect(seen.calls.length).toBe(1)
   })
@@ -262,15 +334,26 @@ test('increases waits up to a limit, with jitter', async () => {
   const { setTimeout: real } = globalThis
   // Connections of the tests before may still have timers.
   const isWait = () => new Error('whose timer').stack?.includes('upstream/attempts.ts')
-  const clock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms = 0) => {
+  const clock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+    act: () => void,
+    ms = 0,
+  ) => {
     if (!isWait()) return real(act, ms)
     waits.at(-1)?.push(ms)
     return real(act, 0)
   }) as typeof setTimeout)
   after(() => clock.mockRestore())
-  const transport = { send: async () => ({ status: 503, headers: {}, body: (async function* () {})() }) }
+  const transport = {
+    send: async () => ({ status: 503, headers: {}, body: (async function* () {})() }),
+  }
   const timeouts = { connectMs: 0, firstByteMs: 0, idleMs: 0, totalMs: 0 }
-  const config = one('http://upstream.test', 'chat-completions', { defaults: { retries: 6, retryWaitMs } }, {}, { timeouts, breaker: { failures: 0 } })
+  const config = one(
+    'http://upstream.test',
+    'chat-completions',
+    { defaults: { retries: 6, retryWaitMs } },
+    {},
+    { timeouts, breaker: { failures: 0 } },
+  )
   const handler = listenedFetchGateway(config, { transport })
   for (let i = 0; i < 50; i++) {
     waits.push([])
@@ -307,7 +390,9 @@ test.each(['chat-completions', 'messages'] as const)(
         mounted({
           auth: 'none',
           channels: [...channels],
-          models: [{ id: 'm', channels: channels.map(({ name }, priority) => ({ name, priority })) }],
+          models: [
+            { id: 'm', channels: channels.map(({ name }, priority) => ({ name, priority })) },
+          ],
           defaults: { retries: 0 },
         }),
       )

@@ -62,16 +62,25 @@ test.each([
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each(['/chat/completions', '/v1/v1/responses'])('%s is not reported as a missing model', async path => {
-    const ask = await start()
-    expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ error: { type: 'invalid_request_error', code: 'unknown_url' } })
-  })
+  test.each(['/chat/completions', '/v1/v1/responses'])(
+    '%s is not reported as a missing model',
+    async path => {
+      const ask = await start()
+      expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({
+        error: { type: 'invalid_request_error', code: 'unknown_url' },
+      })
+    },
+  )
 
   test.each([
     ['/v1/v1/chat/completions', /exactly one \/v1/, '/v1/chat/completions'],
     ['/v1/v1/messages', /exactly one \/v1/, '/v1/messages'],
     ['/v1/v1/v1/responses', /exactly one \/v1/, '/v1/responses'],
-    ['/v1/v1beta/models/m:generateContent', /exactly one \/v1beta/, '/v1beta/models/m:generateContent'],
+    [
+      '/v1/v1beta/models/m:generateContent',
+      /exactly one \/v1beta/,
+      '/v1beta/models/m:generateContent',
+    ],
     ['/chat/completions', /base address ends in \/v1/, '/v1/chat/completions'],
     ['/messages/count_tokens', /base address ends in \/v1/, '/v1/messages/count_tokens'],
     ['/v1/messages/v1/messages', /full endpoint/, '/v1/messages'],
@@ -81,21 +90,36 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['/responses/resp_1', /base address ends in \/v1/, '/v1/responses/resp_1'],
     ['/v1/v1/models', /exactly one \/v1/, '/v1/models'],
     ['/models', /base address ends in \/v1/, '/v1/models'],
-  ])('%s is not found, and the error names the rule and the right URL', async (path, rule, right) => {
-    const ask = await start()
-    const response = await ask(path, path.endsWith('models') ? {} : post(requests['chat-completions']))
-    expect(response.status).toBe(404)
-    const text = await response.text()
-    expect(text).toMatch(rule)
-    expect(text).toMatch(new RegExp(`http://[\\w.:]+${right}["\\s]`))
-  })
+  ])(
+    '%s is not found, and the error names the rule and the right URL',
+    async (path, rule, right) => {
+      const ask = await start()
+      const response = await ask(
+        path,
+        path.endsWith('models') ? {} : post(requests['chat-completions']),
+      )
+      expect(response.status).toBe(404)
+      const text = await response.text()
+      expect(text).toMatch(rule)
+      expect(text).toMatch(new RegExp(`http://[\\w.:]+${right}["\\s]`))
+    },
+  )
 
-  test.each(['/', '/v1', '/v1/completions'])('a POST to %s is not found, and the error names the endpoints', async path => {
-    const ask = await start()
-    const response = await ask(path, post(requests['chat-completions']))
-    expect(response.status).toBe(404)
-    for (const endpoint of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']) expect(await response.clone().text()).toContain(endpoint)
-  })
+  test.each(['/', '/v1', '/v1/completions'])(
+    'a POST to %s is not found, and the error names the endpoints',
+    async path => {
+      const ask = await start()
+      const response = await ask(path, post(requests['chat-completions']))
+      expect(response.status).toBe(404)
+      for (const endpoint of [
+        '/v1/chat/completions',
+        '/v1/responses',
+        '/v1/messages',
+        '/v1/models',
+      ])
+        expect(await response.clone().text()).toContain(endpoint)
+    },
+  )
 
   test.each(['embedContent', 'batchEmbedContents', 'predict'])(
     'a call of a model that is not served is not found, and the error names the served ones: %s',
@@ -103,30 +127,59 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       const ask = await start()
       const response = await ask(`/v1beta/models/some-model:${verb}`, post({}))
       expect(response.status).toBe(404)
-      expect(await response.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(':generateContent') } })
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 404,
+          status: 'NOT_FOUND',
+          message: expect.stringContaining(':generateContent'),
+        },
+      })
     },
   )
 
   test.each<[method: string, path: string, headers: Record<string, string>, shape: object]>([
     ['POST', '/v1/messages/batches', {}, { type: 'error', error: { type: 'not_found_error' } }],
-    ['GET', '/v1/files', { 'anthropic-version': '2023-06-01' }, { type: 'error', error: { type: 'not_found_error' } }],
-    ['GET', '/v1/skills', { 'x-api-key': 'k' }, { type: 'error', error: { type: 'not_found_error' } }],
+    [
+      'GET',
+      '/v1/files',
+      { 'anthropic-version': '2023-06-01' },
+      { type: 'error', error: { type: 'not_found_error' } },
+    ],
+    [
+      'GET',
+      '/v1/skills',
+      { 'x-api-key': 'k' },
+      { type: 'error', error: { type: 'not_found_error' } },
+    ],
     ['POST', '/v1beta/cachedContents', {}, { error: { code: 404, status: 'NOT_FOUND' } }],
     ['POST', '/upload/v1beta/files', {}, { error: { code: 404, status: 'NOT_FOUND' } }],
     ['GET', '/v1/files', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
-    ['POST', '/v1/chat/completions/x/y', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
+    [
+      'POST',
+      '/v1/chat/completions/x/y',
+      {},
+      { error: { type: 'invalid_request_error', code: 'unknown_url' } },
+    ],
     ['GET', '/favicon.ico', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
-  ])('responds to %s %s in the dialect of the caller when the path does not exist: %j', async (method, path, headers, shape) => {
-    const ask = await start()
-    const response = await ask(path, { method, headers })
-    expect(response.status).toBe(404)
-    expect(await response.json()).toMatchObject(shape)
-  })
+  ])(
+    'responds to %s %s in the dialect of the caller when the path does not exist: %j',
+    async (method, path, headers, shape) => {
+      const ask = await start()
+      const response = await ask(path, { method, headers })
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject(shape)
+    },
+  )
 
   test('a broken path gets an error in the dialect of its protocol', async () => {
     const ask = await start()
-    expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
-    expect(await (await ask('/v1/v1/chat/completions', post({}))).json()).toMatchObject({ error: { type: expect.any(String), code: expect.anything() } })
+    expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error' },
+    })
+    expect(await (await ask('/v1/v1/chat/completions', post({}))).json()).toMatchObject({
+      error: { type: expect.any(String), code: expect.anything() },
+    })
   })
 
   test.each([
@@ -159,11 +212,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
 
   test('a query does not keep a path from being found', async () => {
     const ask = await start()
-    expect((await ask('/v1/messages?beta=true', post({ ...requests.messages, model: 'demo' }))).status).toBe(200)
+    expect(
+      (await ask('/v1/messages?beta=true', post({ ...requests.messages, model: 'demo' }))).status,
+    ).toBe(200)
   })
 
   test.each<[string, Record<string, string>, object]>([
-    ['chat, when nothing says otherwise', {}, { object: 'list', data: [{ id: 'demo', object: 'model' }] }],
+    [
+      'chat, when nothing says otherwise',
+      {},
+      { object: 'list', data: [{ id: 'demo', object: 'model' }] },
+    ],
     ['chat, with a bearer key', { authorization: 'Bearer k' }, { object: 'list' }],
     [
       'messages, with its version header',

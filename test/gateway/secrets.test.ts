@@ -48,52 +48,110 @@ const letters = (text: string): string[] => [...text]
 const responded = (text: string) => text.replaceAll('Hel', 'planted-text ')
 type Script = Parameters<typeof upstream>[number]
 const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
-  ['responds', (served, stream) => (stream ? sendStream(streams[served].map(responded)) : sendJson(200, responded(JSON.stringify(responses[served]))))],
+  [
+    'responds',
+    (served, stream) =>
+      stream
+        ? sendStream(streams[served].map(responded))
+        : sendJson(200, responded(JSON.stringify(responses[served]))),
+  ],
   ['refuses', () => sendJson(400, { error: { type: 'invalid_request_error', message: 'No' } })],
-  ['is overloaded', () => sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Later' } })],
-  ['sends a page', () => response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-text</html>')],
-  ['sends no JSON', () => response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-text"')],
-  ['sends another shape', () => sendJson(200, { odd: 'planted-text', content: 7, choices: 'planted-text', output: 'planted-text' })],
-  ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(responded), { cut: true }) : response => response.destroy())],
+  [
+    'is overloaded',
+    () => sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Later' } }),
+  ],
+  [
+    'sends a page',
+    () => response =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-text</html>'),
+  ],
+  [
+    'sends no JSON',
+    () => response =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-text"'),
+  ],
+  [
+    'sends another shape',
+    () =>
+      sendJson(200, {
+        odd: 'planted-text',
+        content: 7,
+        choices: 'planted-text',
+        output: 'planted-text',
+      }),
+  ],
+  [
+    'breaks off',
+    (served, stream) =>
+      stream
+        ? sendStream(streams[served].slice(0, 3).map(responded), { cut: true })
+        : response => response.destroy(),
+  ],
   ['says its key', () => sendJson(401, { error: { message: 'invalid key upstream-secret' } })],
-  ['sends its key in something that is no response', () => sendJson(200, { error: { message: 'invalid key upstream-secret' } })],
+  [
+    'sends its key in something that is no response',
+    () => sendJson(200, { error: { message: 'invalid key upstream-secret' } }),
+  ],
   [
     'says its key inside the stream',
-    served => sendStream([...half(served), ...letters(failures[served].replace('Overheated', 'invalid key upstream-secret'))]),
+    served =>
+      sendStream([
+        ...half(served),
+        ...letters(failures[served].replace('Overheated', 'invalid key upstream-secret')),
+      ]),
   ],
   [
     'says its key in headers',
     () =>
-      sendJson(429, { error: { message: 'No' } }, { 'x-ratelimit-key': 'upstream-secret', 'x-request-id': 'upstream-secret', 'request-id': 'upstream-secret' }),
+      sendJson(
+        429,
+        { error: { message: 'No' } },
+        {
+          'x-ratelimit-key': 'upstream-secret',
+          'x-request-id': 'upstream-secret',
+          'request-id': 'upstream-secret',
+        },
+      ),
   ],
 ]
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  test.each(covered)('an upstream that repeats text of the user is shown to the client, and not logged: %s', async served => {
-    const words = 'as the user wrote'
-    for (const script of [
-      sendJson(500, { error: { message: words, type: words, code: words } }),
-      sendJson(200, { error: { message: words } }),
-      (response: ServerResponse) => response.writeHead(503, { 'content-type': 'text/plain' }).end(words),
-      sendStream([...half(served), failures[served].replace('Overheated', words)]),
-    ])
-      for (const stream of [false, true]) {
-        const { url } = await upstream(script as Script)
-        const logged: unknown[] = []
-        const log = (details: object, message: string) => logged.push(details, message)
-        const ask = await start(one(url, served), { logger: { info: log, warn: log, error: log } })
-        const result = await (await ask(...asking(served, { ...requests[served], stream }))).text()
-        // The last output of each exchange.
-        await until(() => logged.includes('exchange'))
-        expect(result).toContain(words)
-        expect(logged.length).toBeGreaterThan(1)
-        expect(inspect(logged, { depth: 9 })).not.toContain(words)
-      }
-  })
+  test.each(covered)(
+    'an upstream that repeats text of the user is shown to the client, and not logged: %s',
+    async served => {
+      const words = 'as the user wrote'
+      for (const script of [
+        sendJson(500, { error: { message: words, type: words, code: words } }),
+        sendJson(200, { error: { message: words } }),
+        (response: ServerResponse) =>
+          response.writeHead(503, { 'content-type': 'text/plain' }).end(words),
+        sendStream([...half(served), failures[served].replace('Overheated', words)]),
+      ])
+        for (const stream of [false, true]) {
+          const { url } = await upstream(script as Script)
+          const logged: unknown[] = []
+          const log = (details: object, message: string) => logged.push(details, message)
+          const ask = await start(one(url, served), {
+            logger: { info: log, warn: log, error: log },
+          })
+          const result = await (
+            await ask(...asking(served, { ...requests[served], stream }))
+          ).text()
+          // The last output of each exchange.
+          await until(() => logged.includes('exchange'))
+          expect(result).toContain(words)
+          expect(logged.length).toBeGreaterThan(1)
+          expect(inspect(logged, { depth: 9 })).not.toContain(words)
+        }
+    },
+  )
 
   test.each([
     ['the first line', 'what it sent\r\n\r\n'],
-    ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it sent\r\n'],
+    [
+      'a chunk',
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it sent\r\n',
+    ],
   ])('does not log a response that is not HTTP from %s on', async (_what, response) => {
     const server = createServer(socket => socket.once('data', () => socket.end(response)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -108,30 +166,51 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(inspect(logged, { depth: 9 })).not.toContain('what it sent')
   })
 
-  test.each(pairs)('keeps prompts and responses out of logs, records and errors: %s from %s', async (client, served) => {
-    const seen: Upstream[] = []
-    const received = (stream: boolean, headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
-    const keyed = async (script: Script) => {
-      const up = await upstream(script)
-      seen.push(up)
-      const { auth: _auth, ...config } = one(up.url, served)
-      return start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-    }
-    for (const stream of [false, true]) {
-      for (const [, script] of endings) {
-        const ask = await keyed(script(served, stream))
-        await (await ask(...received(stream, { authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
+  test.each(pairs)(
+    'keeps prompts and responses out of logs, records and errors: %s from %s',
+    async (client, served) => {
+      const seen: Upstream[] = []
+      const received = (stream: boolean, headers: Record<string, string>) =>
+        asking(client, { ...bodies[client], stream }, headers)
+      const keyed = async (script: Script) => {
+        const up = await upstream(script)
+        seen.push(up)
+        const { auth: _auth, ...config } = one(up.url, served)
+        return start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
       }
-      const ask = await keyed(sendJson(200, {}))
-      await (await ask(...received(stream, { authorization: 'Bearer planted-wrong-key' }))).text()
-      await (await ask(pathOf(client, { stream }), post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
-      for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...received(stream, { [name]: 'planted-wrong-key' }))).text()
-      const [path, init] = received(stream, {})
-      await (await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)).text()
-      expect(seen.pop()?.calls).toEqual([])
-    }
-    await wait(20)
-    // The upstream did hear it.
-    expect(seen.every(({ calls }) => calls.length === 1 && calls[0]?.text.includes(prompt))).toBe(true)
-  })
+      for (const stream of [false, true]) {
+        for (const [, script] of endings) {
+          const ask = await keyed(script(served, stream))
+          await (
+            await ask(
+              ...received(stream, {
+                authorization: 'Bearer planted-key',
+                'x-odd': 'planted-header',
+              }),
+            )
+          ).text()
+        }
+        const ask = await keyed(sendJson(200, {}))
+        await (await ask(...received(stream, { authorization: 'Bearer planted-wrong-key' }))).text()
+        await (
+          await ask(
+            pathOf(client, { stream }),
+            post('{"planted-broken', { authorization: 'Bearer planted-key' }),
+          )
+        ).text()
+        for (const name of protocols[client].address.keyPlaces.headers)
+          await (await ask(...received(stream, { [name]: 'planted-wrong-key' }))).text()
+        const [path, init] = received(stream, {})
+        await (
+          await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)
+        ).text()
+        expect(seen.pop()?.calls).toEqual([])
+      }
+      await wait(20)
+      // The upstream did hear it.
+      expect(seen.every(({ calls }) => calls.length === 1 && calls[0]?.text.includes(prompt))).toBe(
+        true,
+      )
+    },
+  )
 })

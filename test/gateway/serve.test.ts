@@ -8,14 +8,29 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { after, dataOf, paths, post, requests, responses, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import {
+  after,
+  dataOf,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  until,
+  upstream,
+} from './support.ts'
 
 const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
 async function started(options: Partial<ServeOptions> = {}) {
   const lines: string[] = []
   const reported: string[] = []
-  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, { out: line => lines.push(line), err: line => reported.push(line) })
+  const served = await serve(
+    { host: '127.0.0.1', port: 0, ...options },
+    { out: line => lines.push(line), err: line => reported.push(line) },
+  )
   after(served.close)
   return { ...served, lines, reported }
 }
@@ -32,8 +47,11 @@ test('prints commands that work unchanged, with and without streaming', async ()
   expect(commands.length).toBe(protocolNames.length)
   for (const command of commands) {
     // A stream of binary frames is nothing for a terminal.
-    if (!command.includes('/converse')) expect(dataOf((await shell(`${command} -sS --fail`)).stdout).length).toBeGreaterThan(3)
-    const whole = await shell(`${command.replace(/,?"stream":true/, '').replace(':streamGenerateContent?alt=sse', ':generateContent')} -sS --fail`)
+    if (!command.includes('/converse'))
+      expect(dataOf((await shell(`${command} -sS --fail`)).stdout).length).toBeGreaterThan(3)
+    const whole = await shell(
+      `${command.replace(/,?"stream":true/, '').replace(':streamGenerateContent?alt=sse', ':generateContent')} -sS --fail`,
+    )
     expect(JSON.stringify(JSON.parse(whole.stdout))).toContain('Hello there')
   }
 })
@@ -41,20 +59,37 @@ test('prints commands that work unchanged, with and without streaming', async ()
 test('forwards every model to one upstream', async () => {
   const seen = await upstream(sendJson(200, responses.messages))
   process.env['TEST_UPSTREAM_KEY'] = 'from-the-environment'
-  const { url } = await started({ upstream: seen.url, upstreamProtocol: 'messages', upstreamKeyEnv: 'TEST_UPSTREAM_KEY' })
-  expect((await fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))).status).toBe(200)
-  expect(seen.calls).toMatchObject([{ headers: { 'x-api-key': 'from-the-environment' }, json: { model: 'whatever' } }])
+  const { url } = await started({
+    upstream: seen.url,
+    upstreamProtocol: 'messages',
+    upstreamKeyEnv: 'TEST_UPSTREAM_KEY',
+  })
+  expect(
+    (await fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))).status,
+  ).toBe(200)
+  expect(seen.calls).toMatchObject([
+    { headers: { 'x-api-key': 'from-the-environment' }, json: { model: 'whatever' } },
+  ])
 })
 
 test('problems are logged as one JSON object per line, and successes are not', async () => {
-  const seen = await upstream(sendJson(200, responses.messages), sendJson(200, 'no response at all'))
+  const seen = await upstream(
+    sendJson(200, responses.messages),
+    sendJson(200, 'no response at all'),
+  )
   const { url, reported } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
   const ask = () => fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))
   await ask()
   expect(reported).toEqual([])
   const requestId = (await ask()).headers.get('request-id')
   expect(reported.map(line => JSON.parse(line))).toMatchObject([
-    { level: 'error', requestId, channel: 'upstream', message: expect.stringContaining('upstream'), error: expect.any(String) },
+    {
+      level: 'error',
+      requestId,
+      channel: 'upstream',
+      message: expect.stringContaining('upstream'),
+      error: expect.any(String),
+    },
   ])
 })
 
@@ -62,15 +97,29 @@ test.each<[what: string, options: Partial<ServeOptions>, message: RegExp]>([
   ['an upstream without a protocol', { upstream: 'http://a.test' }, /--upstream-protocol/],
   ['a protocol without upstream', { upstreamProtocol: 'messages' }, /belong to --upstream/],
   ['the whole network without keys', { host: '0.0.0.0' }, /without keys/],
-  ['a key that is not in the environment', { upstream: 'http://a.test', upstreamProtocol: 'messages', upstreamKeyEnv: 'NOT_SET_AT_ALL' }, /NOT_SET_AT_ALL/],
-  ['a configuration that is not there', { config: '/nonexistent/config.json' }, /^\/nonexistent\/config\.json cannot be read: no such file$/],
+  [
+    'a key that is not in the environment',
+    { upstream: 'http://a.test', upstreamProtocol: 'messages', upstreamKeyEnv: 'NOT_SET_AT_ALL' },
+    /NOT_SET_AT_ALL/,
+  ],
+  [
+    'a configuration that is not there',
+    { config: '/nonexistent/config.json' },
+    /^\/nonexistent\/config\.json cannot be read: no such file$/,
+  ],
 ])('%s is refused before it listens', async (_, options, message) => {
   await expect(started(options)).rejects.toThrow(message)
 })
 
 test('a configuration is read from its file, and its faults are named', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
-  await writeFile(file, JSON.stringify({ channels: [{ name: 'd', embedded: 'demo' }], models: [{ id: 'm', channels: [{ name: 'd' }] }] }))
+  await writeFile(
+    file,
+    JSON.stringify({
+      channels: [{ name: 'd', embedded: 'demo' }],
+      models: [{ id: 'm', channels: [{ name: 'd' }] }],
+    }),
+  )
   const { url, lines } = await started({ config: file })
   expect((await fetch(url + paths.messages, post(requests.messages))).status).toBe(200)
   expect(lines.join('\n')).toContain('"model":"m"')
@@ -82,13 +131,22 @@ test('a configuration is read from its file, and its faults are named', async ()
 
 test.each([
   ['without its quotes', '{"channels": [{\n  "apiKey": planted-key }]}', 'line 2, column 13'],
-  ['before a comma too many', '{"keys": [{ "name": "a", "key": "planted-key" },]}', 'line 1, column 49'],
+  [
+    'before a comma too many',
+    '{"keys": [{ "name": "a", "key": "planted-key" },]}',
+    'line 1, column 49',
+  ],
   ['alone', 'planted-key', 'line 1, column 1'],
-])('a key %s of a configuration is not printed: the error has its path', async (_what, text, place) => {
-  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
-  await writeFile(file, text)
-  await expect(started({ config: file })).rejects.toThrow(new Error(`${file} is not JSON: ${place}`))
-})
+])(
+  'a key %s of a configuration is not printed: the error has its path',
+  async (_what, text, place) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+    await writeFile(file, text)
+    await expect(started({ config: file })).rejects.toThrow(
+      new Error(`${file} is not JSON: ${place}`),
+    )
+  },
+)
 
 test('reports a port that is in use', async () => {
   const { port } = await started()
@@ -98,22 +156,39 @@ test('reports a port that is in use', async () => {
 test.each(['null', '[]', '"demo"', '7'])('refuses a configuration that is %s', async text => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, text)
-  await expect(started({ config: file })).rejects.toThrow(/^configuration: expected an object with auth/)
+  await expect(started({ config: file })).rejects.toThrow(
+    /^configuration: expected an object with auth/,
+  )
 })
 
 test('responds over HTTP/2 as over HTTP/1.1: the gateway, health checks, metrics, the console and the admin API', async () => {
-  const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 300, ...streams.messages.slice(3)]))
+  const seen = await upstream(
+    sendStream([...streams.messages.slice(0, 3), 300, ...streams.messages.slice(3)]),
+  )
   process.env['TEST_ADMIN_KEY'] = 'an-admin-key-for-this-test'
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   const channels = [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }]
   const records = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
-  await writeFile(file, JSON.stringify({ auth: 'none', channels, models: [{ id: 'm', channels: [{ name: 'up' }] }], adminKey: 'env:TEST_ADMIN_KEY', records }))
+  await writeFile(
+    file,
+    JSON.stringify({
+      auth: 'none',
+      channels,
+      models: [{ id: 'm', channels: [{ name: 'up' }] }],
+      adminKey: 'env:TEST_ADMIN_KEY',
+      records,
+    }),
+  )
   const { url, lines, close } = await started({ config: file, log: 'json', grace: 5 })
   const client = connect(url)
   after(() => client.destroy())
   type Head = IncomingHttpHeaders & IncomingHttpStatusHeader
   const open = (path: string, { method = 'GET', headers, body }: RequestInit = {}) => {
-    const stream = client.request({ ':path': path, ':method': method, ...(headers as Record<string, string>) })
+    const stream = client.request({
+      ':path': path,
+      ':method': method,
+      ...(headers as Record<string, string>),
+    })
     stream.end(body as string | undefined)
     const read = async () => {
       const [head] = (await once(stream, 'response')) as [Head]
@@ -159,6 +234,8 @@ test('responds over HTTP/2 as over HTTP/1.1: the gateway, health checks, metrics
   expect((await response).text).toContain('message_stop')
   await closed
   await until(() => client.destroyed)
-  const logged = lines.flatMap(line => (line.startsWith('{') ? [JSON.parse(line) as { path?: string; status?: number }] : []))
+  const logged = lines.flatMap(line =>
+    line.startsWith('{') ? [JSON.parse(line) as { path?: string; status?: number }] : [],
+  )
   expect(logged.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 503]))
 })

@@ -9,7 +9,13 @@ const bound = 16
 /** A store whose look-ups wait until they are let go. */
 function slowStore() {
   const entries = new Map<string, string>()
-  const seen = { entries, lookups: 0, waiting: [] as (() => void)[], most: 0, respond: (key: string): unknown => entries.get(key) }
+  const seen = {
+    entries,
+    lookups: 0,
+    waiting: [] as (() => void)[],
+    most: 0,
+    respond: (key: string): unknown => entries.get(key),
+  }
   const store: Store = {
     get: key => {
       seen.lookups++
@@ -38,7 +44,10 @@ function slowStore() {
 async function forty() {
   const up = await upstream(sendJson(200, responses['chat-completions']))
   const { seen, store, letGo } = slowStore()
-  const gateway = createGateway(one(up.url, 'chat-completions', { store: { memory: true, signatures: true } }), { store })
+  const gateway = createGateway(
+    one(up.url, 'chat-completions', { store: { memory: true, signatures: true } }),
+    { store },
+  )
   after(() => gateway.close(0))
   const client = new Stopper()
   const response = async (body: unknown, path = paths.responses) => {
@@ -55,11 +64,18 @@ async function forty() {
       signal: client,
       local: true,
     })
-    return { status: reported.status, body: JSON.parse(await new Response(reported.body as BodyInit).text()) }
+    return {
+      status: reported.status,
+      body: JSON.parse(await new Response(reported.body as BodyInit).text()),
+    }
   }
   const ids: string[] = []
-  for (let nth = 0; nth < 40; nth++) ids.push((await response(requests.responses)).body.output[0].id)
-  const referring = { model: 'm', input: [...ids, ids[39]].map(id => ({ type: 'item_reference', id })) }
+  for (let nth = 0; nth < 40; nth++)
+    ids.push((await response(requests.responses)).body.output[0].id)
+  const referring = {
+    model: 'm',
+    input: [...ids, ids[39]].map(id => ({ type: 'item_reference', id })),
+  }
   return { up, seen, letGo, client, response, referring }
 }
 
@@ -86,11 +102,17 @@ test('looks up referenced items in parallel, each once, with a limit', async () 
 test('looks up signatures of calls in parallel, with a limit', async () => {
   const { seen, letGo, response } = await forty()
   const turn = (id: string) => [
-    { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },
+    {
+      role: 'assistant',
+      tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }],
+    },
     { role: 'tool', tool_call_id: id, content: 'x' },
   ]
   const turns = Array.from({ length: 100 }, (_, nth) => turn(`call_${nth}`))
-  const body = { ...requests['chat-completions'], messages: [{ role: 'user', content: 'Hi' }, ...turns.flat()] }
+  const body = {
+    ...requests['chat-completions'],
+    messages: [{ role: 'user', content: 'Hi' }, ...turns.flat()],
+  }
   expect((await responded(response(body, paths['chat-completions']), letGo)).status).toBe(200)
   expect([seen.lookups, seen.most]).toEqual([100, bound])
 })

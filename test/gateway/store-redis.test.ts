@@ -7,7 +7,8 @@ import { hostsOf, one, post, requests, responses, sendJson, upstream } from './s
 const path = '/v1/responses'
 const good = sendJson(200, responses.messages)
 const idOf = async (response: Response) => ((await response.json()) as { id: string }).id
-const next = (previous: string) => post({ model: 'm', input: 'And now?', previous_response_id: previous })
+const next = (previous: string) =>
+  post({ model: 'm', input: 'And now?', previous_response_id: previous })
 
 describe.skipIf(!redisInstalled)(redisTitle, () => {
   let redis: Redis
@@ -17,7 +18,8 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
   afterAll(() => redis.stop())
 
   describe.each(hostsOf(import.meta.url))('through %s', (name, start) => {
-    const shared = (url: string, more: object = {}) => one(url, 'messages', { store: { redis: redis.url(name === 'fetch' ? 2 : 1), ...more } })
+    const shared = (url: string, more: object = {}) =>
+      one(url, 'messages', { store: { redis: redis.url(name === 'fetch' ? 2 : 1), ...more } })
 
     test('several processes share the same responses', async () => {
       const seen = await upstream(good)
@@ -25,7 +27,11 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       const id = await idOf(await here(path, post(requests.responses)))
       expect(await idOf(await there(`${path}/${id}`))).toBe(id)
       expect((await there(path, next(id))).status).toBe(200)
-      expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
+      expect(seen.calls[1]?.json['messages']).toMatchObject([
+        { role: 'user' },
+        { role: 'assistant' },
+        { role: 'user' },
+      ])
       expect((await there(`${path}/${id}`, { method: 'DELETE' })).status).toBe(200)
       expect((await here(`${path}/${id}`)).status).toBe(404)
     })
@@ -54,7 +60,9 @@ describe.each(hostsOf(import.meta.url))('while Redis cannot be reached, through 
   test('returns responses, calls none unknown, and logs it without the password', async () => {
     const logged: unknown[] = []
     const log = (details: object, message: string) => logged.push(details, message)
-    const config = one((await upstream(good)).url, 'messages', { store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } })
+    const config = one((await upstream(good)).url, 'messages', {
+      store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` },
+    })
     const ask = await start(config, { logger: { info: log, warn: log, error: log } })
     const first = await ask(path, post(requests.responses))
     expect(first.status).toBe(200)

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Hooks } from '../../src/gateway/gateway.ts'
-import { dataOf, hostsOf, one, paths, post, responses, sendJson, sendStream, upstream } from './support.ts'
+import {
+  dataOf,
+  hostsOf,
+  one,
+  paths,
+  post,
+  responses,
+  sendJson,
+  sendStream,
+  upstream,
+} from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -8,15 +18,34 @@ const path = paths['chat-completions']
 const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbmVk' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
 const wantsTool = { ...responses.messages, content: [thinking, call], stop_reason: 'tool_use' }
-const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } } }]
-const received = { model: 'm', reasoning_effort: 'low', tools, messages: [{ role: 'user', content: 'Hi' }] }
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'lookup',
+      parameters: { type: 'object', properties: { q: { type: 'string' } } },
+    },
+  },
+]
+const received = {
+  model: 'm',
+  reasoning_effort: 'low',
+  tools,
+  messages: [{ role: 'user', content: 'Hi' }],
+}
 
 /** The next request of a client that builds the assistant's message anew from what it knows. */
 const loop = {
   ...received,
   messages: [
     ...received.messages,
-    { role: 'assistant', content: null, tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'lookup', arguments: '{"q":"x"}' } }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'toolu_1', type: 'function', function: { name: 'lookup', arguments: '{"q":"x"}' } },
+      ],
+    },
     { role: 'tool', tool_call_id: 'toolu_1', content: 'found' },
   ],
 }
@@ -25,14 +54,34 @@ const event = (data: Json) => `event: ${data['type']}\ndata: ${JSON.stringify(da
 const { content: _, ...empty } = responses.messages
 const streamed = [
   { type: 'message_start', message: { ...empty, content: [], stop_reason: null } },
-  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Look it up.' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2lnbmVk' } },
+  {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'thinking', thinking: '', signature: '' },
+  },
+  {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'thinking_delta', thinking: 'Look it up.' },
+  },
+  {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature: 'c2lnbmVk' },
+  },
   { type: 'content_block_stop', index: 0 },
   { type: 'content_block_start', index: 1, content_block: { ...call, input: {} } },
-  { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"q":"x"}' } },
+  {
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json: '{"q":"x"}' },
+  },
   { type: 'content_block_stop', index: 1 },
-  { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 2 } },
+  {
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use', stop_sequence: null },
+    usage: { output_tokens: 2 },
+  },
   { type: 'message_stop' },
 ].map(event)
 
@@ -45,15 +94,25 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     [false, 'onResponse', { onResponse: () => undefined }],
     [true, 'onResponse', { onResponse: () => undefined }],
     [true, 'onStream', { onStream: events => events }],
-  ])('signed reasoning comes back for a chat client that forgets it, streamed: %s, with %s', async (stream, _, hooks) => {
-    const seen = await upstream(stream ? sendStream(streamed) : sendJson(200, wantsTool), sendJson(200, responses.messages))
-    const ask = await start(one(seen.url, 'messages', signed), hooks)
-    const text = await (await ask(path, post({ ...received, stream }))).text()
-    expect(text).not.toContain('reasoning_details')
-    if (stream) expect(dataOf(text).at(-1)).toBe('[DONE]')
-    expect((await ask(path, post(loop))).status).toBe(200)
-    expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant', content: [thinking, call] }, { role: 'user' }])
-  })
+  ])(
+    'signed reasoning comes back for a chat client that forgets it, streamed: %s, with %s',
+    async (stream, _, hooks) => {
+      const seen = await upstream(
+        stream ? sendStream(streamed) : sendJson(200, wantsTool),
+        sendJson(200, responses.messages),
+      )
+      const ask = await start(one(seen.url, 'messages', signed), hooks)
+      const text = await (await ask(path, post({ ...received, stream }))).text()
+      expect(text).not.toContain('reasoning_details')
+      if (stream) expect(dataOf(text).at(-1)).toBe('[DONE]')
+      expect((await ask(path, post(loop))).status).toBe(200)
+      expect(seen.calls[1]?.json['messages']).toMatchObject([
+        { role: 'user' },
+        { role: 'assistant', content: [thinking, call] },
+        { role: 'user' },
+      ])
+    },
+  )
 
   test('returns the signature in the response and stores nothing unless configured', async () => {
     const kept = new Map<string, string>()
@@ -81,8 +140,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test('fails the request when the store cannot be read', async () => {
-    const store = { get: () => Promise.reject(new Error('away')), set: () => undefined, delete: () => undefined }
-    const ask = await start(one((await upstream(sendJson(200, responses.messages))).url, 'messages', { store: { signatures: true } }), { store })
+    const store = {
+      get: () => Promise.reject(new Error('away')),
+      set: () => undefined,
+      delete: () => undefined,
+    }
+    const ask = await start(
+      one((await upstream(sendJson(200, responses.messages))).url, 'messages', {
+        store: { signatures: true },
+      }),
+      { store },
+    )
     expect((await ask(path, post(loop))).status).toBe(503)
   })
 })

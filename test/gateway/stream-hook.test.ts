@@ -23,13 +23,16 @@ import {
 } from './support.ts'
 
 const pathTo = (client: Protocol) => pathOf(client, { stream: true })
-const bodyOf = (client: Protocol) => post(client === 'generate-content' ? requests[client] : { ...requests[client], stream: true })
+const bodyOf = (client: Protocol) =>
+  post(client === 'generate-content' ? requests[client] : { ...requests[client], stream: true })
 
 /** Changes the text of each delta, as a redaction does. */
 const upperCase: Hooks['onStream'] = async function* (events) {
   for await (const event of events) {
     const { type } = event
-    yield type === 'part.delta' && event.delta.kind === 'text' ? { ...event, delta: { ...event.delta, text: event.delta.text.toUpperCase() } } : event
+    yield type === 'part.delta' && event.delta.kind === 'text'
+      ? { ...event, delta: { ...event.delta, text: event.delta.text.toUpperCase() } }
+      : event
   }
 }
 
@@ -48,7 +51,9 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
       proceed = resolve
     })
     const before = half('messages')
-    const { url } = await upstream(sendStream([...before, () => waiting, ...streams.messages.slice(before.length)]))
+    const { url } = await upstream(
+      sendStream([...before, () => waiting, ...streams.messages.slice(before.length)]),
+    )
     const ask = await start(one(url, 'messages'), { onStream: upperCase })
     const { received, whole } = reading(ask(pathTo('chat-completions'), bodyOf('chat-completions')))
     await until(() => received().includes('HEL'))
@@ -60,7 +65,12 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
   test('a response that the upstream sends as JSON passes it', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), { onStream: upperCase })
-    expect(await sent(await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(), 'chat-completions')).toBe('HELLO')
+    expect(
+      await sent(
+        await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(),
+        'chat-completions',
+      ),
+    ).toBe('HELLO')
   })
 
   test('gets the exchange, and usage is recorded', async () => {
@@ -88,31 +98,41 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
       },
     })
     const response = await ask(pathTo('chat-completions'), bodyOf('chat-completions'))
-    expect([response.status, await response.json()]).toMatchObject([403, { error: { message: 'no streams today' } }])
+    expect([response.status, await response.json()]).toMatchObject([
+      403,
+      { error: { message: 'no streams today' } },
+    ])
   })
 
   test.each([
     ['refusal', () => refuse(403, 'permission', 'blocked'), 'blocked'],
     ['fault', () => new TypeError('guardrail'), 'the hook onStream failed'],
-  ] as const)('a %s in the middle ends the stream with an error, and the upstream call', async (_, thrown, message) => {
-    const seen = await upstream(sendStream([...half('messages'), () => new Promise<never>(() => {})]))
-    const ask = await start(one(seen.url, 'messages'), {
-      async *onStream(events) {
-        for await (const event of events) {
-          yield event
-          if (event.type === 'part.delta') throw thrown()
-        }
-      },
-    })
-    const text = await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text()
-    expect(text).toContain('Hel')
-    expect(text).toContain(message)
-    expect(text).not.toContain('guardrail')
-    await until(() => seen.aborted === 1)
-  })
+  ] as const)(
+    'a %s in the middle ends the stream with an error, and the upstream call',
+    async (_, thrown, message) => {
+      const seen = await upstream(
+        sendStream([...half('messages'), () => new Promise<never>(() => {})]),
+      )
+      const ask = await start(one(seen.url, 'messages'), {
+        async *onStream(events) {
+          for await (const event of events) {
+            yield event
+            if (event.type === 'part.delta') throw thrown()
+          }
+        },
+      })
+      const text = await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text()
+      expect(text).toContain('Hel')
+      expect(text).toContain(message)
+      expect(text).not.toContain('guardrail')
+      await until(() => seen.aborted === 1)
+    },
+  )
 
   test('a stream that the hook ends itself is complete, and ends the upstream call', async () => {
-    const seen = await upstream(sendStream([...half('messages'), () => new Promise<never>(() => {})]))
+    const seen = await upstream(
+      sendStream([...half('messages'), () => new Promise<never>(() => {})]),
+    )
     const ask = await start(one(seen.url, 'messages'), {
       async *onStream(events) {
         for await (const event of events) {
@@ -125,19 +145,28 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
         yield { type: 'end', clean: true }
       },
     })
-    expect(await sent(await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(), 'chat-completions')).toBe('Hel')
+    expect(
+      await sent(
+        await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(),
+        'chat-completions',
+      ),
+    ).toBe('Hel')
     await until(() => seen.aborted === 1)
   })
 
   test('events that are not read end the upstream call', async () => {
-    const seen = await upstream(sendStream([...half('messages'), () => new Promise<never>(() => {})]))
+    const seen = await upstream(
+      sendStream([...half('messages'), () => new Promise<never>(() => {})]),
+    )
     const ask = await start(one(seen.url, 'messages'), {
       async *onStream() {
         yield { type: 'start', model: 'm' }
         throw refuse(403, 'permission', 'unread')
       },
     })
-    expect(await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text()).toContain('unread')
+    expect(
+      await (await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).text(),
+    ).toContain('unread')
     await until(() => seen.aborted === 1)
   })
 
@@ -147,33 +176,46 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
     expect((await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).status).toBe(502)
   })
 
-  test.each(pairs)('an error of the upstream is an event, and reaches the client: %s client, %s upstream', async (client, served) => {
-    const { url } = await upstream(sendStream([...half(served), failures[served]]))
-    const events: CanonicalEvent[] = []
-    const ask = await start(one(url, served), {
-      async *onStream(all) {
-        for await (const event of all) {
-          events.push(event)
-          yield event
-        }
-      },
-    })
-    const text = await (await ask(pathTo(client), bodyOf(client))).text().catch(String)
-    expect(text).toMatch(/Overheated|terminated/)
-    expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ error: { message: 'Overheated' } }])
-  })
+  test.each(pairs)(
+    'an error of the upstream is an event, and reaches the client: %s client, %s upstream',
+    async (client, served) => {
+      const { url } = await upstream(sendStream([...half(served), failures[served]]))
+      const events: CanonicalEvent[] = []
+      const ask = await start(one(url, served), {
+        async *onStream(all) {
+          for await (const event of all) {
+            events.push(event)
+            yield event
+          }
+        },
+      })
+      const text = await (await ask(pathTo(client), bodyOf(client))).text().catch(String)
+      expect(text).toMatch(/Overheated|terminated/)
+      expect(events.filter(({ type }) => type === 'error')).toMatchObject([
+        { error: { message: 'Overheated' } },
+      ])
+    },
+  )
 
   test('an error before the first output keeps its status', async () => {
     const { url } = await upstream(sendStream([failures['generate-content']]))
-    const ask = await start({ ...one(url, 'generate-content'), defaults: { retries: 0 } }, { onStream: events => events })
+    const ask = await start(
+      { ...one(url, 'generate-content'), defaults: { retries: 0 } },
+      { onStream: events => events },
+    )
     expect((await ask(pathTo('chat-completions'), bodyOf('chat-completions'))).status).toBe(503)
   })
 
   test('streams that it leaves alone go to onResponse', async () => {
     const { url } = await upstream(sendStream(streams.messages))
     const seen: unknown[] = []
-    const ask = await start(one(url, 'messages'), { onStream: () => undefined, onResponse: ({ body }) => void seen.push(body) })
-    expect(await sent(await (await ask(pathTo('messages'), bodyOf('messages'))).text(), 'messages')).toBe('Hello')
+    const ask = await start(one(url, 'messages'), {
+      onStream: () => undefined,
+      onResponse: ({ body }) => void seen.push(body),
+    })
+    expect(
+      await sent(await (await ask(pathTo('messages'), bodyOf('messages'))).text(), 'messages'),
+    ).toBe('Hello')
     expect(seen).toHaveLength(1)
   })
 

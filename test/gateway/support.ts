@@ -39,7 +39,10 @@ export function mounted(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
 }
 
 /** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
-export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>][] = [
+export const hosts: [
+  name: string,
+  start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>,
+][] = [
   [
     'connect',
     async (config, hooks) => {
@@ -53,7 +56,10 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
       const handler = listenedFetchGateway(config, hooks)
       after(() => handler.close(200))
       return async (path, init) => {
-        const request = new Request(`http://gateway.test${path}`, { ...init, ...(init?.body instanceof ReadableStream && { duplex: 'half' }) })
+        const request = new Request(`http://gateway.test${path}`, {
+          ...init,
+          ...(init?.body instanceof ReadableStream && { duplex: 'half' }),
+        })
         const { signal } = request
         const response = await handler(request)
         // What a server does when its client has gone.
@@ -90,7 +96,9 @@ export async function textBeforeBreak({ body }: Response, onBreak = () => {}): P
 }
 
 /** A server on a free port of this machine. */
-export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+export async function listen(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
   const server = createServer(serverOptions, handler)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   after(() => {
@@ -103,14 +111,22 @@ export async function listen(handler: (request: IncomingMessage, response: Serve
 export type Upstream = {
   url: string
   /** The requests it got, in order. */
-  calls: { method: string; path: string; headers: IncomingMessage['headers']; text: string; json: Record<string, unknown> }[]
+  calls: {
+    method: string
+    path: string
+    headers: IncomingMessage['headers']
+    text: string
+    json: Record<string, unknown>
+  }[]
   /** How many of its responses were aborted by the caller. */
   aborted: number
   sockets: Set<Socket>
 }
 
 /** An upstream that follows its scripts, request by request; the last script serves the rest. */
-export async function upstream(...scripts: ((response: ServerResponse, received: Upstream['calls'][number]) => unknown)[]): Promise<Upstream> {
+export async function upstream(
+  ...scripts: ((response: ServerResponse, received: Upstream['calls'][number]) => unknown)[]
+): Promise<Upstream> {
   const seen: Upstream = { url: '', calls: [], aborted: 0, sockets: new Set() }
   seen.url = await listen(async (request, response) => {
     seen.sockets.add(request.socket)
@@ -119,7 +135,13 @@ export async function upstream(...scripts: ((response: ServerResponse, received:
     })
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += String(chunk)
-    const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, text, json: text ? JSON.parse(text) : {} }
+    const call = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      text,
+      json: text ? JSON.parse(text) : {},
+    }
     seen.calls.push(call)
     try {
       await scripts[Math.min(seen.calls.length, scripts.length) - 1]?.(response, call)
@@ -139,7 +161,10 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
 }
 
 /** The chunks one after another; a number waits so many milliseconds, a function until its promise resolves, `cut` breaks the connection. */
-export function sendStream(chunks: readonly (string | number | (() => Promise<unknown>))[], { cut = false } = {}) {
+export function sendStream(
+  chunks: readonly (string | number | (() => Promise<unknown>))[],
+  { cut = false } = {},
+) {
   return async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     // The head is sent with the first chunk: no silence between them, however busy the machine is.
@@ -161,7 +186,8 @@ export async function wait(ms: number): Promise<void> {
 
 /** Waits until something holds. The bound is wide: how fast the machine is decides nothing. */
 export async function until(holds: () => boolean, ms = 60_000): Promise<void> {
-  for (const end = Date.now() + ms; !holds(); await wait(5)) if (Date.now() > end) throw new Error(`not so after ${ms} ms`)
+  for (const end = Date.now() + ms; !holds(); await wait(5))
+    if (Date.now() > end) throw new Error(`not so after ${ms} ms`)
 }
 
 /** Reads a response, and returns what it has read so far. */
@@ -180,15 +206,32 @@ export function reading(result: Promise<Response>): { received(): string; whole:
   return { received: () => received, whole: read() }
 }
 
-export function post(body: unknown, headers: Record<string, string> = {}, more: RequestInit = {}): RequestInit {
-  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body), ...more }
+export function post(
+  body: unknown,
+  headers: Record<string, string> = {},
+  more: RequestInit = {},
+): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...more,
+  }
 }
 
 /** One model `m` at one upstream. */
-export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig> = {}, model: object = {}, channel: object = {}): GatewayConfig {
+export function one(
+  url: string,
+  protocol: Protocol,
+  more: Partial<GatewayConfig> = {},
+  model: object = {},
+  channel: object = {},
+): GatewayConfig {
   return {
     auth: 'none',
-    channels: [{ name: 'up', protocols: [protocol], baseUrl: url, apiKey: 'upstream-secret', ...channel }],
+    channels: [
+      { name: 'up', protocols: [protocol], baseUrl: url, apiKey: 'upstream-secret', ...channel },
+    ],
     models: [{ id: 'm', channels: [{ name: 'up' }], ...model }],
     ...more,
     defaults: { retries: 0, ...more.defaults },
@@ -206,7 +249,10 @@ export const paths: Record<Protocol, string> = {
 }
 
 /** The same for another model, or for a stream: one protocol says both in its path. */
-export function pathOf(protocol: Protocol, { model = 'm', stream = false }: { model?: string; stream?: boolean } = {}): string {
+export function pathOf(
+  protocol: Protocol,
+  { model = 'm', stream = false }: { model?: string; stream?: boolean } = {},
+): string {
   if (protocol !== 'generate-content') return paths[protocol]
   return `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
@@ -217,18 +263,34 @@ export function asking(
   { model, stream, ...more }: { model?: string; stream?: boolean; [key: string]: unknown } = {},
   headers: Record<string, string> = {},
 ): [path: string, init: RequestInit] {
-  const reported = { ...(model !== undefined && { model }), ...(stream !== undefined && { stream }) }
-  return [pathOf(protocol, reported), post({ ...requests[protocol], ...(protocol !== 'generate-content' && reported), ...more }, headers)]
+  const reported = {
+    ...(model !== undefined && { model }),
+    ...(stream !== undefined && { stream }),
+  }
+  return [
+    pathOf(protocol, reported),
+    post(
+      { ...requests[protocol], ...(protocol !== 'generate-content' && reported), ...more },
+      headers,
+    ),
+  ]
 }
 
 /** Did an upstream hear a call for a stream? */
-export const isStreaming = (protocol: Protocol, call: Upstream['calls'][number] | undefined): boolean =>
-  protocol === 'generate-content' ? call?.path.includes(':streamGenerateContent') === true : call?.json['stream'] === true
+export const isStreaming = (
+  protocol: Protocol,
+  call: Upstream['calls'][number] | undefined,
+): boolean =>
+  protocol === 'generate-content'
+    ? call?.path.includes(':streamGenerateContent') === true
+    : call?.json['stream'] === true
 
 /** What a body says when a user says this. */
 export function saying(protocol: Protocol, text: string): Record<string, unknown> {
   if (protocol === 'responses') return { input: text }
-  return protocol === 'generate-content' ? { contents: [{ role: 'user', parts: [{ text }] }] } : { messages: [{ role: 'user', content: text }] }
+  return protocol === 'generate-content'
+    ? { contents: [{ role: 'user', parts: [{ text }] }] }
+    : { messages: [{ role: 'user', content: text }] }
 }
 
 /** The smallest request of each protocol. */
@@ -250,7 +312,13 @@ const message = {
   usage: { input_tokens: 3, output_tokens: 1 },
 }
 
-const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] }
+const item = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+}
 
 const response = {
   id: 'resp_1', object: 'response', created_at: 1, completed_at: 2, status: 'completed', incomplete_details: null, model: 'm', previous_response_id: null,
@@ -262,8 +330,18 @@ const response = {
 } // biome-ignore format: one wire object
 
 const generated = (text: string, finishReason?: string) => ({
-  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
-  usageMetadata: { promptTokenCount: 3, ...(finishReason && { candidatesTokenCount: 2 }), totalTokenCount: finishReason ? 5 : 3 },
+  candidates: [
+    {
+      content: { role: 'model', parts: [{ text }] },
+      ...(finishReason && { finishReason }),
+      index: 0,
+    },
+  ],
+  usageMetadata: {
+    promptTokenCount: 3,
+    ...(finishReason && { candidatesTokenCount: 2 }),
+    totalTokenCount: finishReason ? 5 : 3,
+  },
   modelVersion: 'm',
   responseId: 'k0yW',
 })
@@ -275,11 +353,23 @@ export const responses: Record<Protocol, Record<string, unknown>> = {
     object: 'chat.completion',
     created: 1,
     model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, finish_reason: 'stop', logprobs: null }],
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello', refusal: null },
+        finish_reason: 'stop',
+        logprobs: null,
+      },
+    ],
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
   },
   responses: response,
-  messages: { ...message, content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn', usage: { input_tokens: 3, output_tokens: 2 } },
+  messages: {
+    ...message,
+    content: [{ type: 'text', text: 'Hello' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 3, output_tokens: 2 },
+  },
   'generate-content': generated('Hello', 'STOP'),
 }
 
@@ -291,19 +381,32 @@ const chunk = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }],
 })
 
-const named = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const named = (event: { type: string }) =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 
 /** The same as streams, frame by frame. */
 export const streams: Record<Protocol, string[]> = {
   'chat-completions': [
-    ...[chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')].map(
-      one => `data: ${JSON.stringify(one)}\n\n`,
-    ),
+    ...[
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'Hel' }),
+      chunk({ content: 'lo' }),
+      chunk({}, 'stop'),
+    ].map(one => `data: ${JSON.stringify(one)}\n\n`),
     'data: [DONE]\n\n',
   ],
   responses: [
-    { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [], usage: null, completed_at: null } },
-    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+    {
+      type: 'response.created',
+      sequence_number: 0,
+      response: { ...response, status: 'in_progress', output: [], usage: null, completed_at: null },
+    },
+    {
+      type: 'response.output_item.added',
+      sequence_number: 1,
+      output_index: 0,
+      item: { ...item, status: 'in_progress', content: [] },
+    },
     {
       type: 'response.content_part.added',
       sequence_number: 2,
@@ -312,10 +415,41 @@ export const streams: Record<Protocol, string[]> = {
       content_index: 0,
       part: { type: 'output_text', text: '', annotations: [] },
     },
-    { type: 'response.output_text.delta', sequence_number: 3, item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hel', logprobs: [] },
-    { type: 'response.output_text.delta', sequence_number: 4, item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'lo', logprobs: [] },
-    { type: 'response.output_text.done', sequence_number: 5, item_id: 'msg_1', output_index: 0, content_index: 0, text: 'Hello', logprobs: [] },
-    { type: 'response.content_part.done', sequence_number: 6, item_id: 'msg_1', output_index: 0, content_index: 0, part: item.content[0] },
+    {
+      type: 'response.output_text.delta',
+      sequence_number: 3,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta: 'Hel',
+      logprobs: [],
+    },
+    {
+      type: 'response.output_text.delta',
+      sequence_number: 4,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta: 'lo',
+      logprobs: [],
+    },
+    {
+      type: 'response.output_text.done',
+      sequence_number: 5,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      text: 'Hello',
+      logprobs: [],
+    },
+    {
+      type: 'response.content_part.done',
+      sequence_number: 6,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      part: item.content[0],
+    },
     { type: 'response.output_item.done', sequence_number: 7, output_index: 0, item },
     { type: 'response.completed', sequence_number: 8, response },
   ].map(named),
@@ -325,21 +459,32 @@ export const streams: Record<Protocol, string[]> = {
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
     { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 2 },
+    },
     { type: 'message_stop' },
   ].map(named),
-  'generate-content': [generated('Hel'), generated('l'), generated('o'), generated('', 'STOP')].map(one => `data: ${JSON.stringify(one)}\n\n`),
+  'generate-content': [generated('Hel'), generated('l'), generated('o'), generated('', 'STOP')].map(
+    one => `data: ${JSON.stringify(one)}\n\n`,
+  ),
 }
 
 /** A stream up to "Hel". */
-export const half = (protocol: Protocol): string[] => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
+export const half = (protocol: Protocol): string[] =>
+  streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
 
 /** A failure inside a stream, as each upstream says it. */
 export const failures: Record<Protocol, string> = {
-  'chat-completions': 'data: {"error":{"message":"Overheated","type":"server_error","param":null,"code":null}}\n\n',
-  responses: 'event: error\ndata: {"type":"error","sequence_number":9,"code":"server_error","message":"Overheated","param":null}\n\n',
-  messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n',
-  'generate-content': 'data: {"error":{"code":503,"message":"Overheated","status":"UNAVAILABLE"}}\n\n',
+  'chat-completions':
+    'data: {"error":{"message":"Overheated","type":"server_error","param":null,"code":null}}\n\n',
+  responses:
+    'event: error\ndata: {"type":"error","sequence_number":9,"code":"server_error","message":"Overheated","param":null}\n\n',
+  messages:
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n',
+  'generate-content':
+    'data: {"error":{"code":503,"message":"Overheated","status":"UNAVAILABLE"}}\n\n',
 }
 
 /** The data of a stream's frames, parsed where they are JSON. */
@@ -373,5 +518,7 @@ const names = Object.keys(paths) as Protocol[]
 
 /** Every client with every upstream in `npm run test:all`. In `npm test` every client with the upstream of its own protocol and that of the next. */
 export const pairs = names.flatMap((client, i) =>
-  names.filter((_, nth) => runsAll() || nth === i || nth === (i + 1) % names.length).map(served => [client, served] as const),
+  names
+    .filter((_, nth) => runsAll() || nth === i || nth === (i + 1) % names.length)
+    .map(served => [client, served] as const),
 )

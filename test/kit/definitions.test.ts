@@ -15,7 +15,9 @@ async function schemasOf(plugins: Plugin[]): Promise<[string, Schema][]> {
   const { outputFiles } = await build({
     stdin: {
       contents: Object.keys(protocols)
-        .flatMap(name => ['schema', 'event-schema'].map(file => `export * from './${name}/${file}.ts'`))
+        .flatMap(name =>
+          ['schema', 'event-schema'].map(file => `export * from './${name}/${file}.ts'`),
+        )
         .join('\n'),
       resolveDir: folder,
     },
@@ -25,8 +27,12 @@ async function schemasOf(plugins: Plugin[]): Promise<[string, Schema][]> {
     plugins,
   })
   const source = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')
-  const exported = (await import(/* @vite-ignore */ `data:text/javascript;base64,${source}`)) as Record<string, unknown>
-  return Object.entries(exported).flatMap(([name, value]) => (isSchema(value) ? [[name, value] as [string, Schema]] : []))
+  const exported = (await import(
+    /* @vite-ignore */ `data:text/javascript;base64,${source}`
+  )) as Record<string, unknown>
+  return Object.entries(exported).flatMap(([name, value]) =>
+    isSchema(value) ? [[name, value] as [string, Schema]] : [],
+  )
 }
 
 const [alone, whole] = await Promise.all([schemasOf([definitionsAlone]), schemasOf([])])
@@ -37,7 +43,8 @@ function outline(schema: Schema, met = new Map<unknown, number>()): unknown {
   const known = met.get(schema)
   if (known !== undefined) return known
   met.set(schema, met.size)
-  const { checks, shape, options, innerType, element, valueType, getter, ...def } = schema._zod.def as unknown as {
+  const { checks, shape, options, innerType, element, valueType, getter, ...def } = schema._zod
+    .def as unknown as {
     type: string
     checks?: { _zod: { def: { check: string; fn: unknown; params?: unknown } } }[]
     shape?: Record<string, Schema>
@@ -67,7 +74,14 @@ function visit(schema: Schema, into = new Set<Schema>()): Set<Schema> {
   into.add(schema)
   const def = schema._zod.def as unknown as Record<string, unknown>
   const getter = def['getter'] as (() => unknown) | undefined
-  const inner = [def['innerType'], def['element'], def['valueType'], getter?.(), Object.values(def['shape'] ?? {}), def['options']].flat()
+  const inner = [
+    def['innerType'],
+    def['element'],
+    def['valueType'],
+    getter?.(),
+    Object.values(def['shape'] ?? {}),
+    def['options'],
+  ].flat()
   for (const one of inner) if (isSchema(one)) visit(one, into)
   return into
 }
@@ -85,7 +99,9 @@ test.each(alone)('%s has the definition that zod makes', (name, schema) => {
 
 test('a key is required where zod says so', () => {
   expect(every.length).toBeGreaterThan(500)
-  expect(every.filter(schema => isRequired(schema) !== (schema._zod.optin === undefined))).toEqual([])
+  expect(every.filter(schema => isRequired(schema) !== (schema._zod.optin === undefined))).toEqual(
+    [],
+  )
 })
 
 test('a shape is identified by the words that zod takes', () => {

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Signature } from '../../src/canonical/message.ts'
-import { holdsEnvelope, isEnvelope, joinId, mayHoldEnvelope, unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/signatures/envelope.ts'
+import {
+  holdsEnvelope,
+  isEnvelope,
+  joinId,
+  mayHoldEnvelope,
+  unwrapSignature,
+  wrapSignature,
+  wrapSignatureInBase64,
+} from '../../src/kit/signatures/envelope.ts'
 
 const signature: fc.Arbitrary<Signature> = fc.record(
   {
@@ -13,7 +21,12 @@ const signature: fc.Arbitrary<Signature> = fc.record(
   { requiredKeys: ['value', 'issuer'] },
 )
 const envelope = fc.record(
-  { signature, id: fc.string(), lengths: fc.array(fc.nat()), attach: fc.constantFrom('next' as const, 'prev' as const) },
+  {
+    signature,
+    id: fc.string(),
+    lengths: fc.array(fc.nat()),
+    attach: fc.constantFrom('next' as const, 'prev' as const),
+  },
   { requiredKeys: ['signature'] },
 )
 
@@ -26,9 +39,12 @@ describe('the signature envelope', () => {
     )
   })
   test('has a form that never changes, for clients keep it', () => {
-    expect(wrapSignature({ signature: { value: 'QUJD', issuer: 'p', model: 'm', form: 'thought' }, attach: 'next' })).toBe(
-      'xs1.eyJpIjoicCIsIm0iOiJtIiwiZiI6InRob3VnaHQiLCJhIjoibmV4dCIsInYiOiJRVUpEIn0',
-    )
+    expect(
+      wrapSignature({
+        signature: { value: 'QUJD', issuer: 'p', model: 'm', form: 'thought' },
+        attach: 'next',
+      }),
+    ).toBe('xs1.eyJpIjoicCIsIm0iOiJtIiwiZiI6InRob3VnaHQiLCJhIjoibmV4dCIsInYiOiJRVUpEIn0')
   })
   test.each(['', 'EqQB', 'xs2.eyJ9'])('%j is no envelope', text => {
     expect(isEnvelope(text)).toBe(false)
@@ -36,15 +52,19 @@ describe('the signature envelope', () => {
   })
   const withoutValue = `xs1.${btoa('{"i":"p"}')}`
   const withoutText = `xs1.${btoa('{"i":"p","v":12}')}`
-  test.each(['xs1.', 'xs1.!!', 'xs1.W10', 'xs1.e30', 'xs1._w', withoutValue, withoutText])('%j is a damaged one', text => {
-    expect(isEnvelope(text)).toBe(true)
-    expect(unwrapSignature(text)).toBeUndefined()
-  })
+  test.each(['xs1.', 'xs1.!!', 'xs1.W10', 'xs1.e30', 'xs1._w', withoutValue, withoutText])(
+    '%j is a damaged one',
+    text => {
+      expect(isEnvelope(text)).toBe(true)
+      expect(unwrapSignature(text)).toBeUndefined()
+    },
+  )
 })
 
 describe('whether JSON may hold an envelope', () => {
   const reasoningSignature: Signature = { value: 'QUJD', issuer: 'p' }
-  const mayHold = (json: string) => mayHoldEnvelope(words => words.some(word => json.includes(word)))
+  const mayHold = (json: string) =>
+    mayHoldEnvelope(words => words.some(word => json.includes(word)))
   const held = [
     wrapSignature({ signature: reasoningSignature }),
     joinId('call_1', reasoningSignature),
@@ -53,9 +73,13 @@ describe('whether JSON may hold an envelope', () => {
 
   test.each(held)('is recognized whichever letter of its mark is escaped: %.14s', text => {
     const begin = text.startsWith('call_1') ? 'call_1'.length : 0
-    const length = text.startsWith('xs1.') ? 4 : begin ? 6 : 8
+    const inText = begin ? 6 : 8
+    const length = text.startsWith('xs1.') ? 4 : inText
     for (let at = begin; at < begin + length; at++)
-      for (const code of [text.charCodeAt(at).toString(16), text.charCodeAt(at).toString(16).toUpperCase()]) {
+      for (const code of [
+        text.charCodeAt(at).toString(16),
+        text.charCodeAt(at).toString(16).toUpperCase(),
+      ]) {
         const json = `{"id":"${text.slice(0, at)}\\u00${code}${text.slice(at + 1)}"}`
         expect(holdsEnvelope(JSON.parse(json), 'any'), json).toBe(true)
         expect(mayHold(json), json).toBe(true)
@@ -63,6 +87,13 @@ describe('whether JSON may hold an envelope', () => {
   })
 
   test('is not found in letters that many write as escapes', () => {
-    expect(mayHold(JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll('\\\\', '\\'))).toBe(false)
+    expect(
+      mayHold(
+        JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll(
+          '\\\\',
+          '\\',
+        ),
+      ),
+    ).toBe(false)
   })
 })

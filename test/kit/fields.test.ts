@@ -19,8 +19,17 @@ const table = fieldTable([
 
 test('fields are read into their groups, and null means absence', () => {
   const into: CanonicalRequest = { messages: [] }
-  table.read({ model: 'm', top_p: 0.5, top_k: null, max_tokens: 0, text: { verbosity: 'low', other: 1 } }, into)
-  expect(into).toEqual({ messages: [], model: 'm', sampling: { topP: 0.5 }, maxOutputTokens: 0, output: { verbosity: 'low' } })
+  table.read(
+    { model: 'm', top_p: 0.5, top_k: null, max_tokens: 0, text: { verbosity: 'low', other: 1 } },
+    into,
+  )
+  expect(into).toEqual({
+    messages: [],
+    model: 'm',
+    sampling: { topP: 0.5 },
+    maxOutputTokens: 0,
+    output: { verbosity: 'low' },
+  })
   const odd: CanonicalRequest = { messages: [] }
   table.read({ text: 'no object', top_k: 40 }, odd)
   expect(odd).toEqual({ messages: [] })
@@ -28,15 +37,31 @@ test('fields are read into their groups, and null means absence', () => {
 
 test('fields are written where the wire has them', () => {
   const notes: string[] = []
-  const body = table.write({ messages: [], model: 'm', sampling: { topP: 0, seed: 1 }, output: { verbosity: 'high' }, maxOutputTokens: 9 }, notes)
+  const body = table.write(
+    {
+      messages: [],
+      model: 'm',
+      sampling: { topP: 0, seed: 1 },
+      output: { verbosity: 'high' },
+      maxOutputTokens: 9,
+    },
+    notes,
+  )
   expect(body).toEqual({ model: 'm', top_p: 0, text: { verbosity: 'high' } })
   expect(notes).toEqual(['maxOutputTokens is too low'])
 })
 
 test('fields are written behind those of the body so far, and into its objects', () => {
-  const request: CanonicalRequest = { messages: [], model: 'm', output: { verbosity: 'high' }, sampling: { topP: 1 } }
+  const request: CanonicalRequest = {
+    messages: [],
+    model: 'm',
+    output: { verbosity: 'high' },
+    sampling: { topP: 1 },
+  }
   const body = table.write(request, [], { model: undefined, input: [], text: { format: 1 } })
-  expect(JSON.stringify(body)).toBe('{"model":"m","input":[],"text":{"format":1,"verbosity":"high"},"top_p":1}')
+  expect(JSON.stringify(body)).toBe(
+    '{"model":"m","input":[],"text":{"format":1,"verbosity":"high"},"top_p":1}',
+  )
 })
 
 test('the paths of notes, and the handled keys of both sides, follow from the rows', () => {
@@ -47,13 +72,22 @@ test('the paths of notes, and the handled keys of both sides, follow from the ro
     'output.verbosity': 'text/verbosity',
     maxOutputTokens: 'max_tokens',
   })
-  expect([table.keysIn(), table.keysIn('text')]).toEqual([['model', 'top_p', 'top_k', 'max_tokens'], ['verbosity']])
+  expect([table.keysIn(), table.keysIn('text')]).toEqual([
+    ['model', 'top_p', 'top_k', 'max_tokens'],
+    ['verbosity'],
+  ])
   expect(Object.keys(table.fieldsOf('sampling'))).toEqual(['topP', 'topK'])
   expect(Object.keys(table.fieldsOf())).toEqual(['model', 'maxOutputTokens'])
 })
 
 const deep = fieldTable([
-  rowFor<string[]>()('config/topK', 'sampling.topK', { read: (value, { isOff }) => (isOff ? null : value === 40 ? undefined : Number(value)) }),
+  rowFor<string[]>()('config/topK', 'sampling.topK', {
+    read: (value, { isOff }) => {
+      if (isOff) return null
+      if (value === 40) return undefined
+      return Number(value)
+    },
+  }),
   rowFor<string[]>()('config/speech/voice', 'output.verbosity', {
     read: value => (typeof value === 'string' ? value : undefined),
     write: (value, notes, field) => {
@@ -70,14 +104,25 @@ test('fields are in objects at any depth', () => {
   const notes: string[] = []
   expect(deep.write(into, notes)).toEqual({ config: { topK: 1, speech: { voice: 'v' } } })
   expect(notes).toEqual(['output.verbosity'])
-  expect(deep.names).toEqual({ 'sampling.topK': 'config/topK', 'output.verbosity': 'config/speech/voice' })
-  expect([deep.keysIn(), deep.keysIn('config'), deep.keysIn('config/speech')]).toEqual([[], ['topK'], ['voice']])
+  expect(deep.names).toEqual({
+    'sampling.topK': 'config/topK',
+    'output.verbosity': 'config/speech/voice',
+  })
+  expect([deep.keysIn(), deep.keysIn('config'), deep.keysIn('config/speech')]).toEqual([
+    [],
+    ['topK'],
+    ['voice'],
+  ])
 })
 
 test('values without a meaning are returned where they were, and those that mean absence are not', () => {
   const into: CanonicalRequest = { messages: [] }
-  expect(deep.read({ config: { topK: 40, speech: { voice: 5 } } }, into)).toEqual({ config: { topK: 40, speech: { voice: 5 } } })
-  expect(deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into)).toBeUndefined()
+  expect(deep.read({ config: { topK: 40, speech: { voice: 5 } } }, into)).toEqual({
+    config: { topK: 40, speech: { voice: 5 } },
+  })
+  expect(
+    deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into),
+  ).toBeUndefined()
   expect(into).toEqual({ messages: [] })
 })
 
@@ -93,10 +138,16 @@ test('a field may have an older name, and one wire field may be written from sev
     older.read({ ...body }, into)
     return into
   }
-  expect(read({ max_tokens: 1, tier: 'flex' })).toEqual({ messages: [], maxOutputTokens: 1, serviceTier: { tier: 'flex' } })
+  expect(read({ max_tokens: 1, tier: 'flex' })).toEqual({
+    messages: [],
+    maxOutputTokens: 1,
+    serviceTier: { tier: 'flex' },
+  })
   expect(read({ limit: 2, max_tokens: 1 })).toEqual({ messages: [], maxOutputTokens: 2 })
   expect(read({ limit: null, max_tokens: 1 })).toEqual({ messages: [], maxOutputTokens: 1 })
-  expect(older.write({ messages: [], maxOutputTokens: 3, serviceTier: { speed: 'fast' } }, [])).toEqual({ limit: 3, tier: 'fast' })
+  expect(
+    older.write({ messages: [], maxOutputTokens: 3, serviceTier: { speed: 'fast' } }, []),
+  ).toEqual({ limit: 3, tier: 'fast' })
   expect(older.names).toEqual({ maxOutputTokens: 'limit', 'serviceTier.tier': 'tier' })
   expect([older.keysIn(), Object.keys(older.fieldsOf('serviceTier'))]).toEqual([
     ['max_tokens', 'limit', 'tier'],

@@ -25,11 +25,14 @@ describe('a full context', () => {
     'Input is too long for requested model',
   ])('is recognized: %s', message => expect(isOverflowMessage(message)).toBe(true))
 
-  test.each(['Too many tokens, please wait before trying again.', 'Rate limit reached for input tokens per minute', 'model not found'])('is not %s', message =>
-    expect(isOverflowMessage(message)).toBe(false),
-  )
+  test.each([
+    'Too many tokens, please wait before trying again.',
+    'Rate limit reached for input tokens per minute',
+    'model not found',
+  ])('is not %s', message => expect(isOverflowMessage(message)).toBe(false))
 
-  const sum = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion)."
+  const sum =
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion)."
   const vllm =
     "This model's maximum context length is 8192 tokens. However, you requested 1000 output tokens and your prompt contains at least 8000 input tokens, for a total of at least 9000 tokens."
 
@@ -38,45 +41,72 @@ describe('a full context', () => {
   const openRouter = (counts: string) =>
     `This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (${counts}). Please reduce the length of either one.`
 
-  test.each([sglang, openRouter('8000 of text input, 1000 in the output'), openRouter('7000 of text input, 1000 of tool input, 1000 in the output')])(
-    'is recognized for prompt and output together from servers that copy OpenAI: %s',
-    message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
+  test.each([
+    sglang,
+    openRouter('8000 of text input, 1000 in the output'),
+    openRouter('7000 of text input, 1000 of tool input, 1000 in the output'),
+  ])('is recognized for prompt and output together from servers that copy OpenAI: %s', message =>
+    expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 
   test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])(
     'is recognized for prompt and output together: %s',
-    message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
+    message =>
+      expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
 
   test.each([
     "This model's maximum context length is 8192 tokens. However, you requested 10000 tokens (9000 in the messages, 1000 in the completion).",
     'prompt is too long: 9000 tokens > 8192 maximum',
-  ])('of the prompt alone is none of both: %s', message => expect(outputOverflowIn(message)).toBeUndefined())
+  ])('of the prompt alone is none of both: %s', message =>
+    expect(outputOverflowIn(message)).toBeUndefined(),
+  )
 
   const error = (message: string) => ({
     status: 400,
-    body: { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded', param: null } },
+    body: {
+      error: {
+        message,
+        type: 'invalid_request_error',
+        code: 'context_length_exceeded',
+        param: null,
+      },
+    },
   })
 
-  test.each([sum, vllm])('of prompt and output has the words of messages, and no untrue ones of generate-content: %s', message => {
-    const { body } = translateError(error(message), { from: 'chat-completions', to: 'messages' })
-    expect(body).toMatchObject({
-      error: { message: 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192, decrease input length or `max_tokens` and try again' },
-    })
-    expect(translateError(error(message), { from: 'chat-completions', to: 'generate-content' }).body).toMatchObject({ error: { message } })
-  })
+  test.each([sum, vllm])(
+    'of prompt and output has the words of messages, and no untrue ones of generate-content: %s',
+    message => {
+      const { body } = translateError(error(message), { from: 'chat-completions', to: 'messages' })
+      expect(body).toMatchObject({
+        error: {
+          message:
+            'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192, decrease input length or `max_tokens` and try again',
+        },
+      })
+      expect(
+        translateError(error(message), { from: 'chat-completions', to: 'generate-content' }).body,
+      ).toMatchObject({ error: { message } })
+    },
+  )
 
   test('is written with the code of OpenAI for prompt and output', () => {
     const message = {
       type: 'error',
       error: {
         type: 'invalid_request_error',
-        message: 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192, decrease input length or `max_tokens` and try again',
+        message:
+          'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192, decrease input length or `max_tokens` and try again',
       },
     }
     for (const to of ['chat-completions', 'responses'] as const)
-      expect(translateError({ status: 400, body: message }, { from: 'messages', to }).body).toMatchObject({
-        error: { code: 'context_length_exceeded', message: expect.stringContaining('8000 + 1000 > 8192') },
+      expect(
+        translateError({ status: 400, body: message }, { from: 'messages', to }).body,
+      ).toMatchObject({
+        error: {
+          code: 'context_length_exceeded',
+          message: expect.stringContaining('8000 + 1000 > 8192'),
+        },
       })
   })
 })

@@ -17,14 +17,25 @@ const schemas = await Promise.all(
   all.map(async ({ name }) => {
     const file = fileURLToPath(new URL(`../../src/protocols/${name}/schema.ts`, import.meta.url))
     const exported = Object.entries((await import(file)) as Record<string, unknown>)
-    return exported.flatMap(([key, schema]): Named[] => (isSchema(schema) ? [{ name: `${name}: ${key}`, schema }] : []))
+    return exported.flatMap(([key, schema]): Named[] =>
+      isSchema(schema) ? [{ name: `${name}: ${key}`, schema }] : [],
+    )
   }),
 )
 
 const combined: Named[] = [
-  { name: 'an optional key that may be null', schema: z.looseObject({ key: z.nullable(z.optional(z.string())) }) },
-  { name: 'an optional key with a rule', schema: z.looseObject({ key: z.optional(z.string()).check(z.refine(text => text !== 'x')) }) },
-  { name: 'a whole number with a rule', schema: wholeNumber.check(z.refine(number => number !== 0)) },
+  {
+    name: 'an optional key that may be null',
+    schema: z.looseObject({ key: z.nullable(z.optional(z.string())) }),
+  },
+  {
+    name: 'an optional key with a rule',
+    schema: z.looseObject({ key: z.optional(z.string()).check(z.refine(text => text !== 'x')) }),
+  },
+  {
+    name: 'a whole number with a rule',
+    schema: wholeNumber.check(z.refine(number => number !== 0)),
+  },
 ]
 
 const parse = (text: string): unknown => JSON.parse(text)
@@ -44,7 +55,9 @@ describe.each([...combined, ...schemas.flat()])('the guard of a schema, $name', 
     fc.assert(
       fc.property(fc.oneof(right, damaged(right), json), wire => {
         const { success, data } = z.safeParse(schema, wire)
-        expect(accepts(schema, wire)).toBe(success && isDeepStrictEqual(written(data), written(wire)))
+        expect(accepts(schema, wire)).toBe(
+          success && isDeepStrictEqual(written(data), written(wire)),
+        )
       }),
       runs(1000),
     )
@@ -67,30 +80,43 @@ describe('a guard', () => {
     ['a kind', z.looseObject({ at: z.date() })],
     ['a check', z.looseObject({ text: z.string().check(z.minLength(3)) })],
   ])('is not made up for %s that no schema here has', (_, schema) => {
-    expect(() => accepts(schema, { at: new Date(0), text: 'abc' })).toThrow(/^no guard for the zod /)
+    expect(() => accepts(schema, { at: new Date(0), text: 'abc' })).toThrow(
+      /^no guard for the zod /,
+    )
   })
 })
 
 /** A value in which one place holds something else, or a key that zod leaves out. */
 function damaged(right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const other = fc.oneof(json, fc.constantFrom(null, 0, '', true, [], {}, [null], 'text', { type: 'text' }))
-  return fc.tuple(right, fc.nat(), fc.constantFrom('other', 'gone', '__proto__'), other).map(([value, place, how, instead]) => {
-    const copy = parse(JSON.stringify(value))
-    const holders: object[] = []
-    const gather = (one: unknown) => {
-      if (typeof one !== 'object' || one === null) return
-      holders.push(one)
-      Object.values(one).forEach(gather)
-    }
-    gather(copy)
-    const objects = how === '__proto__' ? holders.filter(one => !Array.isArray(one)) : holders
-    const holder = objects[place % Math.max(1, objects.length)]
-    if (!holder) return instead
-    const keys = Object.keys(holder)
-    const key = how === '__proto__' ? how : keys[place % Math.max(1, keys.length)]
-    if (key === undefined) return instead
-    if (how === 'gone') Reflect.deleteProperty(holder, key)
-    else Object.defineProperty(holder, key, { value: instead, enumerable: true, configurable: true, writable: true })
-    return copy
-  })
+  const other = fc.oneof(
+    json,
+    fc.constantFrom(null, 0, '', true, [], {}, [null], 'text', { type: 'text' }),
+  )
+  return fc
+    .tuple(right, fc.nat(), fc.constantFrom('other', 'gone', '__proto__'), other)
+    .map(([value, place, how, instead]) => {
+      const copy = parse(JSON.stringify(value))
+      const holders: object[] = []
+      const gather = (one: unknown) => {
+        if (typeof one !== 'object' || one === null) return
+        holders.push(one)
+        Object.values(one).forEach(gather)
+      }
+      gather(copy)
+      const objects = how === '__proto__' ? holders.filter(one => !Array.isArray(one)) : holders
+      const holder = objects[place % Math.max(1, objects.length)]
+      if (!holder) return instead
+      const keys = Object.keys(holder)
+      const key = how === '__proto__' ? how : keys[place % Math.max(1, keys.length)]
+      if (key === undefined) return instead
+      if (how === 'gone') Reflect.deleteProperty(holder, key)
+      else
+        Object.defineProperty(holder, key, {
+          value: instead,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
+      return copy
+    })
 }

@@ -21,13 +21,18 @@ test('what JSON.parse takes has no fault, however it is laid out', () => {
 
 test('with one character less or another one it has a fault where JSON.parse has one', () => {
   fc.assert(
-    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ']', '\\', '0', 'x', '\n'), (text, where, sign) => {
-      const at = where % text.length
-      const broken = text.slice(0, at) + sign + text.slice(at + 1)
-      const fault = jsonFault(broken)
-      expect(fault === undefined).toBe(isJson(broken))
-      if (fault !== undefined) expect(fault).toBeLessThanOrEqual(broken.length)
-    }),
+    fc.property(
+      fc.json(),
+      fc.nat(),
+      fc.constantFrom('', ',', '"', '}', ']', '\\', '0', 'x', '\n'),
+      (text, where, sign) => {
+        const at = where % text.length
+        const broken = text.slice(0, at) + sign + text.slice(at + 1)
+        const fault = jsonFault(broken)
+        expect(fault === undefined).toBe(isJson(broken))
+        if (fault !== undefined) expect(fault).toBeLessThanOrEqual(broken.length)
+      },
+    ),
   )
 })
 

@@ -46,7 +46,9 @@ describe('JSON text as it arrives', () => {
       }),
     )
   })
-  test.each(['', '[]', '1', 'null', '{"a"'])('%j is no object', text => expect(parseObject(text)).toBeUndefined())
+  test.each(['', '[]', '1', 'null', '{"a"'])('%j is no object', text =>
+    expect(parseObject(text)).toBeUndefined(),
+  )
 })
 
 describe('numbers of JSON text', () => {
@@ -72,12 +74,23 @@ describe('numbers of JSON text', () => {
     expect(keepsNumbers(text)).toBe(true)
   })
 
-  test.each(['x', '\\n3e'])('finds numbers before and after a text of many megabytes: %j', chunk => {
-    const text = `"${chunk.repeat(8_000_000)}"`
-    expect([keepsNumbers(`[${text},1e5]`), keepsNumbers(`[1e400,${text}]`), keepsNumbers(`[${text},1e400]`)]).toEqual([true, false, false])
-  })
+  test.each(['x', '\\n3e'])(
+    'finds numbers before and after a text of many megabytes: %j',
+    chunk => {
+      const text = `"${chunk.repeat(8_000_000)}"`
+      expect([
+        keepsNumbers(`[${text},1e5]`),
+        keepsNumbers(`[1e400,${text}]`),
+        keepsNumbers(`[${text},1e400]`),
+      ]).toEqual([true, false, false])
+    },
+  )
 
   test('any number that was written by its shortest digits is kept', () => {
-    fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), value => keepsNumbers(JSON.stringify([value]))))
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), value =>
+        keepsNumbers(JSON.stringify([value])),
+      ),
+    )
   })
 })

@@ -21,7 +21,14 @@ test.each([
   [503, 'unavailable'],
   [504, 'timeout'],
   [529, 'overloaded'],
-])('an error with status %i that says nothing else is of kind %s in every protocol', (status, kind) => {
-  expect(kindOfStatus(status)).toBe(kind)
-  for (const protocol of all) expect([protocol.name, protocol.decodeError({ status, headers: {}, body: 'x' }).value.kind]).toEqual([protocol.name, kind])
-})
+])(
+  'an error with status %i that says nothing else is of kind %s in every protocol',
+  (status, kind) => {
+    expect(kindOfStatus(status)).toBe(kind)
+    for (const protocol of all)
+      expect([
+        protocol.name,
+        protocol.decodeError({ status, headers: {}, body: 'x' }).value.kind,
+      ]).toEqual([protocol.name, kind])
+  },
+)

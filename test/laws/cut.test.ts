@@ -18,11 +18,15 @@ describe.each(pairs)('$name', ({ from, to }) => {
     fc.assert(
       fc.property(cutBytes, ([events, at]) => {
         const translator = createStreamTranslator(from, to, {})
-        const text = translator.push(cut(new TextEncoder().encode(encodeStream(from, events).text), at)) + translator.end()
+        const text =
+          translator.push(cut(new TextEncoder().encode(encodeStream(from, events).text), at)) +
+          translator.end()
         const wires = framesOf(text).map(({ wire }) => wire)
         expect(strict.checkStream(wires)).toEqual([])
         // A complete response may say itself that it failed.
-        expect(strict.outcome(wires)).toBe(translator.finished && !translator.failedEnd ? 'success' : 'failed')
+        expect(strict.outcome(wires)).toBe(
+          translator.finished && !translator.failedEnd ? 'success' : 'failed',
+        )
       }),
       runs(1000),
     )
@@ -42,14 +46,20 @@ describe.each(all)('$name → $name', protocol => {
         const whole = blank < 0 ? '' : came.slice(0, blank + 2)
         expect(text.startsWith(whole)).toBe(true)
         // Official clients take the name of an event for an event, also without data, and cannot parse it.
-        if (!translator.finished) expect(text.split(/(?:\r?\n){2}/).filter(frame => frame.trim() && !/^(data)?:/m.test(frame))).toEqual([])
+        if (!translator.finished)
+          expect(
+            text.split(/(?:\r?\n){2}/).filter(frame => frame.trim() && !/^(data)?:/m.test(frame)),
+          ).toEqual([])
         const wires = framesOf(text).map(({ wire }) => wire)
         // A complete response may lack its `[DONE]`, which clients do not wait for.
         if (!translator.finished) expect(strict.checkStream(wires)).toEqual([])
         expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
         // The frame that ends a complete response may have been cut off.
         const { ending } = protocol.frames
-        if (translator.finished) expect([came, whole].flatMap(passed => [passed, `${passed}\n\n${ending}`])).toContain(text)
+        if (translator.finished)
+          expect([came, whole].flatMap(passed => [passed, `${passed}\n\n${ending}`])).toContain(
+            text,
+          )
       }),
       runs(1000),
     )

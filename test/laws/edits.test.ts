@@ -7,7 +7,15 @@ import { canonicalJson } from '../../src/testing/json.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(all)('edits of decoded $name bodies', protocol => {
-  const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel, fieldNames, frames } = protocol
+  const {
+    decodeRequest,
+    encodeRequest,
+    decodeResponse,
+    encodeResponse,
+    withModel,
+    fieldNames,
+    frames,
+  } = protocol
   /** Where a request has its conversation, and its model. */
   const { turns: list = '', model = '' } = fieldNames
   const { request, response } = wiresOf(protocol)
@@ -17,7 +25,9 @@ describe.each(all)('edits of decoded $name bodies', protocol => {
       fc.property(request, wire => {
         const value = attempt(() => decodeRequest(wire).value)
         fc.pre(value?.model !== undefined && isObject(wire) && typeof wire[model] === 'string')
-        expect(canonicalJson(encodeRequest({ ...value, model: 'other' }).wire)).toBe(canonicalJson(withModel(wire, 'other')))
+        expect(canonicalJson(encodeRequest({ ...value, model: 'other' }).wire)).toBe(
+          canonicalJson(withModel(wire, 'other')),
+        )
       }),
       runs(500),
     )
@@ -42,7 +52,14 @@ describe.each(all)('edits of decoded $name bodies', protocol => {
         const value = attempt(() => decodeRequest(wire).value)
         const before = isObject(wire) ? wire[list] : undefined
         fc.pre(value !== undefined && Array.isArray(before))
-        const messages = [...value.messages, { role: 'user' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'one more' }] }]
+        const messages = [
+          ...value.messages,
+          {
+            role: 'user' as const,
+            origin: 'message' as const,
+            parts: [{ type: 'text' as const, text: 'one more' }],
+          },
+        ]
         const { wire: edited } = encodeRequest({ ...value, messages })
         const after = isObject(edited) ? edited[list] : undefined
         expect(JSON.stringify(after)).toContain('one more')
@@ -61,7 +78,11 @@ describe.each(all)('edits of decoded $name bodies', protocol => {
     fc.assert(
       fc.property(request, wire => {
         const value = attempt(() => decodeRequest(wire).value)
-        const part = value?.messages.flatMap(({ parts }) => parts).find((one): one is Extract<Part, { type: 'text' }> => one.type === 'text' && one.text !== '')
+        const part = value?.messages
+          .flatMap(({ parts }) => parts)
+          .find(
+            (one): one is Extract<Part, { type: 'text' }> => one.type === 'text' && one.text !== '',
+          )
         fc.pre(value !== undefined && part !== undefined)
         const before = part.text
         part.text = 'REDACTED'
@@ -72,8 +93,20 @@ describe.each(all)('edits of decoded $name bodies', protocol => {
           .find(one => one.type === 'text' && one.text === 'REDACTED')
         expect(back).toBeDefined()
         if (back?.type === 'text')
-          expect(canonicalJson({ ...back, text: before, citations: part.citations ?? [], at: undefined })).toBe(
-            canonicalJson({ ...part, text: before, citations: part.citations ?? [], at: undefined }),
+          expect(
+            canonicalJson({
+              ...back,
+              text: before,
+              citations: part.citations ?? [],
+              at: undefined,
+            }),
+          ).toBe(
+            canonicalJson({
+              ...part,
+              text: before,
+              citations: part.citations ?? [],
+              at: undefined,
+            }),
           )
       }),
       runs(500),

@@ -18,38 +18,74 @@ const bodies: Record<ProtocolName, unknown[]> = {
   ],
   responses: [
     { type: 'error', code: 'server_error', message: 'm', param: null, sequence_number: 3 },
-    { type: 'error', error: { type: 'server_error', code: 'server_error', message: 'm', param: 'p' }, sequence_number: 3 },
+    {
+      type: 'error',
+      error: { type: 'server_error', code: 'server_error', message: 'm', param: 'p' },
+      sequence_number: 3,
+    },
     { error: { type: 't', code: 'c', message: 'm', param: 'p' } },
     { error: 'm' },
     { detail: 'm' },
     { detail: [{ loc: ['a'], msg: 'm' }] },
     [{ error: { message: 'm' } }],
-    { id: 'resp_1', object: 'response', created_at: 5, model: 'mm', error: { code: 'c', message: 'm' } },
+    {
+      id: 'resp_1',
+      object: 'response',
+      created_at: 5,
+      model: 'mm',
+      error: { code: 'c', message: 'm' },
+    },
   ],
   messages: [
-    { type: 'error', error: { type: 'api_error', message: 'm', details: { error_code: 'e' } }, request_id: 'r' },
+    {
+      type: 'error',
+      error: { type: 'api_error', message: 'm', details: { error_code: 'e' } },
+      request_id: 'r',
+    },
     { type: 'api_error', message: 'm' },
     { error: 'm' },
     { detail: 'm' },
     [{ type: 'error', error: { type: 'api_error', message: 'm' } }],
   ],
   'generate-content': [
-    { error: { code: 500, message: 'm', status: 'INTERNAL', details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }] } },
+    {
+      error: {
+        code: 500,
+        message: 'm',
+        status: 'INTERNAL',
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }],
+      },
+    },
     [{ error: { code: 500, message: 'm', status: 'INTERNAL' } }],
     { error: 'm' },
     { code: 500, message: 'm', status: 'INTERNAL' },
     { detail: 'm' },
   ],
-  converse: [{ message: 'm' }, { Message: 'm', originalStatusCode: 400, resourceName: 'n' }, { error: { message: 'm' } }, { detail: 'm' }],
+  converse: [
+    { message: 'm' },
+    { Message: 'm', originalStatusCode: 400, resourceName: 'n' },
+    { error: { message: 'm' } },
+    { detail: 'm' },
+  ],
 }
 
 const rows = pairs.flatMap(({ from, to, name }) =>
   bodies[from.name as ProtocolName].flatMap(wire =>
-    withOddKeys(wire).map(({ path, body }) => ({ name, from: from.name as ProtocolName, to: to.name as ProtocolName, path, body })),
+    withOddKeys(wire).map(({ path, body }) => ({
+      name,
+      from: from.name as ProtocolName,
+      to: to.name as ProtocolName,
+      path,
+      body,
+    })),
   ),
 )
 
-const own = all.flatMap(({ name }) => bodies[name as ProtocolName].flatMap(wire => withOddKeys(wire).map(({ body }) => ({ from: name as ProtocolName, body }))))
+const own = all.flatMap(({ name }) =>
+  bodies[name as ProtocolName].flatMap(wire =>
+    withOddKeys(wire).map(({ body }) => ({ from: name as ProtocolName, body })),
+  ),
+)
 
 describe('unknown keys of an error', () => {
   test.each(rows)('$name: notes the unknown key in $body', ({ from, to, path, body }) => {
@@ -63,31 +99,45 @@ describe('unknown keys of an error', () => {
     const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
     // A stream that cannot be read is reported as that; what is no event for a client is noted as such.
     if (text.includes('cannot be read')) return
-    expect(stream.notes.some(({ code }) => code === 'event.unknown') || isReported(text, stream.notes, path)).toBe(true)
+    expect(
+      stream.notes.some(({ code }) => code === 'event.unknown') ||
+        isReported(text, stream.notes, path),
+    ).toBe(true)
   })
 
-  test.each(own)('returns an error body of $from unchanged within its protocol: $body', ({ from, body }) => {
-    const protocol = protocols[from]
-    const response = attempt(() => protocol.decodeResponse(body).value)
-    // Some are errors only by the status of the response.
-    if (!response?.error) return
-    expect(JSON.stringify(protocol.encodeResponse(response).wire)).toContain(odd)
-    expect(explodeResponse(body, { protocol: from })).toContain(odd)
-  })
+  test.each(own)(
+    'returns an error body of $from unchanged within its protocol: $body',
+    ({ from, body }) => {
+      const protocol = protocols[from]
+      const response = attempt(() => protocol.decodeResponse(body).value)
+      // Some are errors only by the status of the response.
+      if (!response?.error) return
+      expect(JSON.stringify(protocol.encodeResponse(response).wire)).toContain(odd)
+      expect(explodeResponse(body, { protocol: from })).toContain(odd)
+    },
+  )
 })
 
 describe('fields of an error with values of another type', () => {
   test.each(
     (['chat-completions', 'responses'] as const).flatMap(from =>
       ['type', 'code', 'param'].flatMap(key =>
-        [true, [odd], { [odd]: odd }].flatMap(value => all.map(({ name }) => ({ from, key, value, to: name as ProtocolName }))),
+        [true, [odd], { [odd]: odd }].flatMap(value =>
+          all.map(({ name }) => ({ from, key, value, to: name as ProtocolName })),
+        ),
       ),
     ),
   )('$from → $to: reports $key $value', ({ from, to, key, value }) => {
     const body = { error: { message: 'm', type: 'server_error', [key]: value } }
-    const { notes, body: written } = translateError({ status: 500, headers: {}, body }, { from, to })
+    const { notes, body: written } = translateError(
+      { status: 500, headers: {}, body },
+      { from, to },
+    )
     if (from === to) expect(written).toEqual(body)
-    else expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(`error.details /error/${key}`)
+    else
+      expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+        `error.details /error/${key}`,
+      )
   })
 })
 
@@ -102,7 +152,8 @@ test.each(pairs)('$name: returns a message that is not a string as text', ({ fro
 })
 
 const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
-const others = (from: ProtocolName) => all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
+const others = (from: ProtocolName) =>
+  all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
 
 describe('error types that the kind does not imply', () => {
   const note = { responses: 'error.details /error/type', messages: 'field.unknown /error/type' }
@@ -119,7 +170,10 @@ describe('error types that the kind does not imply', () => {
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
   )('$from → $to: notes $status $type $code', ({ from, to, status, type, ...more }) => {
-    const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type, ...more } } }, { from, to })
+    const { notes } = translateError(
+      { status, headers: {}, body: { type: 'error', error: { message: 'm', type, ...more } } },
+      { from, to },
+    )
     expect(reported(notes)).toContain(note[from])
   })
 
@@ -134,14 +188,22 @@ describe('error types that the kind does not imply', () => {
         { from: 'messages', status: 422, type: 'invalid_request_error' },
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
-  )('$from → $to: makes no note for $status $type, which the kind implies', ({ from, to, status, type }) => {
-    const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type } } }, { from, to })
-    expect(reported(notes)).not.toContain(note[from])
-  })
+  )(
+    '$from → $to: makes no note for $status $type, which the kind implies',
+    ({ from, to, status, type }) => {
+      const { notes } = translateError(
+        { status, headers: {}, body: { type: 'error', error: { message: 'm', type } } },
+        { from, to },
+      )
+      expect(reported(notes)).not.toContain(note[from])
+    },
+  )
 
   test.each(others('responses'))('responses → %s: notes the type in a stream', to => {
     const stream = createStreamTranslator({ from: 'responses', to })
-    stream.push(`data: ${JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', code: 'invalid_api_key', message: 'm' } })}\n\n`)
+    stream.push(
+      `data: ${JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', code: 'invalid_api_key', message: 'm' } })}\n\n`,
+    )
     stream.end()
     expect(reported(stream.notes)).toContain('error.details /error/type')
   })
@@ -164,7 +226,10 @@ describe('statuses in the body of an error', () => {
       ] as const
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
   )('$from → $to: notes $code with HTTP status 500', ({ from, to, code, note }) => {
-    const { notes, status } = translateError({ status: 500, headers: {}, body: bodyOf[from](code) }, { from, to })
+    const { notes, status } = translateError(
+      { status: 500, headers: {}, body: bodyOf[from](code) },
+      { from, to },
+    )
     expect(status).toBe(500)
     expect(reported(notes)).toContain(note)
   })
@@ -175,11 +240,14 @@ describe('statuses in the body of an error', () => {
         { from: 'chat-completions', codes: [422, 502] },
         { from: 'generate-content', codes: [400, 502] },
       ] as const
-    ).flatMap(({ from, codes }) => codes.flatMap(code => others(from).map(to => ({ from, to, code })))),
+    ).flatMap(({ from, codes }) =>
+      codes.flatMap(code => others(from).map(to => ({ from, to, code }))),
+    ),
   )('$from → $to: $code without an HTTP status', ({ from, to, code }) => {
     const body = bodyOf[from](code)
     const isReported = (wire: unknown, notes: readonly Note[]) =>
-      JSON.stringify(wire).includes(`"code":${code}`) || reported(notes).includes('error.status /error/code')
+      JSON.stringify(wire).includes(`"code":${code}`) ||
+      reported(notes).includes('error.status /error/code')
     const response = translateResponse(body, { from, to })
     expect(isReported(response.body, response.notes)).toBe(true)
     const stream = createStreamTranslator({ from, to })
@@ -187,28 +255,47 @@ describe('statuses in the body of an error', () => {
     expect(text.includes(`"code":${code}`) || isReported({}, stream.notes)).toBe(true)
   })
 
-  test.each(others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))))(
-    'generate-content → $to: makes no note for an absent status: $error',
-    ({ to, error }) => {
-      expect(translateError({ status: 500, body: { error } }, { from: 'generate-content', to }).notes).toEqual([])
+  test.each(
+    others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))),
+  )('generate-content → $to: makes no note for an absent status: $error', ({ to, error }) => {
+    expect(
+      translateError({ status: 500, body: { error } }, { from: 'generate-content', to }).notes,
+    ).toEqual([])
+  })
+
+  test.each(others('messages'))(
+    'messages → %s: notes a status that the type implies only if the target cannot express it',
+    to => {
+      const body = { type: 'error', error: { type: 'billing_error', message: 'm' } }
+      const places = translateResponse(body, { from: 'messages', to }).notes.filter(
+        ({ code }) => code === 'error.status',
+      )
+      expect(places.map(({ path }) => path)).toEqual(
+        to === 'generate-content' ? [] : ['/error/type'],
+      )
     },
   )
 
-  test.each(others('messages'))('messages → %s: notes a status that the type implies only if the target cannot express it', to => {
-    const body = { type: 'error', error: { type: 'billing_error', message: 'm' } }
-    const places = translateResponse(body, { from: 'messages', to }).notes.filter(({ code }) => code === 'error.status')
-    expect(places.map(({ path }) => path)).toEqual(to === 'generate-content' ? [] : ['/error/type'])
-  })
-
   test('generate-content → messages: notes the status UNAVAILABLE', () => {
-    const { notes } = translateResponse({ error: { message: 'm', code: 503, status: 'UNAVAILABLE' } }, { from: 'generate-content', to: 'messages' })
+    const { notes } = translateResponse(
+      { error: { message: 'm', code: 503, status: 'UNAVAILABLE' } },
+      { from: 'generate-content', to: 'messages' },
+    )
     expect(reported(notes)).toEqual(['error.status /error/code'])
   })
 
   test.each(pairs)('$name: makes no note for a status that is not in the body', ({ from, to }) => {
-    for (const [kind, status] of Object.entries({ overloaded: 503, internal: 500, invalid_request: 400, rate_limit: 429 } as const)) {
+    for (const [kind, status] of Object.entries({
+      overloaded: 503,
+      internal: 500,
+      invalid_request: 400,
+      rate_limit: 429,
+    } as const)) {
       const { wire } = from.encodeError({ kind: kind as 'internal', status, message: 'Overloaded' })
-      const stream = createStreamTranslator({ from: from.name as ProtocolName, to: to.name as ProtocolName })
+      const stream = createStreamTranslator({
+        from: from.name as ProtocolName,
+        to: to.name as ProtocolName,
+      })
       stream.push(`data: ${JSON.stringify(wire.body)}\n\n`)
       expect([kind, ...stream.notes.filter(({ code }) => code === 'error.status')]).toEqual([kind])
     }

@@ -24,7 +24,9 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
         // Arguments may hold `__proto__`, which no decoder reads.
         fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
-        const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames }).wires))
+        const { response } = collect(
+          decodeStream(to, encodeStream(to, explode(value), { fieldNames }).wires),
+        )
         // Both as a reader of this protocol would write them.
         const again = (wire: unknown) => {
           const { source: _, ...read } = to.decodeResponse(wire).value
@@ -53,31 +55,47 @@ describe.each(pairs)('$name', ({ from, to }) => {
 /** Responses of servers that did not fail: candidates in order and finished, by the assistant, complete in all parts, and no empty part. */
 function isCommon({ id, model, error, candidates }: CanonicalResponse): boolean {
   const isResponse = ({ finish, index, messages }: Candidate, place: number) =>
-    finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isComplete))
-  return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isResponse)
+    finish &&
+    finish.reason !== 'error' &&
+    index === place &&
+    messages.every(({ role, parts }) => role === 'assistant' && parts.every(isComplete))
+  return (
+    !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isResponse)
+  )
 }
 
 function isComplete(part: Part): boolean {
   if (part.type === 'text' && part.text === '' && part.citations) return false
   if (part.type === 'tool-result' || part.type === 'search-result') return false
-  if (part.type === 'reasoning') return part.segments.some(({ text }) => text) || Boolean(part.signature?.value)
-  return part.type !== 'tool-call' || (part.name !== '' && (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
+  if (part.type === 'reasoning')
+    return part.segments.some(({ text }) => text) || Boolean(part.signature?.value)
+  return (
+    part.type !== 'tool-call' ||
+    (part.name !== '' &&
+      (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
+  )
 }
 
 /** What a stream cannot express as a complete response does. `of`: applied to a candidate's parts, in order, and their messages. */
-type StreamGap = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
+type StreamGap = {
+  to?: ProtocolName
+  why: string
+  of(parts: readonly Part[], messages: readonly Message[]): boolean
+}
 
 const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
 
 const streamGaps: StreamGap[] = [
   {
     why: 'a text, or refusal, has begun before it is known that it stays empty',
-    of: parts => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text === ''),
+    of: parts =>
+      parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text === ''),
   },
   ...(['chat-completions', 'messages'] as const).map(to => ({
     to,
     why: 'what a recording says is not known when it begins',
-    of: (parts: readonly Part[]) => parts.some(part => part.type === 'media' && part.kind === 'audio'),
+    of: (parts: readonly Part[]) =>
+      parts.some(part => part.type === 'media' && part.kind === 'audio'),
   })),
   {
     to: 'chat-completions',
@@ -87,32 +105,41 @@ const streamGaps: StreamGap[] = [
   ...(['messages', 'converse'] as const).map(to => ({
     to,
     why: 'an emitted text cannot be cut where a citation begins',
-    of: (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.citations !== undefined),
+    of: (parts: readonly Part[]) =>
+      parts.some(part => part.type === 'text' && part.citations !== undefined),
   })),
   {
     to: 'chat-completions',
     why: 'deltas join reasoning, and the details that separate its parts come last',
-    of: parts => reasoningOf(parts).length > 1 || reasoningOf(parts).some(({ segments }) => segments.length > 1),
+    of: parts =>
+      reasoningOf(parts).length > 1 ||
+      reasoningOf(parts).some(({ segments }) => segments.length > 1),
   },
   {
     to: 'chat-completions',
     why: 'only the signature of a text, which comes last, shows that unsigned reasoning is a summary',
-    of: parts => reasoningOf(parts).some(({ signature }) => !signature) && parts.some(part => part.type === 'text' && part.signature),
+    of: parts =>
+      reasoningOf(parts).some(({ signature }) => !signature) &&
+      parts.some(part => part.type === 'text' && part.signature),
   },
   {
     to: 'chat-completions',
     why: 'reasoning without a text is only in the details, which come last',
-    of: parts => reasoningOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
+    of: parts =>
+      reasoningOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
   },
   {
     to: 'chat-completions',
     why: 'deltas run texts together, and where each ends comes last',
-    of: parts => parts.filter(({ type }) => type === 'text').length > 1 && (reasoningOf(parts).length > 0 || parts.some(({ signature }) => signature)),
+    of: parts =>
+      parts.filter(({ type }) => type === 'text').length > 1 &&
+      (reasoningOf(parts).length > 0 || parts.some(({ signature }) => signature)),
   },
   {
     to: 'chat-completions',
     why: 'the phase of a text comes after the text',
-    of: (parts, messages) => messages.some(({ phase }) => phase) || parts.some(part => part.type === 'text' && part.phase),
+    of: (parts, messages) =>
+      messages.some(({ phase }) => phase) || parts.some(part => part.type === 'text' && part.phase),
   },
 ]
 
@@ -133,7 +160,11 @@ const gapIn = ({ candidates }: CanonicalResponse, to: string): string | undefine
 const reported = (notes: Note[]) =>
   [
     ...new Set(
-      notes.filter(({ code }) => !onlyOneWay.has(code)).map(({ code, kind, path }) => (kind === 'synthesized' ? code : `${code} ${everyIndex(path)}`)),
+      notes
+        .filter(({ code }) => !onlyOneWay.has(code))
+        .map(({ code, kind, path }) =>
+          kind === 'synthesized' ? code : `${code} ${everyIndex(path)}`,
+        ),
     ),
   ].sort()
 

@@ -46,12 +46,18 @@ describe.each(all)('$name', protocol => {
         const decoded = attempt(() => protocol.decodeResponse(wire).value)
         // A count of the cache alone is no count of the input.
         fc.pre(decoded?.usage === undefined || decoded.usage.input !== undefined)
-        fc.pre(!decoded?.candidates.some(({ messages }) => messages.some(({ role, parts }) => role !== 'assistant' || parts.some(isOdd))))
+        fc.pre(
+          !decoded?.candidates.some(({ messages }) =>
+            messages.some(({ role, parts }) => role !== 'assistant' || parts.some(isOdd)),
+          ),
+        )
         fc.pre(
           decoded !== undefined &&
             !decoded.error &&
             decoded.candidates.length > 0 &&
-            decoded.candidates.every(({ finish, index }, place) => finish && finish.reason !== 'other' && index === place),
+            decoded.candidates.every(
+              ({ finish, index }, place) => finish && finish.reason !== 'other' && index === place,
+            ),
         )
         const { wires: stream } = encodeStream(protocol, explode(decoded))
         expect(essence(collect(decodeStream(protocol, stream)).response)).toEqual(essence(decoded))
@@ -67,7 +73,9 @@ describe.each(all)('$name', protocol => {
         const strict = strictOf(protocol.name)
         expect(strict.checkResponse(body)).toEqual([])
         const again = await collectStream([explodeResponse(body, protocol, {}).text], protocol, {})
-        expect(essence(protocol.decodeResponse(again.body).value)).toEqual(essence(protocol.decodeResponse(body).value))
+        expect(essence(protocol.decodeResponse(again.body).value)).toEqual(
+          essence(protocol.decodeResponse(body).value),
+        )
       }),
       runs(1000),
     )
@@ -77,7 +85,11 @@ describe.each(all)('$name', protocol => {
 /** What no response of a server has: a call without a name, or whose input is no object; the result of a call. */
 function isOdd(part: Part): boolean {
   if (part.type === 'tool-result') return true
-  return part.type === 'tool-call' && (part.name === '' || (part.kind === 'function' && parseObject(part.input || '{}') === undefined))
+  return (
+    part.type === 'tool-call' &&
+    (part.name === '' ||
+      (part.kind === 'function' && parseObject(part.input || '{}') === undefined))
+  )
 }
 
 /** The body itself, where things were in it, how messages are grouped and how a wire spelled them is no part of what streams carry. */
@@ -100,7 +112,9 @@ function essence({ candidates, usage }: CanonicalResponse) {
     candidates: candidates.map(({ index, messages, finish }) => ({
       index,
       // Some wires keep no order between reasoning, texts and calls.
-      parts: joined(messages.flatMap(({ parts }) => parts).toSorted((a, b) => a.type.localeCompare(b.type)))
+      parts: joined(
+        messages.flatMap(({ parts }) => parts).toSorted((a, b) => a.type.localeCompare(b.type)),
+      )
         .map(meaning)
         .filter(Boolean),
       finish: finish?.reason,
@@ -115,9 +129,13 @@ function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
     const last = out.at(-1)
-    if ((part.type === 'text' && last?.type === 'text') || (part.type === 'refusal' && last?.type === 'refusal'))
+    if (
+      (part.type === 'text' && last?.type === 'text') ||
+      (part.type === 'refusal' && last?.type === 'refusal')
+    )
       out.splice(-1, 1, { ...last, text: last.text + part.text })
-    else if (part.type === 'reasoning' && last?.type === 'reasoning') out.splice(-1, 1, { ...last, segments: [...last.segments, ...part.segments] })
+    else if (part.type === 'reasoning' && last?.type === 'reasoning')
+      out.splice(-1, 1, { ...last, segments: [...last.segments, ...part.segments] })
     else out.push(part)
   }
   return out

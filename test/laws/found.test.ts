@@ -11,8 +11,18 @@ import { lossOf } from '../support/loss.ts'
 
 /** What new seeds of the properties found once, kept so that every run tests it. */
 
-type Row = { what: string; kind: Kind; from: ProtocolName; to: ProtocolName; wire: unknown; pick?: number }
-const pairOf = ({ from, to }: Row): { from: Protocol; to: Protocol } => ({ from: protocols[from], to: protocols[to] })
+type Row = {
+  what: string
+  kind: Kind
+  from: ProtocolName
+  to: ProtocolName
+  wire: unknown
+  pick?: number
+}
+const pairOf = ({ from, to }: Row): { from: Protocol; to: Protocol } => ({
+  from: protocols[from],
+  to: protocols[to],
+})
 
 describe('the same JSON, and nothing is noted', () => {
   test.each<Row>([
@@ -31,10 +41,19 @@ describe('the same JSON, and nothing is noted', () => {
 })
 
 test('keeps nested tool namespaces unchanged, and notes them for other protocols', () => {
-  const tools = [{ type: 'namespace', name: 'outer', description: '', tools: [{ type: 'namespace', name: 'inner' }] }]
+  const tools = [
+    {
+      type: 'namespace',
+      name: 'outer',
+      description: '',
+      tools: [{ type: 'namespace', name: 'inner' }],
+    },
+  ]
   const wire = { input: 'x', tools }
   expect(cross('request', wire, protocols.responses, protocols.responses)?.wire).toEqual(wire)
-  expect(cross('request', wire, protocols.responses, protocols.messages)?.notes.map(({ path }) => path)).toContain('/tools/0')
+  expect(
+    cross('request', wire, protocols.responses, protocols.messages)?.notes.map(({ path }) => path),
+  ).toContain('/tools/0')
 })
 
 const point = { type: 'object', properties: { x: { type: 'number' } } }
@@ -46,7 +65,10 @@ describe('notes are true', () => {
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
-      wire: { contents: [{ parts: [{ text: 'x' }] }], generationConfig: { maxOutputTokens: 9, responseSchema: point } },
+      wire: {
+        contents: [{ parts: [{ text: 'x' }] }],
+        generationConfig: { maxOutputTokens: 9, responseSchema: point },
+      },
     },
     {
       what: 'a response whose objects are closed: a schema of the newer language',
@@ -55,7 +77,11 @@ describe('notes are true', () => {
       to: 'messages',
       wire: {
         contents: [{ parts: [{ text: 'x' }] }],
-        generationConfig: { maxOutputTokens: 9, responseMimeType: 'application/json', responseJsonSchema: point },
+        generationConfig: {
+          maxOutputTokens: 9,
+          responseMimeType: 'application/json',
+          responseJsonSchema: point,
+        },
       },
     },
     {
@@ -65,7 +91,10 @@ describe('notes are true', () => {
       to: 'messages',
       wire: {
         contents: [{ parts: [{ text: 'x' }] }],
-        generationConfig: { maxOutputTokens: 9, responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: point } } },
+        generationConfig: {
+          maxOutputTokens: 9,
+          responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: point } },
+        },
       },
     },
     {
@@ -75,7 +104,10 @@ describe('notes are true', () => {
       to: 'messages',
       wire: {
         contents: [{ parts: [{ text: 'x' }] }],
-        generationConfig: { maxOutputTokens: 9, responseFormat: [{ text: { mimeType: 'APPLICATION_JSON', schema: point } }] },
+        generationConfig: {
+          maxOutputTokens: 9,
+          responseFormat: [{ text: { mimeType: 'APPLICATION_JSON', schema: point } }],
+        },
       },
     },
     {
@@ -83,7 +115,10 @@ describe('notes are true', () => {
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
-      wire: { contents: [{ parts: [{ text: 'x' }] }], generation_config: { maxOutputTokens: 9, response_schema: point } },
+      wire: {
+        contents: [{ parts: [{ text: 'x' }] }],
+        generation_config: { maxOutputTokens: 9, response_schema: point },
+      },
     },
     {
       what: 'an unknown way of thinking, next to a known one',
@@ -98,14 +133,22 @@ describe('notes are true', () => {
       kind: 'request',
       from: 'messages',
       to: 'responses',
-      wire: { max_tokens: 99, messages: [], tool_choice: { type: 'any', disable_parallel_tool_use: true } },
+      wire: {
+        max_tokens: 99,
+        messages: [],
+        tool_choice: { type: 'any', disable_parallel_tool_use: true },
+      },
     },
     {
       what: 'an unknown effort, next to a switch that is off',
       kind: 'request',
       from: 'chat-completions',
       to: 'generate-content',
-      wire: { messages: [{ role: 'user', content: 'x' }], reasoning_effort: 'novel', enable_thinking: false },
+      wire: {
+        messages: [{ role: 'user', content: 'x' }],
+        reasoning_effort: 'novel',
+        enable_thinking: false,
+      },
       pick: 1,
     },
     {
@@ -118,7 +161,14 @@ describe('notes are true', () => {
         messages: [
           {
             role: 'user',
-            content: [{ type: 'search_result', source: 's', title: 't', content: [{ type: 'image', source: { type: 'base64', data: 'JVBERi0=' } }] }],
+            content: [
+              {
+                type: 'search_result',
+                source: 's',
+                title: 't',
+                content: [{ type: 'image', source: { type: 'base64', data: 'JVBERi0=' } }],
+              },
+            ],
           },
         ],
       },
@@ -139,7 +189,9 @@ describe('notes are true', () => {
                 type: 'search_result',
                 source: 's',
                 title: 't',
-                content: [{ type: 'document', source: { type: 'content', content: 'abc' }, novel: 1 }],
+                content: [
+                  { type: 'document', source: { type: 'content', content: 'abc' }, novel: 1 },
+                ],
                 cache_control: { type: 'ephemeral' },
               },
             ],
@@ -153,7 +205,17 @@ describe('notes are true', () => {
       kind: 'request',
       from: 'responses',
       to: 'chat-completions',
-      wire: { input: 'x', tools: [{ type: 'namespace', name: 'n', novel: 1, tools: [{ type: 'function', name: 'a', parameters: {}, strict: false }] }] },
+      wire: {
+        input: 'x',
+        tools: [
+          {
+            type: 'namespace',
+            name: 'n',
+            novel: 1,
+            tools: [{ type: 'function', name: 'a', parameters: {}, strict: false }],
+          },
+        ],
+      },
       pick: 0,
     },
     {
@@ -176,7 +238,20 @@ describe('notes are true', () => {
       to: 'responses',
       wire: {
         max_tokens: 40,
-        messages: [{ role: 'assistant', content: [{ type: 'search_result', source: 's', title: 't', content: [], cache_control: { type: 'ephemeral' } }] }],
+        messages: [
+          {
+            role: 'assistant',
+            content: [
+              {
+                type: 'search_result',
+                source: 's',
+                title: 't',
+                content: [],
+                cache_control: { type: 'ephemeral' },
+              },
+            ],
+          },
+        ],
       },
       pick: 1,
     },
@@ -207,7 +282,13 @@ describe('notes are true', () => {
       kind: 'request',
       from: 'chat-completions',
       to: 'messages',
-      wire: { messages: [], function_call: { name: 'lookup' }, functions: [{ name: 'lookup' }], max_completion_tokens: 0, enable_thinking: true },
+      wire: {
+        messages: [],
+        function_call: { name: 'lookup' },
+        functions: [{ name: 'lookup' }],
+        max_completion_tokens: 0,
+        enable_thinking: true,
+      },
       pick: 0,
     },
     {
@@ -218,7 +299,9 @@ describe('notes are true', () => {
       wire: { input: [{ type: 'function_call_output', call_id: 'with space', output: 'done' }] },
       pick: 0,
     },
-  ])('$what', row => expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined())
+  ])('$what', row =>
+    expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined(),
+  )
 })
 
 describe('nothing is dropped without a note', () => {
@@ -228,7 +311,11 @@ describe('nothing is dropped without a note', () => {
       kind: 'request',
       from: 'chat-completions',
       to: 'messages',
-      wire: { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: 'data:image/gif,GIF89a%00' }] }] },
+      wire: {
+        messages: [
+          { role: 'user', content: [{ type: 'image_url', image_url: 'data:image/gif,GIF89a%00' }] },
+        ],
+      },
     },
     {
       what: 'a budget of what is off',
@@ -266,7 +353,14 @@ describe('nothing is dropped without a note', () => {
       to,
       wire: {
         max_tokens: 40,
-        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'text', media_type: 'image/jpeg', data: 'abc' } }] }],
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'document', source: { type: 'text', media_type: 'image/jpeg', data: 'abc' } },
+            ],
+          },
+        ],
       },
     })),
     {
@@ -276,7 +370,17 @@ describe('nothing is dropped without a note', () => {
       to: 'responses',
       wire: {
         max_tokens: 40,
-        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'DATA:application/pdf;base64,JVBERi0=' } }] }],
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'document',
+                source: { type: 'url', url: 'DATA:application/pdf;base64,JVBERi0=' },
+              },
+            ],
+          },
+        ],
       },
     },
     {
@@ -285,7 +389,13 @@ describe('nothing is dropped without a note', () => {
       from: 'chat-completions',
       to: 'responses',
       wire: {
-        choices: [{ message: { content: '' }, logprobs: { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }] }, finish_reason: 'stop' }],
+        choices: [
+          {
+            message: { content: '' },
+            logprobs: { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }] },
+            finish_reason: 'stop',
+          },
+        ],
       },
     },
     {
@@ -319,21 +429,35 @@ describe('nothing is dropped without a note', () => {
       kind: 'request',
       from: 'chat-completions',
       to: 'messages',
-      wire: { messages: [], response_format: { type: 'text', json_schema: { schema: { title: 't' } } } },
+      wire: {
+        messages: [],
+        response_format: { type: 'text', json_schema: { schema: { title: 't' } } },
+      },
     },
     {
       what: 'the tool that is chosen where there is none',
       kind: 'request',
       from: 'messages',
       to: 'responses',
-      wire: { max_tokens: 99, messages: [], tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true } },
+      wire: {
+        max_tokens: 99,
+        messages: [],
+        tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true },
+      },
     },
     {
       what: 'the signature of a result that is among the instructions',
       kind: 'request',
       from: 'generate-content',
       to: 'messages',
-      wire: { contents: [{ role: 'system', parts: [{ thoughtSignature: 'c2lnbmF0dXJl', functionResponse: { name: 'look' } }] }] },
+      wire: {
+        contents: [
+          {
+            role: 'system',
+            parts: [{ thoughtSignature: 'c2lnbmF0dXJl', functionResponse: { name: 'look' } }],
+          },
+        ],
+      },
     },
     {
       what: 'the id, status and phase of an instruction without text',
@@ -343,12 +467,20 @@ describe('nothing is dropped without a note', () => {
       wire: {
         input: [
           { role: 'user', content: 'q' },
-          { type: 'message', role: 'system', id: 'msg_1', status: 'incomplete', phase: 'commentary', content: [] },
+          {
+            type: 'message',
+            role: 'system',
+            id: 'msg_1',
+            status: 'incomplete',
+            phase: 'commentary',
+            content: [],
+          },
         ],
       },
     },
   ])('$what', row => {
-    for (let pick = 0; pick < 12; pick++) expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
+    for (let pick = 0; pick < 12; pick++)
+      expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
   })
 })
 
@@ -361,7 +493,17 @@ describe('a response that is streamed and collected is the one that is written a
       to: 'responses',
       wire: {
         candidates: [
-          { content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'no base64' }, thoughtSignature: 'c2lnbmF0dXJl' }] }, finishReason: 'STOP' },
+          {
+            content: {
+              parts: [
+                {
+                  inlineData: { mimeType: 'image/png', data: 'no base64' },
+                  thoughtSignature: 'c2lnbmF0dXJl',
+                },
+              ],
+            },
+            finishReason: 'STOP',
+          },
         ],
       },
     },
@@ -378,7 +520,10 @@ describe('a response that is streamed and collected is the one that is written a
               type: 'content',
               content: [
                 { type: 'search_result', source: '', title: '', content: [] },
-                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } },
+                {
+                  type: 'image',
+                  source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' },
+                },
               ],
             },
           },
@@ -389,8 +534,12 @@ describe('a response that is streamed and collected is the one that is written a
   ])('$what', row => {
     const { from, to } = pairOf(row)
     const { value } = from.decodeResponse(row.wire)
-    const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames: from.fieldNames }).wires))
-    expect(canonicalJson(to.encodeResponse(response).wire)).toBe(canonicalJson(to.encodeResponse(value, { fieldNames: from.fieldNames }).wire))
+    const { response } = collect(
+      decodeStream(to, encodeStream(to, explode(value), { fieldNames: from.fieldNames }).wires),
+    )
+    expect(canonicalJson(to.encodeResponse(response).wire)).toBe(
+      canonicalJson(to.encodeResponse(value, { fieldNames: from.fieldNames }).wire),
+    )
   })
 })
 
@@ -423,7 +572,17 @@ describe('written bodies survive their own codecs', () => {
                 { type: 'refusal', refusal: 'no' },
                 { type: 'text', text: 'über' },
               ],
-              annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }],
+              annotations: [
+                {
+                  type: 'url_citation',
+                  url_citation: {
+                    start_index: 0,
+                    end_index: 1,
+                    title: 't',
+                    url: 'https://example.org',
+                  },
+                },
+              ],
             },
             finish_reason: 'stop',
           },

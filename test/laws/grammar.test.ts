@@ -39,7 +39,10 @@ describe.each(all)('$name: the stream decoder', protocol => {
     const cut = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
       // If a frame of its own ends the response, everything is sent before it (3.8).
-      return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
+      return wires.slice(
+        0,
+        at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1),
+      )
     })
     fc.assert(
       fc.property(cut, wires => {
@@ -83,7 +86,8 @@ describe.each(all)('$name: the stream encoder', protocol => {
         const { text } = encodeStream(protocol, events)
         expect(text).toMatch(/\r?\n\r?\n$/)
         for (const { event, wire } of framesOf(text)) {
-          const type = typeof wire === 'object' && wire !== null && 'type' in wire ? wire.type : undefined
+          const type =
+            typeof wire === 'object' && wire !== null && 'type' in wire ? wire.type : undefined
           expect(event).toBe(protocol.frames.named && type !== undefined ? type : undefined)
         }
       }),
@@ -93,22 +97,33 @@ describe.each(all)('$name: the stream encoder', protocol => {
 
   test('is read by the official client, which receives all of the text and every call', async () => {
     // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are no text.
-    const isPlain = (part: Part) => part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
+    const isPlain = (part: Part) =>
+      part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
     const client = clientOf(protocol.name)
-    const plain = cleanEvents.filter(events => events.every(event => event.type !== 'part.start' || isPlain(event.head)))
+    const plain = cleanEvents.filter(events =>
+      events.every(event => event.type !== 'part.start' || isPlain(event.head)),
+    )
     await fc.assert(
       fc.asyncProperty(plain, async events => {
         const { text } = encodeStream(protocol, events)
         const received = await client.readStream(text)
         const { response } = collect(events)
         // Several messages may be written at once: then a wire keeps the order within each.
-        if (textOf(response) !== received.text) expect([received.text, isWoven(received.text, textsByMessage(events))]).toEqual([received.text, true])
+        if (textOf(response) !== received.text)
+          expect([received.text, isWoven(received.text, textsByMessage(events))]).toEqual([
+            received.text,
+            true,
+          ])
         // This protocol cannot express a call that a token limit cut off.
         const dropped = protocol.name === 'generate-content' ? cutCallOf(events) : undefined
-        expect(received.calls.map(({ name }) => name)).toEqual(callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])))
+        expect(received.calls.map(({ name }) => name)).toEqual(
+          callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])),
+        )
         for (const call of toolCallsOf(response))
           if (call.kind === 'function' && call.id !== dropped?.id)
-            expect(received.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.inputText || '{}'))
+            expect(received.calls.map(({ input }) => input)).toContainEqual(
+              JSON.parse(call.inputText || '{}'),
+            )
       }),
       runs(1000),
     )
@@ -154,32 +169,63 @@ function read(protocol: Protocol, text: string): CanonicalEvent[] {
 function textsByMessage(events: CanonicalEvent[]): string[][] {
   const texts = new Map<number, { message: number; text: string }>()
   for (const event of events)
-    if (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'text') texts.set(event.part, { message: event.message, text: '' })
+    if (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'text')
+      texts.set(event.part, { message: event.message, text: '' })
     else if (event.type === 'part.delta' && event.candidate === 0 && event.delta.kind === 'text') {
       const reported = texts.get(event.part)
       if (reported) reported.text += event.delta.text
     }
   const notes = [...texts.values()].filter(({ text }) => text)
-  return [...new Set(notes.map(({ message }) => message))].map(wanted => notes.filter(({ message }) => message === wanted).map(({ text }) => text))
+  return [...new Set(notes.map(({ message }) => message))].map(wanted =>
+    notes.filter(({ message }) => message === wanted).map(({ text }) => text),
+  )
 }
 
 /** Is it all of these, one after another, those of a thread in their order? */
 function isWoven(text: string, threads: readonly string[][]): boolean {
   if (threads.every(thread => thread.length === 0)) return text === ''
-  return threads.some(([first, ...rest], nth) => first !== undefined && text.startsWith(first) && isWoven(text.slice(first.length), threads.with(nth, rest)))
+  return threads.some(
+    ([first, ...rest], nth) =>
+      first !== undefined &&
+      text.startsWith(first) &&
+      isWoven(text.slice(first.length), threads.with(nth, rest)),
+  )
 }
 
 /** The first candidate's calls, in the order in which they began. */
 function callsInOrderOfStart(events: CanonicalEvent[]): ToolCallPart[] {
-  return events.flatMap(event => (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'tool-call' ? [event.head] : []))
+  return events.flatMap(event =>
+    event.type === 'part.start' && event.candidate === 0 && event.head.type === 'tool-call'
+      ? [event.head]
+      : [],
+  )
 }
 
 /** The call of the first candidate that a token limit cut off: without whole arguments, and with nothing behind it. */
 function cutCallOf(events: CanonicalEvent[]): ToolCall | undefined {
   const { candidates } = collect(events).response
-  const last = events.findLast(event => 'candidate' in event && event.candidate === 0 && !['message.end', 'finish'].includes(event.type))
-  const started = events.find(event => event.type === 'part.start' && event.candidate === 0 && last?.type === 'part.end' && event.part === last.part)
-  const id = started?.type === 'part.start' && started.head.type === 'tool-call' ? started.head.id : undefined
+  const last = events.findLast(
+    event =>
+      'candidate' in event &&
+      event.candidate === 0 &&
+      !['message.end', 'finish'].includes(event.type),
+  )
+  const started = events.find(
+    event =>
+      event.type === 'part.start' &&
+      event.candidate === 0 &&
+      last?.type === 'part.end' &&
+      event.part === last.part,
+  )
+  const id =
+    started?.type === 'part.start' && started.head.type === 'tool-call'
+      ? started.head.id
+      : undefined
   const call = toolCallsOf({ candidates }).find(call => call.id === id)
-  return call?.kind === 'function' && candidates[0]?.finish && isLimit(candidates[0].finish) && !isWholeInput(call.inputText) ? call : undefined
+  return call?.kind === 'function' &&
+    candidates[0]?.finish &&
+    isLimit(candidates[0].finish) &&
+    !isWholeInput(call.inputText)
+    ? call
+    : undefined
 }

@@ -14,7 +14,8 @@ import { written } from '../support/written.ts'
 const keepAll = { reasoningInHistory: 'always' }
 
 describe.each(all)('$name: a conversation', protocol => {
-  const encode = (request: CanonicalRequest) => written(request, protocol, keepAll).wire as Record<string, unknown>
+  const encode = (request: CanonicalRequest) =>
+    written(request, protocol, keepAll).wire as Record<string, unknown>
 
   test('is written as a request that the server takes', () => {
     fc.assert(
@@ -29,11 +30,15 @@ describe.each(all)('$name: a conversation', protocol => {
     fc.assert(
       fc.property(conversation, fc.nat(), ({ request, cuts }, pick) => {
         fc.pre(cuts.length > 0)
-        const earlier = encode({ ...request, messages: request.messages.slice(0, cuts[pick % cuts.length]) })
+        const earlier = encode({
+          ...request,
+          messages: request.messages.slice(0, cuts[pick % cuts.length]),
+        })
         const later = encode(request)
         for (const [key, value] of Object.entries(earlier)) {
           const now = later[key]
-          if (Array.isArray(value) && Array.isArray(now)) expect(canonicalJson(now.slice(0, value.length))).toBe(canonicalJson(value))
+          if (Array.isArray(value) && Array.isArray(now))
+            expect(canonicalJson(now.slice(0, value.length))).toBe(canonicalJson(value))
           else expect(canonicalJson(now)).toBe(canonicalJson(value))
         }
       }),
@@ -44,7 +49,9 @@ describe.each(all)('$name: a conversation', protocol => {
   test('is restored with every text, call and result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
-        expect(essence(protocol.decodeRequest(written(request, protocol).wire).value)).toEqual(essence(request))
+        expect(essence(protocol.decodeRequest(written(request, protocol).wire).value)).toEqual(
+          essence(request),
+        )
       }),
       runs(1000),
     )
@@ -56,9 +63,13 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
         const first = written(request, from)
-        const there = written(from.decodeRequest(first.wire, pathOf(first)).value, to, { fieldNames: from.fieldNames })
+        const there = written(from.decodeRequest(first.wire, pathOf(first)).value, to, {
+          fieldNames: from.fieldNames,
+        })
         expect(strictOf(to.name).checkRequest(there.wire)).toEqual([])
-        const back = written(to.decodeRequest(there.wire, pathOf(there)).value, from, { fieldNames: to.fieldNames }).wire
+        const back = written(to.decodeRequest(there.wire, pathOf(there)).value, from, {
+          fieldNames: to.fieldNames,
+        }).wire
         expect(strictOf(from.name).checkRequest(back)).toEqual([])
         expect(essence(from.decodeRequest(back).value)).toEqual(essence(request))
       }),
@@ -70,7 +81,8 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
 /** Roles of messages; instructions may be in a user message, marked as such, and results in the order of their calls. */
 function essence({ messages }: CanonicalRequest) {
   const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
-  const message = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : '')
+  const message = (part: Part) =>
+    part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : ''
   return {
     texts: parts
       .filter(({ role }) => role !== 'assistant')
@@ -80,8 +92,16 @@ function essence({ messages }: CanonicalRequest) {
       .filter(({ role }) => role === 'assistant')
       .map(({ part }) => message(part))
       .join(''),
-    calls: parts.flatMap(({ part }) => (part.type === 'tool-call' ? [{ id: part.id, name: part.name, input: JSON.parse(part.input) as unknown }] : [])),
-    results: parts.flatMap(({ part }) => (part.type === 'tool-result' ? [{ id: part.callId, text: part.content.map(message).join('') }] : [])),
+    calls: parts.flatMap(({ part }) =>
+      part.type === 'tool-call'
+        ? [{ id: part.id, name: part.name, input: JSON.parse(part.input) as unknown }]
+        : [],
+    ),
+    results: parts.flatMap(({ part }) =>
+      part.type === 'tool-result'
+        ? [{ id: part.callId, text: part.content.map(message).join('') }]
+        : [],
+    ),
     images: parts.filter(({ part }) => part.type === 'media').length,
   }
 }

@@ -10,7 +10,8 @@ import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name, read and written again', protocol => {
-  const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, decodeError, encodeError } = protocol
+  const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, decodeError, encodeError } =
+    protocol
   const wires = wiresOf(protocol)
 
   test('a request is the same JSON, and nothing is noted', () => {
@@ -31,7 +32,9 @@ describe.each(all)('$name, read and written again', protocol => {
       fc.property(wires.response, wire => {
         const decoded = attempt(() => decodeResponse(wire))
         fc.pre(decoded !== undefined && !decoded.value.error)
-        const encoded = attempt(() => encodeResponse(decoded.value, { fieldNames: protocol.fieldNames }))
+        const encoded = attempt(() =>
+          encodeResponse(decoded.value, { fieldNames: protocol.fieldNames }),
+        )
         fc.pre(encoded !== undefined) // one without a finish reason may be refused
         expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
         expect(encoded.notes).toEqual([])
@@ -42,7 +45,10 @@ describe.each(all)('$name, read and written again', protocol => {
 
   test('an error body stays as it is', () => {
     const body = fc.record({
-      error: fc.record({ message: fc.string(), type: fc.constantFrom('rate_limit_error', 'server_error', 'odd') }, { requiredKeys: ['message'] }),
+      error: fc.record(
+        { message: fc.string(), type: fc.constantFrom('rate_limit_error', 'server_error', 'odd') },
+        { requiredKeys: ['message'] },
+      ),
     })
     fc.assert(
       fc.property(body, fc.constantFrom(400, 401, 404, 429, 500, 503), (wire, status) => {
@@ -59,11 +65,21 @@ describe.each(all)('$name, read and written again', protocol => {
       fc.property(fc.oneof(cleanEvents, cutEvents), fc.boolean(), (events, isWhole) => {
         const frames = encodeStream(protocol, events).wires.map(wire => protocol.frames.write(wire))
         const received = (model?: string) => {
-          const translator = createStreamTranslator(protocol, protocol, model === undefined ? {} : { model })
-          const text = (isWhole ? [frames.join('')] : frames).map(frame => translator.push(frame)).join('') + translator.end()
+          const translator = createStreamTranslator(
+            protocol,
+            protocol,
+            model === undefined ? {} : { model },
+          )
+          const text =
+            (isWhole ? [frames.join('')] : frames).map(frame => translator.push(frame)).join('') +
+            translator.end()
           const wires = framesOf(text).map(({ wire }) => wire)
           const { response, ...reported } = collect(decodeStream(protocol, wires))
-          return { ...reported, response: { ...response, model: response.model && 'some' }, outcome: strictOf(protocol.name).outcome(wires) }
+          return {
+            ...reported,
+            response: { ...response, model: response.model && 'some' },
+            outcome: strictOf(protocol.name).outcome(wires),
+          }
         }
         expect(received('other')).toEqual(received())
       }),

@@ -26,7 +26,8 @@ function passedBy(events: readonly CanonicalEvent[], target: Target) {
   })
 }
 
-const passedOf = (events: readonly CanonicalEvent[], target: Target) => passedBy(events, target).flatMap(({ passed }) => passed)
+const passedOf = (events: readonly CanonicalEvent[], target: Target) =>
+  passedBy(events, target).flatMap(({ passed }) => passed)
 
 const start = (part: number) => ({ type: 'part.start' as const, candidate: 0, message: 0, part })
 
@@ -55,12 +56,15 @@ function mixed(events: readonly CanonicalEvent[]): string[] {
     messages.set(event.candidate, begun)
     if (event.type === 'message.start') begun.push(event.message)
     if (event.type === 'message.end') begun.splice(begun.indexOf(event.message), 1)
-    if (event.type === 'part.end') for (const [lane, part] of open) if (lane.startsWith(`${event.candidate}/`) && part === event.part) open.delete(lane)
+    if (event.type === 'part.end')
+      for (const [lane, part] of open)
+        if (lane.startsWith(`${event.candidate}/`) && part === event.part) open.delete(lane)
     if (event.type !== 'part.start' || !kinds.includes(event.head.type)) return []
     const lane = `${event.candidate}/${event.head.type}`
     const before = open.get(lane)
     open.set(lane, event.part)
-    const isEarly = event.head.type !== 'tool-call' && begun.some(message => message < event.message)
+    const isEarly =
+      event.head.type !== 'tool-call' && begun.some(message => message < event.message)
     return [
       ...(before === undefined ? [] : [`part ${event.part} starts inside part ${before}`]),
       ...(isEarly ? [`part ${event.part} starts before an earlier message ends`] : []),
@@ -91,11 +95,19 @@ function contents(events: readonly CanonicalEvent[]): unknown {
     return into
   }, startCollecting())
   const keys = Object.keys(parts).toSorted()
-  return keys.map(key => JSON.stringify(parts[key], (name, value: unknown) => (name === 'input' && typeof value === 'string' ? value.trim() : value)))
+  return keys.map(key =>
+    JSON.stringify(parts[key], (name, value: unknown) =>
+      name === 'input' && typeof value === 'string' ? value.trim() : value,
+    ),
+  )
 }
 
 const withoutFinals = (events: readonly CanonicalEvent[]) =>
-  events.map(event => (event.type === 'part.end' ? { type: event.type, candidate: event.candidate, part: event.part } : event))
+  events.map(event =>
+    event.type === 'part.end'
+      ? { type: event.type, candidate: event.candidate, part: event.part }
+      : event,
+  )
 
 /** Text, arguments and segments of each part. Empty segments do not count. */
 function words(events: readonly CanonicalEvent[]): [string, unknown][] {
@@ -104,13 +116,18 @@ function words(events: readonly CanonicalEvent[]): [string, unknown][] {
     return into
   }, startCollecting())
   return Object.entries(parts).map(([key, part]) => {
-    if (part.type === 'reasoning') return [key, part.segments.filter(({ text }) => text !== '').map(({ text }) => text)]
-    return [key, part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'tool-call' ? part.input.trim() : part.type]
+    if (part.type === 'reasoning')
+      return [key, part.segments.filter(({ text }) => text !== '').map(({ text }) => text)]
+    if (part.type === 'text' || part.type === 'refusal') return [key, part.text]
+    return [key, part.type === 'tool-call' ? part.input.trim() : part.type]
   })
 }
 
 /** The stream with its whole parts at their ends, and without the last deltas of some parts. */
-function endingInFull(events: readonly CanonicalEvent[], kept: (part: number) => number): CanonicalEvent[] {
+function endingInFull(
+  events: readonly CanonicalEvent[],
+  kept: (part: number) => number,
+): CanonicalEvent[] {
   const into = startCollecting()
   for (const event of events) collectEvent(into, event)
   const counts = new Map<string, number>()
@@ -158,10 +175,14 @@ describe('the stream normalizer', () => {
         const passed = passedOf(events, sequential)
         expect(passed).toHaveLength(events.length)
         const ofPart = (list: readonly CanonicalEvent[], candidate: number, part: number) =>
-          list.filter(event => 'part' in event && event.candidate === candidate && event.part === part)
+          list.filter(
+            event => 'part' in event && event.candidate === candidate && event.part === part,
+          )
         for (const event of events)
           if (event.type === 'part.start')
-            expect(ofPart(passed, event.candidate, event.part).map(withoutCut)).toEqual(ofPart(events, event.candidate, event.part))
+            expect(ofPart(passed, event.candidate, event.part).map(withoutCut)).toEqual(
+              ofPart(events, event.candidate, event.part),
+            )
       }),
       runs(500),
     )
@@ -183,7 +204,8 @@ describe('the stream normalizer', () => {
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
         const before: CanonicalEvent[] = []
         for (const { event, passed } of passedBy(events, onePerKind)) {
-          if (event.type === 'part.start' && mixed([...before, event]).length === 0) expect(passed).toEqual([event])
+          if (event.type === 'part.start' && mixed([...before, event]).length === 0)
+            expect(passed).toEqual([event])
           before.push(...passed)
         }
       }),
@@ -194,7 +216,8 @@ describe('the stream normalizer', () => {
   test('loses nothing when it ends calls with whole arguments early', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
-        for (const target of [early, onePerKind]) expect(contents(passedOf(events, target))).toEqual(contents(events))
+        for (const target of [early, onePerKind])
+          expect(contents(passedOf(events, target))).toEqual(contents(events))
       }),
       runs(500),
     )
@@ -205,7 +228,12 @@ describe('the stream normalizer', () => {
       ...start(part),
       head: { type: 'tool-call', id: `call_${part}`, name: 'lookup', kind: 'function', input: '' },
     })
-    const input = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'input', text } })
+    const input = (part: number, text: string): CanonicalEvent => ({
+      type: 'part.delta',
+      candidate: 0,
+      part,
+      delta: { kind: 'input', text },
+    })
     const signed: CanonicalEvent = {
       type: 'part.delta',
       candidate: 0,
@@ -213,7 +241,16 @@ describe('the stream normalizer', () => {
       delta: { kind: 'signature', signature: { value: 'c2ln', issuer: 'elsewhere' } },
     }
     const ended = (part: number): CanonicalEvent => ({ type: 'part.end', candidate: 0, part })
-    const events = [begin(0), input(0, '{"a"'), begin(1), input(0, ':1}'), input(1, '{}'), signed, ended(0), ended(1)]
+    const events = [
+      begin(0),
+      input(0, '{"a"'),
+      begin(1),
+      input(0, ':1}'),
+      input(1, '{}'),
+      signed,
+      ended(0),
+      ended(1),
+    ]
     const of = passedBy(events, early).map(({ passed }) => passed)
     expect(of).toEqual([
       [begin(0)],
@@ -225,7 +262,10 @@ describe('the stream normalizer', () => {
       [],
       [],
     ])
-    expect(passedOf(events, sequential).filter(({ type }) => type === 'part.end')).toEqual([ended(0), ended(1)])
+    expect(passedOf(events, sequential).filter(({ type }) => type === 'part.end')).toEqual([
+      ended(0),
+      ended(1),
+    ])
   })
 
   test('adds the deltas that only the final part has', () => {
@@ -234,8 +274,11 @@ describe('the stream normalizer', () => {
         for (const target of [{}, sequential, early, onePerKind]) {
           const state = startNormalizing(target)
           const passed: CanonicalEvent[] = []
-          for (const event of endingInFull(events, part => (part % 2 ? kept : 99))) normalizeEvent(state, event, one => passed.push(one))
-          expect(Object.fromEntries(words(withoutFinals(passed)))).toEqual(Object.fromEntries(words(events)))
+          for (const event of endingInFull(events, part => (part % 2 ? kept : 99)))
+            normalizeEvent(state, event, one => passed.push(one))
+          expect(Object.fromEntries(words(withoutFinals(passed)))).toEqual(
+            Object.fromEntries(words(events)),
+          )
           expect(state.notes).toEqual([])
         }
       }),
@@ -250,10 +293,23 @@ describe('the stream normalizer', () => {
     const pairs: [Part, Part][] = [
       [
         { type: 'text', text: 'a', at, citations: [source], ext: own(1) },
-        { type: 'text', text: 'ab', at, citations: [{ ...source, start: 0, end: 1 }, source], cache: {}, ext: own(2) },
+        {
+          type: 'text',
+          text: 'ab',
+          at,
+          citations: [{ ...source, start: 0, end: 1 }, source],
+          cache: {},
+          ext: own(2),
+        },
       ],
       [
-        { type: 'reasoning', at, id: 'made-up', segments: [{ kind: 'raw', text: 'a\n\nb' }], redacted: true },
+        {
+          type: 'reasoning',
+          at,
+          id: 'made-up',
+          segments: [{ kind: 'raw', text: 'a\n\nb' }],
+          redacted: true,
+        },
         {
           type: 'reasoning',
           at: '/other',
@@ -264,12 +320,45 @@ describe('the stream normalizer', () => {
         },
       ],
       [
-        { type: 'tool-call', at, id: 'c1', name: 'look', kind: 'function', input: '{', status: 'in_progress' },
-        { type: 'tool-call', at, id: 'c1', name: 'look', kind: 'function', input: '{}', status: 'completed', caller: { type: 'direct' } },
+        {
+          type: 'tool-call',
+          at,
+          id: 'c1',
+          name: 'look',
+          kind: 'function',
+          input: '{',
+          status: 'in_progress',
+        },
+        {
+          type: 'tool-call',
+          at,
+          id: 'c1',
+          name: 'look',
+          kind: 'function',
+          input: '{}',
+          status: 'completed',
+          caller: { type: 'direct' },
+        },
       ],
       [
-        { type: 'server-tool', at, phase: 'call', tool: 'web_search', id: 's1', protocol: 'messages', raw: {} },
-        { type: 'server-tool', at, phase: 'call', tool: 'web_search', id: 's1', protocol: 'messages', raw: { input: 1 } },
+        {
+          type: 'server-tool',
+          at,
+          phase: 'call',
+          tool: 'web_search',
+          id: 's1',
+          protocol: 'messages',
+          raw: {},
+        },
+        {
+          type: 'server-tool',
+          at,
+          phase: 'call',
+          tool: 'web_search',
+          id: 's1',
+          protocol: 'messages',
+          raw: { input: 1 },
+        },
       ],
     ]
     for (const target of [{}, sequential, onePerKind])
@@ -298,7 +387,9 @@ describe('the stream normalizer', () => {
       { type: 'reasoning', segments: [{ kind: 'summary', text: 'yes' }], at: '/text' },
     ]
     for (const head of heads) {
-      const other: Part = JSON.parse(JSON.stringify(head).replace('yes', 'no').replace('{\\"a', '{\\"b'))
+      const other: Part = JSON.parse(
+        JSON.stringify(head).replace('yes', 'no').replace('{\\"a', '{\\"b'),
+      )
       const events: CanonicalEvent[] = [
         { ...start(0), head },
         { type: 'part.end', candidate: 0, part: 0, final: other },
@@ -307,7 +398,9 @@ describe('the stream normalizer', () => {
       const passed: CanonicalEvent[] = []
       for (const event of events) normalizeEvent(state, event, one => passed.push(one))
       expect(passed).toEqual([events[0], { type: 'part.end', candidate: 0, part: 0 }])
-      expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['stream.final-differs /text'])
+      expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
+        'stream.final-differs /text',
+      ])
     }
   })
 
@@ -320,7 +413,8 @@ describe('the stream normalizer', () => {
           const isOpen = of !== undefined && open.get(of.candidate) === of.part
           // The end of a call that others wait for needs the next event, which shows whether a limit cut the call off.
           if (isOpen && event.type === 'part.delta') expect(passed).toEqual([event])
-          if (event.type === 'part.start' && !open.has(event.candidate)) expect(passed).toEqual([event])
+          if (event.type === 'part.start' && !open.has(event.candidate))
+            expect(passed).toEqual([event])
           if (event.type === 'part.delta') expect(isDirect).toBe(isOpen)
           if (!('candidate' in event)) expect(passed.at(-1)).toBe(event)
           for (const one of passed)
@@ -347,33 +441,61 @@ describe('the stream normalizer', () => {
         const state = startNormalizing({ ...sequential, oneCandidate: true })
         const passed: CanonicalEvent[] = []
         for (const event of events) {
-          if (event.type === 'part.delta' && event.candidate > 0) expect(takeDirectly(state, event)).toBe(false)
+          if (event.type === 'part.delta' && event.candidate > 0)
+            expect(takeDirectly(state, event)).toBe(false)
           normalizeEvent(state, event, one => passed.push(one))
         }
         const isFirst = (event: CanonicalEvent) => !('candidate' in event) || event.candidate === 0
         expect(passed).toEqual(passedOf(events.filter(isFirst), sequential))
-        expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(events.every(isFirst) ? [] : ['candidates.first-only /candidates/1'])
+        expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(
+          events.every(isFirst) ? [] : ['candidates.first-only /candidates/1'],
+        )
       }),
       runs(200),
     )
   })
 
-  test.each([{}, sequential, early, onePerKind])('drops repeated starts and stray deltas with a note, target %#', target => {
-    const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '', at: '/text' } }
-    const message = (part: number): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text: 'yes' } })
-    const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
-    const open: CanonicalEvent = { type: 'message.start', candidate: 0, message: 0, role: 'assistant' }
-    const state = startNormalizing(target)
-    const passed: CanonicalEvent[] = []
-    for (const event of [open, open, begin, begin, message(0), end, end, message(0), message(1), begin]) normalizeEvent(state, event, one => passed.push(one))
-    expect(passed).toEqual([open, begin, message(0), end])
-    expect(state.notes.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
-      'stream.repeated-start ',
-      'stream.repeated-start /text',
-      'stream.stray-delta ',
-      'stream.stray-delta /text',
-    ])
-  })
+  test.each([{}, sequential, early, onePerKind])(
+    'drops repeated starts and stray deltas with a note, target %#',
+    target => {
+      const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '', at: '/text' } }
+      const message = (part: number): CanonicalEvent => ({
+        type: 'part.delta',
+        candidate: 0,
+        part,
+        delta: { kind: 'text', text: 'yes' },
+      })
+      const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
+      const open: CanonicalEvent = {
+        type: 'message.start',
+        candidate: 0,
+        message: 0,
+        role: 'assistant',
+      }
+      const state = startNormalizing(target)
+      const passed: CanonicalEvent[] = []
+      for (const event of [
+        open,
+        open,
+        begin,
+        begin,
+        message(0),
+        end,
+        end,
+        message(0),
+        message(1),
+        begin,
+      ])
+        normalizeEvent(state, event, one => passed.push(one))
+      expect(passed).toEqual([open, begin, message(0), end])
+      expect(state.notes.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+        'stream.repeated-start ',
+        'stream.repeated-start /text',
+        'stream.stray-delta ',
+        'stream.stray-delta /text',
+      ])
+    },
+  )
 
   test('marks the call that ended last as cut when a token limit ended the stream', () => {
     const begin = (part: number): CanonicalEvent => ({
@@ -386,6 +508,12 @@ describe('the stream normalizer', () => {
       { type: 'finish', candidate: 0, finish: { reason: 'length' } },
     ]
     const passed = passedOf([begin(0), begin(1), end(1), end(0), ...after], sequential)
-    expect(passed).toEqual([begin(0), { ...end(0), cut: true }, begin(1), { ...end(1), cut: false }, ...after])
+    expect(passed).toEqual([
+      begin(0),
+      { ...end(0), cut: true },
+      begin(1),
+      { ...end(1), cut: false },
+      ...after,
+    ])
   })
 })

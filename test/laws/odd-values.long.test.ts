@@ -6,7 +6,15 @@ import type { ProtocolName } from '../../src/protocols/index.ts'
 import { all, pairs } from '../../src/testing/bodies.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { type Crossed, covers, cross, everyIndex, type Kind, kinds, parentOf } from '../support/cross.ts'
+import {
+  type Crossed,
+  covers,
+  cross,
+  everyIndex,
+  type Kind,
+  kinds,
+  parentOf,
+} from '../support/cross.ts'
 import { saysNothing } from '../support/loss.ts'
 import { type OddValue, withOddValues } from '../support/odd-values.ts'
 import { requests } from '../support/rich-requests.ts'
@@ -15,12 +23,17 @@ import { written } from '../support/written.ts'
 
 type Protocols = { from: Protocol; to: Protocol }
 
-const bodiesOf = (kind: Kind, { name }: Protocol) => (kind === 'request' ? requests : responses)[name as ProtocolName]
+const bodiesOf = (kind: Kind, { name }: Protocol) =>
+  (kind === 'request' ? requests : responses)[name as ProtocolName]
 
-const decode = (kind: Kind, protocol: Protocol, body: unknown) => (kind === 'request' ? protocol.decodeRequest(body) : protocol.decodeResponse(body))
+const decode = (kind: Kind, protocol: Protocol, body: unknown) =>
+  kind === 'request' ? protocol.decodeRequest(body) : protocol.decodeResponse(body)
 
 function encode(kind: Kind, { from, to }: Protocols, body: unknown): unknown {
-  const fieldNamesOf = ({ fieldNames }: { fieldNames?: FieldNames }) => ({ ...from.fieldNames, ...fieldNames })
+  const fieldNamesOf = ({ fieldNames }: { fieldNames?: FieldNames }) => ({
+    ...from.fieldNames,
+    ...fieldNames,
+  })
   if (kind === 'response') {
     const decoded = from.decodeResponse(body)
     return to.encodeResponse(decoded.value, { fieldNames: fieldNamesOf(decoded) })
@@ -36,7 +49,10 @@ function readableOf(kind: Kind, from: Protocol) {
   const key = `${kind} ${from.name}`
   const known =
     readable.get(key) ??
-    bodiesOf(kind, from).map(body => ({ body, oddBodies: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))) }))
+    bodiesOf(kind, from).map(body => ({
+      body,
+      oddBodies: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))),
+    }))
   readable.set(key, known)
   return known
 }
@@ -62,7 +78,10 @@ describe.each(all)('$name: a value that does not belong there', protocol => {
     const faults = bodiesOf(kind, protocol).flatMap(body =>
       withOddValues(body).flatMap(odd => {
         const error = refusal(() => decode(kind, protocol, odd.body))
-        if (error) return error.code === 'malformed' && leadsTo(error.path, odd.path) ? [] : [`refused at ${error.path}: ${shown(odd)}`]
+        if (error)
+          return error.code === 'malformed' && leadsTo(error.path, odd.path)
+            ? []
+            : [`refused at ${error.path}: ${shown(odd)}`]
         const again = cross(kind, odd.body, protocol, protocol)
         return !again || isDeepStrictEqual(again.wire, odd.body) ? [] : [`changed: ${shown(odd)}`]
       }),
@@ -78,7 +97,9 @@ describe.each(pairs)('$name: a value that does not belong there', pair => {
       if (!before) throw new Error('a rich body has to get across')
       return oddBodies.flatMap(odd => {
         const after = cross(kind, odd.body, pair.from, pair.to)
-        const fault = after ? faultOf(kind, odd, { before, after, ...pair }) : misledBy(odd, kind, pair)
+        const fault = after
+          ? faultOf(kind, odd, { before, after, ...pair })
+          : misledBy(odd, kind, pair)
         return fault === undefined ? [] : [`${fault}: ${shown(odd)}`]
       })
     })
@@ -89,7 +110,9 @@ describe.each(pairs)('$name: a value that does not belong there', pair => {
 /** What the refusal reports wrongly. A response without its end is refused for that. */
 function misledBy(odd: OddValue, kind: Kind, pair: Protocols): string | undefined {
   const error = refusal(() => encode(kind, pair, odd.body))
-  return !error || error.code === 'truncated' || leadsTo(error.path, odd.path) ? undefined : `refused at ${error.path}`
+  return !error || error.code === 'truncated' || leadsTo(error.path, odd.path)
+    ? undefined
+    : `refused at ${error.path}`
 }
 
 /** The other wire has a field for the same, which holds the value of the upstream: another name of a tool, time or probability helps no client. */
@@ -119,11 +142,15 @@ type Crossing = Protocols & { before: Crossed; after: Crossed }
 function faultOf(kind: Kind, odd: OddValue, crossing: Crossing): string | undefined {
   const { before, after, from, to } = crossing
   if (!isJson(after.wire)) return 'no JSON'
-  const illegal = kind === 'response' && !isPassedOn.test(odd.path) ? strictOf(to.name).checkResponse(after.wire)[0] : undefined
+  const illegal =
+    kind === 'response' && !isPassedOn.test(odd.path)
+      ? strictOf(to.name).checkResponse(after.wire)[0]
+      : undefined
   if (illegal !== undefined) return `illegal, ${illegal}`
   if (isReported(odd, crossing) || addsNothing(odd.after)) return undefined
   const place = `${from.name} → ${to.name} ${kind} ${everyIndex(odd.path)}`
-  if (saysNothing(place) || withoutMeaning.some(rule => rule.test(`${place} ${short(odd.after)}`))) return undefined
+  if (saysNothing(place) || withoutMeaning.some(rule => rule.test(`${place} ${short(odd.after)}`)))
+    return undefined
   if (isDeepStrictEqual([before.wire, before.path], [after.wire, after.path])) return 'silent'
   // Of two booleans the other one is there anyway.
   if (typeof odd.after === 'boolean' || holds(after, odd)) return undefined
@@ -133,19 +160,31 @@ function faultOf(kind: Kind, odd: OddValue, crossing: Crossing): string | undefi
 
 /** Is every value one that JSON has? A key without a value is none. */
 function isJson(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
-  return [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(value)) && Object.values(value).every(isJson)
+  if (typeof value !== 'object' || value === null)
+    return value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
+  return (
+    [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(value)) &&
+    Object.values(value).every(isJson)
+  )
 }
 
 function isReported({ path, after: value }: OddValue, { before, after }: Crossing): boolean {
-  const inside = ({ notes }: Crossed) => notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(`${path}/`))
-  return [before, after].some(({ notes }) => covers(notes, path)) || inside(after) || (isEmpty(value) && inside(before))
+  const inside = ({ notes }: Crossed) =>
+    notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(`${path}/`))
+  return (
+    [before, after].some(({ notes }) => covers(notes, path)) ||
+    inside(after) ||
+    (isEmpty(value) && inside(before))
+  )
 }
 
-const isEmpty = (value: unknown) => value == null || value === '' || canonicalJson(value) === '[]' || canonicalJson(value) === '{}'
+const isEmpty = (value: unknown) =>
+  value == null || value === '' || canonicalJson(value) === '[]' || canonicalJson(value) === '{}'
 
 /** What says nothing cannot be lost. */
-const addsNothing = (value: unknown) => isEmpty(value) || (Array.isArray(value) && value.length > 1 && canonicalJson(value.at(-1)) === '{}')
+const addsNothing = (value: unknown) =>
+  isEmpty(value) ||
+  (Array.isArray(value) && value.length > 1 && canonicalJson(value.at(-1)) === '{}')
 
 /** Is the value in it, alone or in a text? */
 function holds(crossed: Crossed, { after }: OddValue): boolean {

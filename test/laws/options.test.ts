@@ -9,7 +9,9 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { runs } from '../support/runs.ts'
 
-const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+const pairs = protocolNames.flatMap(from =>
+  protocolNames.filter(to => to !== from).map(to => ({ from, to })),
+)
 
 const worded = (words: OptionWords): fc.Arbitrary<unknown> => {
   if (words === 'flag') return fc.boolean()
@@ -19,9 +21,19 @@ const worded = (words: OptionWords): fc.Arbitrary<unknown> => {
 
 /** Any of the options of these protocols, each with any of its words. */
 const optionsOf = (...names: ProtocolName[]): fc.Arbitrary<object> =>
-  fc.record(Object.fromEntries(names.flatMap(name => Object.entries<OptionWords>(protocols[name].options).map(([key, words]) => [key, worded(words)]))), {
-    requiredKeys: [],
-  })
+  fc.record(
+    Object.fromEntries(
+      names.flatMap(name =>
+        Object.entries<OptionWords>(protocols[name].options).map(([key, words]) => [
+          key,
+          worded(words),
+        ]),
+      ),
+    ),
+    {
+      requiredKeys: [],
+    },
+  )
 
 describe.each(pairs)('$from → $to', ({ from, to }) => {
   const { checkStream, outcome } = strictOf(to)
@@ -32,9 +44,13 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
 
   test('writes a legal stream with any options, except for keys of a requested dialect', () => {
     fc.assert(
-      fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), optionsOf(from, to), (text, options) => {
-        expect(checkStream(reported(text, options)).filter(isGrave)).toEqual([])
-      }),
+      fc.property(
+        fc.oneof(streamOf(from), brokenStreamOf(from)),
+        optionsOf(from, to),
+        (text, options) => {
+          expect(checkStream(reported(text, options)).filter(isGrave)).toEqual([])
+        },
+      ),
       runs(300),
     )
   })

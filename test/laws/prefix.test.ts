@@ -40,7 +40,11 @@ describe.each(every)('$name: a request that continues', pair => {
   })
 })
 
-const marksIn = (protocol: Protocol, wire: unknown) => JSON.stringify(attempt(() => protocol.decodeRequest(wire).value) ?? {}).split('"cache":').length - 1
+const marksIn = (protocol: Protocol, wire: unknown) =>
+  JSON.stringify(attempt(() => protocol.decodeRequest(wire).value) ?? {}).split('"cache":').length -
+  1
 
 const has = (protocol: Protocol, wire: unknown, type: Part['type']) =>
-  attempt(() => protocol.decodeRequest(wire).value)?.messages.some(({ parts }) => parts.some(part => part.type === type)) ?? false
+  attempt(() => protocol.decodeRequest(wire).value)?.messages.some(({ parts }) =>
+    parts.some(part => part.type === type),
+  ) ?? false

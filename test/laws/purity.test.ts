@@ -1,6 +1,12 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { all, attempt, canonicalRequest, canonicalResponse, wiresOf } from '../../src/testing/bodies.ts'
+import {
+  all,
+  attempt,
+  canonicalRequest,
+  canonicalResponse,
+  wiresOf,
+} from '../../src/testing/bodies.ts'
 import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
 import { deepFreeze } from '../../src/testing/json.ts'
 import { decodeStream, encodeStream, run } from '../../src/testing/streams.ts'
@@ -39,7 +45,11 @@ describe.each(all)('$name does not change its input', protocol => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
         const plain = run(protocol.streamEncoder, structuredClone(events))
-        expect(run(protocol.streamEncoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
+        expect(
+          run(protocol.streamEncoder, deepFreeze(events), {
+            between: state => structuredClone(state),
+          }),
+        ).toEqual(plain)
       }),
       runs(1000),
     )
@@ -50,7 +60,11 @@ describe.each(all)('$name does not change its input', protocol => {
     fc.assert(
       fc.property(wire, events => {
         const plain = run(protocol.streamDecoder, structuredClone(events))
-        expect(run(protocol.streamDecoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
+        expect(
+          run(protocol.streamDecoder, deepFreeze(events), {
+            between: state => structuredClone(state),
+          }),
+        ).toEqual(plain)
       }),
       runs(1000),
     )
@@ -60,21 +74,32 @@ describe.each(all)('$name does not change its input', protocol => {
 describe.each(all)('$name and keys that are names of built-in properties', protocol => {
   const wires = wiresOf(protocol)
   const poisoned = <T>(right: Arbitrary<T>) =>
-    fc.tuple(right, fc.nat({ max: 3 }), fc.constantFrom(bad, inherited)).map(([value, ...how]) => poison(value, ...how))
+    fc
+      .tuple(right, fc.nat({ max: 3 }), fc.constantFrom(bad, inherited))
+      .map(([value, ...how]) => poison(value, ...how))
 
   test('changes no prototype when bodies have poisoned keys', () => {
     fc.assert(
-      fc.property(poisoned(wires.request), poisoned(wires.response), poisoned(json), (request, response, event) => {
-        const values: unknown[] = []
-        for (const target of all) {
-          values.push(attempt(() => written(protocol.decodeRequest(request).value, target)))
-          values.push(attempt(() => target.encodeResponse(protocol.decodeResponse(response).value)))
-        }
-        values.push(attempt(() => run(protocol.streamDecoder, [event, response])))
-        values.push(attempt(() => protocol.decodeError({ status: 500, headers: {}, body: event })))
-        expect('polluted' in {}).toBe(false)
-        for (const value of values) expect(strangers(value)).toEqual([])
-      }),
+      fc.property(
+        poisoned(wires.request),
+        poisoned(wires.response),
+        poisoned(json),
+        (request, response, event) => {
+          const values: unknown[] = []
+          for (const target of all) {
+            values.push(attempt(() => written(protocol.decodeRequest(request).value, target)))
+            values.push(
+              attempt(() => target.encodeResponse(protocol.decodeResponse(response).value)),
+            )
+          }
+          values.push(attempt(() => run(protocol.streamDecoder, [event, response])))
+          values.push(
+            attempt(() => protocol.decodeError({ status: 500, headers: {}, body: event })),
+          )
+          expect('polluted' in {}).toBe(false)
+          for (const value of values) expect(strangers(value)).toEqual([])
+        },
+      ),
       runs(1000),
     )
   })
@@ -105,7 +130,13 @@ function poison(value: unknown, every: number, keys: string[]): unknown {
     if (typeof one !== 'object' || one === null) return one
     const made = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, copy(item)]))
     if (count++ % every === 0)
-      for (const key of keys) Object.defineProperty(made, key, { value: { polluted: true, type: 'x' }, enumerable: true, configurable: true, writable: true })
+      for (const key of keys)
+        Object.defineProperty(made, key, {
+          value: { polluted: true, type: 'x' },
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
     return made
   }
   return copy(value)
@@ -115,6 +146,12 @@ function poison(value: unknown, every: number, keys: string[]): unknown {
 function strangers(value: unknown, at = ''): string[] {
   if (typeof value !== 'object' || value === null) return []
   const prototype: unknown = Object.getPrototypeOf(value)
-  const own = prototype === Object.prototype || prototype === Array.prototype || prototype === null ? [] : [at]
-  return [...own, ...Object.entries(value).flatMap(([key, item]) => strangers(item, `${at}/${key}`))]
+  const own =
+    prototype === Object.prototype || prototype === Array.prototype || prototype === null
+      ? []
+      : [at]
+  return [
+    ...own,
+    ...Object.entries(value).flatMap(([key, item]) => strangers(item, `${at}/${key}`)),
+  ]
 }

@@ -43,16 +43,57 @@ const tables = {
   }),
   // Servers leave out `citations` where there are none.
   text: required<Omit<Anthropic.TextBlock, 'citations'>>({ text: 'value', type: 'value' }),
-  thinking: required<Anthropic.ThinkingBlock>({ signature: 'value', thinking: 'value', type: 'value' }),
+  thinking: required<Anthropic.ThinkingBlock>({
+    signature: 'value',
+    thinking: 'value',
+    type: 'value',
+  }),
   redacted_thinking: required<Anthropic.RedactedThinkingBlock>({ data: 'value', type: 'value' }),
-  tool_use: required<Anthropic.ToolUseBlock>({ caller: 'value', id: 'value', input: 'or null', name: 'value', type: 'value' }),
-  'message error': required<Omit<Anthropic.ErrorResponse, 'request_id'>>({ error: 'value', type: 'value' }),
-  completion: required<OpenAI.ChatCompletion>({ id: 'value', choices: 'value', created: 'value', model: 'value', object: 'value' }),
-  'completion usage': required<OpenAI.CompletionUsage>({ completion_tokens: 'value', prompt_tokens: 'value', total_tokens: 'value' }),
-  choice: required<Choice>({ finish_reason: 'value', index: 'value', logprobs: 'or null', message: 'value' }),
-  'chat message': required<Choice['message']>({ content: 'or null', refusal: 'or null', role: 'value' }),
-  'chat call': required<OpenAI.ChatCompletionMessageFunctionToolCall>({ function: 'value', id: 'value', type: 'value' }),
-  error: required<OpenAI.ErrorObject>({ code: 'or null', message: 'value', param: 'or null', type: 'value' }),
+  tool_use: required<Anthropic.ToolUseBlock>({
+    caller: 'value',
+    id: 'value',
+    input: 'or null',
+    name: 'value',
+    type: 'value',
+  }),
+  'message error': required<Omit<Anthropic.ErrorResponse, 'request_id'>>({
+    error: 'value',
+    type: 'value',
+  }),
+  completion: required<OpenAI.ChatCompletion>({
+    id: 'value',
+    choices: 'value',
+    created: 'value',
+    model: 'value',
+    object: 'value',
+  }),
+  'completion usage': required<OpenAI.CompletionUsage>({
+    completion_tokens: 'value',
+    prompt_tokens: 'value',
+    total_tokens: 'value',
+  }),
+  choice: required<Choice>({
+    finish_reason: 'value',
+    index: 'value',
+    logprobs: 'or null',
+    message: 'value',
+  }),
+  'chat message': required<Choice['message']>({
+    content: 'or null',
+    refusal: 'or null',
+    role: 'value',
+  }),
+  'chat call': required<OpenAI.ChatCompletionMessageFunctionToolCall>({
+    function: 'value',
+    id: 'value',
+    type: 'value',
+  }),
+  error: required<OpenAI.ErrorObject>({
+    code: 'or null',
+    message: 'value',
+    param: 'or null',
+    type: 'value',
+  }),
   // The SDK computes `output_text`.
   response: required<Omit<Response, 'output_text'>>({
     created_at: 'value',
@@ -77,13 +118,42 @@ const tables = {
     output_tokens_details: 'value',
     total_tokens: 'value',
   }),
-  'output message': required<OpenAI.Responses.ResponseOutputMessage>({ content: 'value', id: 'value', role: 'value', status: 'value', type: 'value' }),
-  output_text: required<OpenAI.Responses.ResponseOutputText>({ annotations: 'value', text: 'value', type: 'value' }),
+  'output message': required<OpenAI.Responses.ResponseOutputMessage>({
+    content: 'value',
+    id: 'value',
+    role: 'value',
+    status: 'value',
+    type: 'value',
+  }),
+  output_text: required<OpenAI.Responses.ResponseOutputText>({
+    annotations: 'value',
+    text: 'value',
+    type: 'value',
+  }),
   refusal: required<OpenAI.Responses.ResponseOutputRefusal>({ refusal: 'value', type: 'value' }),
-  reasoning: required<OpenAI.Responses.ResponseReasoningItem>({ id: 'value', summary: 'value', type: 'value' }),
-  function_call: required<OpenAI.Responses.ResponseFunctionToolCall>({ arguments: 'value', call_id: 'value', name: 'value', type: 'value' }),
-  custom_tool_call: required<OpenAI.Responses.ResponseCustomToolCall>({ call_id: 'value', input: 'value', name: 'value', type: 'value' }),
-  image_generation_call: required<OpenAI.Responses.ResponseOutputItem.ImageGenerationCall>({ id: 'value', result: 'or null', status: 'value', type: 'value' }),
+  reasoning: required<OpenAI.Responses.ResponseReasoningItem>({
+    id: 'value',
+    summary: 'value',
+    type: 'value',
+  }),
+  function_call: required<OpenAI.Responses.ResponseFunctionToolCall>({
+    arguments: 'value',
+    call_id: 'value',
+    name: 'value',
+    type: 'value',
+  }),
+  custom_tool_call: required<OpenAI.Responses.ResponseCustomToolCall>({
+    call_id: 'value',
+    input: 'value',
+    name: 'value',
+    type: 'value',
+  }),
+  image_generation_call: required<OpenAI.Responses.ResponseOutputItem.ImageGenerationCall>({
+    id: 'value',
+    result: 'or null',
+    status: 'value',
+    type: 'value',
+  }),
 }
 type Name = keyof typeof tables
 
@@ -91,16 +161,23 @@ type Name = keyof typeof tables
 function lacking(name: Name, value: object): string[] {
   const fields = value as Record<string, unknown>
   return Object.entries(tables[name]).flatMap(([key, kind]) =>
-    fields[key] === undefined || (kind === 'value' && fields[key] === null) ? [`${name}.${key}`] : [],
+    fields[key] === undefined || (kind === 'value' && fields[key] === null)
+      ? [`${name}.${key}`]
+      : [],
   )
 }
 
 /** As `lacking`, if there is a table of this name. */
-const lackingByType = (value: { type: string }) => (Object.hasOwn(tables, value.type) ? lacking(value.type as Name, value) : [])
+const lackingByType = (value: { type: string }) =>
+  Object.hasOwn(tables, value.type) ? lacking(value.type as Name, value) : []
 
 function inMessages(body: Wire['messages']['response']): string[] {
   if (body.type === 'error') return lacking('message error', body)
-  return [...lacking('message', body), ...lacking('message usage', body.usage), ...body.content.flatMap(lackingByType)]
+  return [
+    ...lacking('message', body),
+    ...lacking('message usage', body.usage),
+    ...body.content.flatMap(lackingByType),
+  ]
 }
 
 function inChat(body: Wire['chat-completions']['response']): string[] {
@@ -108,17 +185,29 @@ function inChat(body: Wire['chat-completions']['response']): string[] {
   const choices = body.choices.flatMap(choice => [
     ...lacking('choice', choice),
     ...lacking('chat message', choice.message),
-    ...(choice.message.tool_calls ?? []).flatMap(call => (call.type === 'function' ? lacking('chat call', call) : [])),
+    ...(choice.message.tool_calls ?? []).flatMap(call =>
+      call.type === 'function' ? lacking('chat call', call) : [],
+    ),
   ])
-  return [...lacking('completion', body), ...(body.usage ? lacking('completion usage', body.usage) : []), ...choices]
+  return [
+    ...lacking('completion', body),
+    ...(body.usage ? lacking('completion usage', body.usage) : []),
+    ...choices,
+  ]
 }
 
 function inResponses(body: Wire['responses']['response']): string[] {
   if (!('output' in body)) return lacking('error', body.error)
   const items = body.output.flatMap(item =>
-    item.type === 'message' ? [...lacking('output message', item), ...item.content.flatMap(lackingByType)] : lackingByType(item),
+    item.type === 'message'
+      ? [...lacking('output message', item), ...item.content.flatMap(lackingByType)]
+      : lackingByType(item),
   )
-  return [...lacking('response', body), ...(body.usage ? lacking('response usage', body.usage) : []), ...items]
+  return [
+    ...lacking('response', body),
+    ...(body.usage ? lacking('response usage', body.usage) : []),
+    ...items,
+  ]
 }
 
 const lackingIn = {
@@ -129,7 +218,9 @@ const lackingIn = {
 
 const isListed = (name: string): name is keyof typeof lackingIn => name in lackingIn
 
-const translations = pairs.flatMap(({ name, from, to }) => (isListed(to.name) && from !== to ? [{ name, from, to: to.name }] : []))
+const translations = pairs.flatMap(({ name, from, to }) =>
+  isListed(to.name) && from !== to ? [{ name, from, to: to.name }] : [],
+)
 
 describe.each(translations)('$name', ({ from, to }) => {
   test('a translated response, not streamed, has every field that the official SDK requires', () => {

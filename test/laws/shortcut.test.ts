@@ -14,19 +14,31 @@ const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.
 describe.each(every)('$name', ({ from, to }) => {
   test('translates frames on the fast path as on the slow path', () => {
     fc.assert(
-      fc.property(fc.oneof(cleanEvents, cutEvents), fc.infiniteStream(fc.nat(1000)), fc.array(fc.nat(), { maxLength: 8 }), (events, random, cuts) => {
-        const text = respelled(encodeStream(from, fine(events, random)).text, random).replaceAll(/\r?\n/g, thrown(random) % 3 === 0 ? '\r\n' : '\n')
-        const chunks = parts(text, cuts)
-        const plainFrom = withoutShortcut(from)
-        const plainTo = from === to ? plainFrom : withoutShortcut(to)
-        expect(translate(from, to, chunks)).toEqual(translate(plainFrom, plainTo, chunks))
-      }),
+      fc.property(
+        fc.oneof(cleanEvents, cutEvents),
+        fc.infiniteStream(fc.nat(1000)),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (events, random, cuts) => {
+          const text = respelled(encodeStream(from, fine(events, random)).text, random).replaceAll(
+            /\r?\n/g,
+            thrown(random) % 3 === 0 ? '\r\n' : '\n',
+          )
+          const chunks = parts(text, cuts)
+          const plainFrom = withoutShortcut(from)
+          const plainTo = from === to ? plainFrom : withoutShortcut(to)
+          expect(translate(from, to, chunks)).toEqual(translate(plainFrom, plainTo, chunks))
+        },
+      ),
       runs(1000),
     )
   })
 
   if (from.shortcut)
-    test.each((['text', 'reasoning', 'input'] as const).flatMap(kind => ['\n', '\r\n'].map(lineEnd => ({ kind, lineEnd }))))(
+    test.each(
+      (['text', 'reasoning', 'input'] as const).flatMap(kind =>
+        ['\n', '\r\n'].map(lineEnd => ({ kind, lineEnd })),
+      ),
+    )(
       'parses only a few frames of a long stream of $kind, with either line end',
       ({ kind, lineEnd }) => {
         let steps = 0
@@ -59,18 +71,34 @@ function translate(from: Protocol, to: Protocol, chunks: string[]) {
   let text = ''
   for (const chunk of chunks) text += translator.push(chunk)
   text += translator.end()
-  return { text, notes: translator.notes, usage: translator.usage, finished: translator.finished, error: translator.error }
+  return {
+    text,
+    notes: translator.notes,
+    usage: translator.usage,
+    finished: translator.finished,
+    error: translator.error,
+  }
 }
 
 function long(kind: 'text' | 'reasoning' | 'input'): CanonicalEvent[] {
   const place = { candidate: 0, part: 0 }
   const start: Record<typeof kind, { head: Part; delta: (text: string) => Delta }> = {
     text: { head: { type: 'text', text: '' }, delta: (text: string) => ({ kind: 'text', text }) },
-    reasoning: { head: { type: 'reasoning', segments: [] }, delta: (text: string) => ({ kind: 'reasoning', segment: 0, of: 'summary', text }) },
-    input: { head: { type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' }, delta: (text: string) => ({ kind: 'input', text }) },
+    reasoning: {
+      head: { type: 'reasoning', segments: [] },
+      delta: (text: string) => ({ kind: 'reasoning', segment: 0, of: 'summary', text }),
+    },
+    input: {
+      head: { type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' },
+      delta: (text: string) => ({ kind: 'input', text }),
+    },
   }
   const { head, delta } = start[kind]
-  const words = Array.from({ length: 120 }, (_, i) => (i === 0 ? '{"a":"' : i === 119 ? '"}' : `w${i}\\n`))
+  const words = Array.from({ length: 120 }, (_, i) => {
+    if (i === 0) return '{"a":"'
+    if (i === 119) return '"}'
+    return `w${i}\\n`
+  })
   return [
     { type: 'start', id: 'r_1', model: 'm', createdAt: 7 },
     { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
@@ -131,7 +159,9 @@ function respelled(stream: string, random: Iterator<number>): string {
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 function parts(whole: string, cuts: number[]): string[] {
-  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
+  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort(
+    (a, b) => a - b,
+  )
   return places.slice(1).map((end, index) => whole.slice(places[index], end))
 }
 

@@ -13,11 +13,19 @@ describe.each(all)('$name: a stream in the form of its own server', protocol => 
     fc.assert(
       fc.property(serialEvents, events => {
         const { wires } = encodeStream(protocol, events)
-        const again = encodeStream(protocol, decodeStream(protocol, wires), { fieldNames: protocol.fieldNames })
+        const again = encodeStream(protocol, decodeStream(protocol, wires), {
+          fieldNames: protocol.fieldNames,
+        })
         expect(again.notes).toEqual([])
         // Several candidates may change places: their order in the body means nothing.
         const received = (frames: unknown[]) =>
-          canonicalJson(JSON.parse(JSON.stringify(collect(decodeStream(protocol, frames)), (key, value: unknown) => (key === 'at' ? undefined : value))))
+          canonicalJson(
+            JSON.parse(
+              JSON.stringify(collect(decodeStream(protocol, frames)), (key, value: unknown) =>
+                key === 'at' ? undefined : value,
+              ),
+            ),
+          )
         if (!waits(events)) expect(received(again.wires)).toBe(received(wires))
       }),
       runs(1000),
@@ -27,6 +35,8 @@ describe.each(all)('$name: a stream in the form of its own server', protocol => 
 
 /** Where calls end only with the stream, a free text is complete only then: the calls after it wait, and come in one chunk. */
 function waits(events: CanonicalEvent[]): boolean {
-  const calls = events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.kind] : []))
+  const calls = events.flatMap(event =>
+    event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.kind] : [],
+  )
   return calls.slice(0, -1).includes('freeform')
 }

@@ -26,26 +26,37 @@ describe.each(all)('$name, given anything', protocol => {
   const anything = (right: typeof wires.request) =>
     fc.oneof(
       json,
-      fc.anything({ withDate: false, withBigInt: false }).map(value => JSON.parse(JSON.stringify(value) ?? 'null') as unknown),
-      fc.tuple(right, fc.nat(), json).map(([value, place, other]) => replaceAt(value, place, other)),
+      fc
+        .anything({ withDate: false, withBigInt: false })
+        .map(value => JSON.parse(JSON.stringify(value) ?? 'null') as unknown),
+      fc
+        .tuple(right, fc.nat(), json)
+        .map(([value, place, other]) => replaceAt(value, place, other)),
     )
 
-  test.each(['decodeRequest', 'decodeResponse'] as const)('%s decodes it or refuses it with an error code', decode => {
-    fc.assert(
-      fc.property(anything(decode === 'decodeRequest' ? wires.request : wires.response), wire => {
-        expectTotal(() => protocol[decode](wire))
-      }),
-      runs(1000),
-    )
-  })
+  test.each(['decodeRequest', 'decodeResponse'] as const)(
+    '%s decodes it or refuses it with an error code',
+    decode => {
+      fc.assert(
+        fc.property(anything(decode === 'decodeRequest' ? wires.request : wires.response), wire => {
+          expectTotal(() => protocol[decode](wire))
+        }),
+        runs(1000),
+      )
+    },
+  )
 
   test('decodeError always returns an error with the received status', () => {
     fc.assert(
-      fc.property(fc.oneof(json, fc.string()), fc.integer({ min: 400, max: 599 }), (body, status) => {
-        const { value } = protocol.decodeError({ status, headers: {}, body })
-        expect(value.status).toBe(status)
-        expect(value.message).not.toBe('')
-      }),
+      fc.property(
+        fc.oneof(json, fc.string()),
+        fc.integer({ min: 400, max: 599 }),
+        (body, status) => {
+          const { value } = protocol.decodeError({ status, headers: {}, body })
+          expect(value.status).toBe(status)
+          expect(value.message).not.toBe('')
+        },
+      ),
       runs(1000),
     )
   })
@@ -53,13 +64,19 @@ describe.each(all)('$name, given anything', protocol => {
   test('every encoder encodes or refuses what it decoded', () => {
     fc.assert(
       fc.property(anything(wires.request), fc.constantFrom(...all), (wire, target) => {
-        expectTotal(() => written(protocol.decodeRequest(wire).value, target, { fieldNames: protocol.fieldNames }))
+        expectTotal(() =>
+          written(protocol.decodeRequest(wire).value, target, { fieldNames: protocol.fieldNames }),
+        )
       }),
       runs(1000),
     )
     fc.assert(
       fc.property(anything(wires.response), fc.constantFrom(...all), (wire, target) => {
-        expectTotal(() => target.encodeResponse(protocol.decodeResponse(wire).value, { fieldNames: protocol.fieldNames }))
+        expectTotal(() =>
+          target.encodeResponse(protocol.decodeResponse(wire).value, {
+            fieldNames: protocol.fieldNames,
+          }),
+        )
       }),
       runs(1000),
     )

@@ -9,11 +9,19 @@ import { isReported, odd, withOddKeys } from '../support/odd-keys.ts'
 import { responses } from '../support/rich-responses.ts'
 
 const rows = all.flatMap(({ name }) =>
-  responses[name as ProtocolName].flatMap((response, nth) => withOddKeys(response).map(({ path, body }) => ({ from: name as ProtocolName, nth, path, body }))),
+  responses[name as ProtocolName].flatMap((response, nth) =>
+    withOddKeys(response).map(({ path, body }) => ({
+      from: name as ProtocolName,
+      nth,
+      path,
+      body,
+    })),
+  ),
 )
 
 /** Synthesized values do not depend on the original ones. */
-const besides = (notes: readonly Note[], path: string) => notes.filter(note => note.path === path || note.kind !== 'synthesized')
+const besides = (notes: readonly Note[], path: string) =>
+  notes.filter(note => note.path === path || note.kind !== 'synthesized')
 
 describe('an unknown key of a complete response is noted, complete and streamed', () => {
   test.each(rows.flatMap(row => all.map(({ name }) => ({ ...row, to: name as ProtocolName }))))(
@@ -23,9 +31,14 @@ describe('an unknown key of a complete response is noted, complete and streamed'
       const options = { fieldNames: { ...protocols[from].fieldNames, ...read } }
       const target = protocols[to]
       const whole = target.encodeResponse(value, options)
-      expect(isReported(whole.wire, besides([...notes, ...whole.notes], path), path), 'whole').toBe(true)
+      expect(isReported(whole.wire, besides([...notes, ...whole.notes], path), path), 'whole').toBe(
+        true,
+      )
       const streamed = encodeStream(target, explode(value), options)
-      expect(isReported(streamed.wires, besides([...notes, ...streamed.notes], path), path), 'streamed').toBe(true)
+      expect(
+        isReported(streamed.wires, besides([...notes, ...streamed.notes], path), path),
+        'streamed',
+      ).toBe(true)
       // What the stream holds has to be found in it again.
       if (!JSON.stringify(streamed.wires).includes(odd)) return
       const again = target.encodeResponse(collect(decodeStream(target, streamed.wires)).response)

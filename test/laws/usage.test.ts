@@ -29,21 +29,37 @@ const usage: fc.Arbitrary<Usage> = fc
 const responseOf = (counts: Usage): CanonicalResponse => ({
   id: 'response_1',
   model: 'some-model',
-  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'hi' }] }], finish: { reason: 'stop' } }],
+  candidates: [
+    {
+      index: 0,
+      messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'hi' }] }],
+      finish: { reason: 'stop' },
+    },
+  ],
   usage: counts,
 })
 
 /** The numbers themselves; an unknown part is 0. */
-const counted = ({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage = {}) => ({ input, output, cacheRead, cacheWrite, reasoning })
+const counted = ({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: Usage = {}) => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  reasoning,
+})
 
 /** What has to come back. Where a note says so, the tokens of a part are counted among the others: one that does not come back is in its total. */
 function expected({ input, output, ...parts }: Usage, back: Usage = {}, notes: Note[]) {
   const isMerged = notes.some(({ code }) => code === 'usage.merged')
-  const found = Object.entries(parts).filter(([part]) => !isMerged || back[part as keyof typeof parts])
+  const found = Object.entries(parts).filter(
+    ([part]) => !isMerged || back[part as keyof typeof parts],
+  )
   return counted(defined({ input, output, ...Object.fromEntries(found) }))
 }
 
-const chains = all.flatMap(first => all.map(second => ({ name: `${first.name} and ${second.name}`, first, second })))
+const chains = all.flatMap(first =>
+  all.map(second => ({ name: `${first.name} and ${second.name}`, first, second })),
+)
 
 describe.each(chains)('token counts through $name', ({ first, second }) => {
   test('are the same', () => {
@@ -73,12 +89,16 @@ describe.each(chains)('token counts through $name', ({ first, second }) => {
   })
 })
 
-test.each(all)('$name: reads the token counts of a response, and whether it failed, without decoding the rest', protocol => {
-  fc.assert(
-    fc.property(wiresOf(protocol).response, body => {
-      const read = attempt(() => protocol.decodeResponse(body).value)
-      if (read) expect(protocol.outcome(body)).toEqual(defined({ usage: read.usage, error: read.error }))
-    }),
-    runs(500),
-  )
-})
+test.each(all)(
+  '$name: reads the token counts of a response, and whether it failed, without decoding the rest',
+  protocol => {
+    fc.assert(
+      fc.property(wiresOf(protocol).response, body => {
+        const read = attempt(() => protocol.decodeResponse(body).value)
+        if (read)
+          expect(protocol.outcome(body)).toEqual(defined({ usage: read.usage, error: read.error }))
+      }),
+      runs(500),
+    )
+  },
+)

@@ -5,11 +5,24 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { fileOf, mutants, planted } from './mutants.ts'
 
 /** Those that notice most, most telling first; the run ends with the first failure. */
-const telling = ['laws/silence', 'laws/notes', 'laws/identity', 'laws/grammar', 'notes.test', 'losses', 'request.test', 'response.test', 'error.test', 'stream']
+const telling = [
+  'laws/silence',
+  'laws/notes',
+  'laws/identity',
+  'laws/grammar',
+  'notes.test',
+  'losses',
+  'request.test',
+  'response.test',
+  'error.test',
+  'stream',
+]
 
 class TellingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => (telling.findIndex(words => moduleId.includes(words)) + telling.length + 1) % (telling.length + 1)
+    const rank = ({ moduleId }: TestSpecification) =>
+      (telling.findIndex(words => moduleId.includes(words)) + telling.length + 1) %
+      (telling.length + 1)
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
@@ -23,7 +36,9 @@ export default defineConfig({
       enforce: 'pre',
       load(id) {
         const mutant = mutants.find(({ fault }) => fault === process.env['WIREGLOT_MUTANT'])
-        return mutant && id === fileOf(mutant) ? planted(mutant, readFileSync(id, 'utf8')) : undefined
+        return mutant && id === fileOf(mutant)
+          ? planted(mutant, readFileSync(id, 'utf8'))
+          : undefined
       },
     },
   ],

@@ -23,15 +23,23 @@ async function failures({ mutant, folders, runs }: Question): Promise<string[]> 
   if (file) vitest.invalidateFile(file)
   vitest.state.filesMap.clear()
   vitest.state.errorsSet.clear()
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(await vitest.globTestSpecifications([...folders]))
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(
+    await vitest.globTestSpecifications([...folders]),
+  )
   process.env['WIREGLOT_MUTANT'] = ''
   if (file) vitest.invalidateFile(file)
   // A suite that ran nothing at all would look like one that holds.
   if (testModules.length === 0) throw new Error(`nothing ran of ${folders.join(', ')}`)
   const failed = testModules.filter(module => !module.ok())
   return [
-    ...failed.flatMap(module => [...module.children.allTests('failed')].map(({ fullName }) => `${module.relativeModuleId} > ${fullName}`)),
-    ...[...failed.flatMap(module => module.errors()), ...unhandledErrors].map(error => JSON.stringify(error)),
+    ...failed.flatMap(module =>
+      [...module.children.allTests('failed')].map(
+        ({ fullName }) => `${module.relativeModuleId} > ${fullName}`,
+      ),
+    ),
+    ...[...failed.flatMap(module => module.errors()), ...unhandledErrors].map(error =>
+      JSON.stringify(error),
+    ),
   ]
 }
 

@@ -12,11 +12,15 @@ const source = fileURLToPath(new URL('../../src/', import.meta.url))
 /** The one file that has the text. @throws when none or several have it: the list is out of date */
 export function fileOf({ fault, room, find }: Mutant): string {
   const folder = `${source}${room}/`
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith('.ts'),
+  )
   const found = files.filter(name => readFileSync(folder + name, 'utf8').includes(find))
   const [only] = found
-  if (found.length !== 1 || only === undefined) throw new Error(`"${fault}": its text is in ${found.length} files of src/${room}`)
-  if (readFileSync(folder + only, 'utf8').split(find).length !== 2) throw new Error(`"${fault}": its text is more than once in ${only}`)
+  if (found.length !== 1 || only === undefined)
+    throw new Error(`"${fault}": its text is in ${found.length} files of src/${room}`)
+  if (readFileSync(folder + only, 'utf8').split(find).length !== 2)
+    throw new Error(`"${fault}": its text is more than once in ${only}`)
   return folder + only
 }
 
@@ -32,15 +36,30 @@ const converse = 'protocols/converse'
 
 export const mutants: Mutant[] = [
   // ---- chat-completions
-  { fault: 'cached tokens are forgotten', room: chat, find: 'cached_tokens: usage.cacheRead ?? none', replace: 'cached_tokens: 0' },
-  { fault: 'the total leaves the output out', room: chat, find: '(input ?? 0) + (output ?? 0)', replace: 'input' },
+  {
+    fault: 'cached tokens are forgotten',
+    room: chat,
+    find: 'cached_tokens: usage.cacheRead ?? none',
+    replace: 'cached_tokens: 0',
+  },
+  {
+    fault: 'the total leaves the output out',
+    room: chat,
+    find: '(input ?? 0) + (output ?? 0)',
+    replace: 'input',
+  },
   {
     fault: 'reasoning outside the completion is not counted',
     room: chat,
     find: 'output: (completion ?? 0) + missing',
     replace: 'output: completion',
   },
-  { fault: 'a length limit looks like a normal end', room: chat, find: "['length', 'length'],", replace: "['length', 'stop']," },
+  {
+    fault: 'a length limit looks like a normal end',
+    room: chat,
+    find: "['length', 'length'],",
+    replace: "['length', 'stop'],",
+  },
   {
     fault: 'a filtered response looks like a normal end',
     room: chat,
@@ -59,7 +78,12 @@ export const mutants: Mutant[] = [
     find: "if (meaning === 'stop' && hasCalls) return 'tool_calls'",
     replace: "if (meaning === 'stop' && hasCalls) return 'stop'",
   },
-  { fault: 'offsets of citations ignore earlier text', room: chat, find: 'before += length', replace: 'before += 0' },
+  {
+    fault: 'offsets of citations ignore earlier text',
+    room: chat,
+    find: 'before += length',
+    replace: 'before += 0',
+  },
   {
     fault: 'offsets of citations count UTF-16 units',
     room: chat,
@@ -102,17 +126,42 @@ export const mutants: Mutant[] = [
     find: "overloaded: { type: 'server_error', code: 'overloaded' }",
     replace: "overloaded: { type: 'invalid_request_error', code: null }",
   },
-  { fault: 'a too long context is an unnamed bad request', room: 'kit/errors', find: "['context_length_exceeded', 'context_length'],", replace: '' },
+  {
+    fault: 'a too long context is an unnamed bad request',
+    room: 'kit/errors',
+    find: "['context_length_exceeded', 'context_length'],",
+    replace: '',
+  },
   {
     fault: 'unknown fields of a request are not noted',
     room: 'kit',
     find: "else this.#pushAt('field.unknown', place, isPlaced)",
     replace: '',
   },
-  { fault: 'tools added later go in silence', room: 'translate', find: "report.add('tool.added-late', part.at)", replace: '' },
-  { fault: 'an unhandled field is not noted', room: 'kit', find: "this.#push('field.unsupported', at, prefix + key)", replace: 'continue' },
-  { fault: 'notes point at the container instead of the field', room: 'kit', find: "return name === '' ? place : `${place}/${name}`", replace: 'return place' },
-  { fault: 'long ids are cut instead of hashed', room: 'kit', find: 'return valid.test(id) ? id : `call_${hashId(id)}`', replace: 'return id.slice(0, 40)' },
+  {
+    fault: 'tools added later go in silence',
+    room: 'translate',
+    find: "report.add('tool.added-late', part.at)",
+    replace: '',
+  },
+  {
+    fault: 'an unhandled field is not noted',
+    room: 'kit',
+    find: "this.#push('field.unsupported', at, prefix + key)",
+    replace: 'continue',
+  },
+  {
+    fault: 'notes point at the container instead of the field',
+    room: 'kit',
+    find: "return name === '' ? place : `${place}/${name}`",
+    replace: 'return place',
+  },
+  {
+    fault: 'long ids are cut instead of hashed',
+    room: 'kit',
+    find: 'return valid.test(id) ? id : `call_${hashId(id)}`',
+    replace: 'return id.slice(0, 40)',
+  },
   { fault: 'renamed tools may collide', room: 'kit', find: '_${hashHex(name, 8)}`', replace: '_`' },
   {
     fault: 'JSON is whole at its first closing brace',
@@ -132,8 +181,18 @@ export const mutants: Mutant[] = [
     find: "format?.type === 'grammar' ? ` Must match",
     replace: "format?.type === ('none' as string) ? ` Must match",
   },
-  { fault: 'an envelope forgets the issuer', room: 'kit', find: 'defined({ i: issuer,', replace: "defined({ i: 'messages'," },
-  { fault: 'an envelope forgets where it belongs', room: 'kit', find: ' a: attach, v: value })))', replace: ' v: value })))' },
+  {
+    fault: 'an envelope forgets the issuer',
+    room: 'kit',
+    find: 'defined({ i: issuer,',
+    replace: "defined({ i: 'messages',",
+  },
+  {
+    fault: 'an envelope forgets where it belongs',
+    room: 'kit',
+    find: ' a: attach, v: value })))',
+    replace: ' v: value })))',
+  },
   // ---- canonical
   {
     fault: 'only the last text delta is collected',
@@ -153,10 +212,25 @@ export const mutants: Mutant[] = [
     find: 'part.citations = [...(part.citations ?? []), delta.citation]',
     replace: 'part.citations = [delta.citation]',
   },
-  { fault: 'a stream that was cut off counts as clean', room: 'canonical', find: 'into.clean = event.clean', replace: 'into.clean = true' },
-  { fault: 'the final form of a part is ignored', room: 'canonical', find: 'if (part && event.final) replace(part, event.final)', replace: '' },
+  {
+    fault: 'a stream that was cut off counts as clean',
+    room: 'canonical',
+    find: 'into.clean = event.clean',
+    replace: 'into.clean = true',
+  },
+  {
+    fault: 'the final form of a part is ignored',
+    room: 'canonical',
+    find: 'if (part && event.final) replace(part, event.final)',
+    replace: '',
+  },
   // ---- translate
-  { fault: 'half a surrogate pair is given on', room: 'translate', find: 'if (last >= 0xd800 && last <= 0xdbff) {', replace: 'if (last < 0) {' },
+  {
+    fault: 'half a surrogate pair is given on',
+    room: 'translate',
+    find: 'if (last >= 0xd800 && last <= 0xdbff) {',
+    replace: 'if (last < 0) {',
+  },
   {
     fault: 'escapes in freeform input are given as they are',
     room: 'translate',
@@ -169,8 +243,18 @@ export const mutants: Mutant[] = [
     find: 'return { ...call, name, ...(namespace',
     replace: 'return { ...call, ...(namespace',
   },
-  { fault: 'responses keep freeform tools wrapped', room: 'translate', find: "...((wrapped || freeform) && { kind: 'freeform' as const }) }", replace: '}' },
-  { fault: 'the namespace of a tool is not given back', room: 'translate', find: '...(namespace !== undefined && { namespace }), ', replace: '' },
+  {
+    fault: 'responses keep freeform tools wrapped',
+    room: 'translate',
+    find: "...((wrapped || freeform) && { kind: 'freeform' as const }) }",
+    replace: '}',
+  },
+  {
+    fault: 'the namespace of a tool is not given back',
+    room: 'translate',
+    find: '...(namespace !== undefined && { namespace }), ',
+    replace: '',
+  },
   {
     fault: 'strict lets approximations pass',
     room: 'translate',
@@ -178,14 +262,54 @@ export const mutants: Mutant[] = [
     replace: "strict === true ? ['dropped']",
   },
   // ---- messages
-  { fault: 'cached input is counted twice', room: messages, find: 'input - (cacheRead ?? 0) - (cacheWrite ?? 0)', replace: 'input' },
-  { fault: 'input of a response leaves the cache out', room: messages, find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)', replace: 'fresh' },
-  { fault: 'thinking tokens are not reported', room: messages, find: 'some({ thinking_tokens: reasoning })', replace: 'undefined' },
-  { fault: 'a tool call ends as a normal turn', room: messages, find: "['tool_use', 'tool_calls'],", replace: "['tool_use', 'stop']," },
-  { fault: 'a long cache lifetime is shortened silently', room: messages, find: "'12h': '1h' }", replace: "'12h': '5m' }" },
-  { fault: 'required becomes auto', room: messages, find: "return { type: 'any' }", replace: "return { type: 'auto' }" },
-  { fault: 'parallel calls stay allowed', room: messages, find: '? { ...word, disable_parallel_tool_use: true } : word', replace: '? word : word' },
-  { fault: 'temperature above one is passed on', room: messages, find: 'temperature: hot ? 1 : taken.temperature', replace: 'temperature: taken.temperature' },
+  {
+    fault: 'cached input is counted twice',
+    room: messages,
+    find: 'input - (cacheRead ?? 0) - (cacheWrite ?? 0)',
+    replace: 'input',
+  },
+  {
+    fault: 'input of a response leaves the cache out',
+    room: messages,
+    find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)',
+    replace: 'fresh',
+  },
+  {
+    fault: 'thinking tokens are not reported',
+    room: messages,
+    find: 'some({ thinking_tokens: reasoning })',
+    replace: 'undefined',
+  },
+  {
+    fault: 'a tool call ends as a normal turn',
+    room: messages,
+    find: "['tool_use', 'tool_calls'],",
+    replace: "['tool_use', 'stop'],",
+  },
+  {
+    fault: 'a long cache lifetime is shortened silently',
+    room: messages,
+    find: "'12h': '1h' }",
+    replace: "'12h': '5m' }",
+  },
+  {
+    fault: 'required becomes auto',
+    room: messages,
+    find: "return { type: 'any' }",
+    replace: "return { type: 'auto' }",
+  },
+  {
+    fault: 'parallel calls stay allowed',
+    room: messages,
+    find: '? { ...word, disable_parallel_tool_use: true } : word',
+    replace: '? word : word',
+  },
+  {
+    fault: 'temperature above one is passed on',
+    room: messages,
+    find: 'temperature: hot ? 1 : taken.temperature',
+    replace: 'temperature: taken.temperature',
+  },
   {
     fault: 'a hot temperature is clamped without a note',
     room: messages,
@@ -210,23 +334,48 @@ export const mutants: Mutant[] = [
     find: 'const references = { previousId, conversation,',
     replace: 'const references = { conversation,',
   },
-  { fault: 'long user ids are cut', room: messages, find: 'hashHex(id, 64)', replace: 'id.slice(0, 64)' },
-  { fault: 'blocks of a stream share an index', room: messages, find: 'block.index = state.nextIndex++', replace: 'block.index = state.nextIndex' },
+  {
+    fault: 'long user ids are cut',
+    room: messages,
+    find: 'hashHex(id, 64)',
+    replace: 'id.slice(0, 64)',
+  },
+  {
+    fault: 'blocks of a stream share an index',
+    room: messages,
+    find: 'block.index = state.nextIndex++',
+    replace: 'block.index = state.nextIndex',
+  },
   {
     fault: 'a stream without its ending is closed as if whole',
     room: messages,
     find: 'if (!state.finish && !state.promptBlocked) {',
     replace: 'if ((false as boolean) && !state.promptBlocked) {',
   },
-  { fault: 'a cut call is closed', room: 'kit/stream', find: 'if (!isCall(open) || isWhole(open)) close', replace: 'close' },
-  { fault: 'segments of reasoning are joined without a gap', room: 'kit/stream', find: "const joint = '\\n\\n'.repeat(", replace: "const joint = ''.repeat(" },
+  {
+    fault: 'a cut call is closed',
+    room: 'kit/stream',
+    find: 'if (!isCall(open) || isWhole(open)) close',
+    replace: 'close',
+  },
+  {
+    fault: 'segments of reasoning are joined without a gap',
+    room: 'kit/stream',
+    find: "const joint = '\\n\\n'.repeat(",
+    replace: "const joint = ''.repeat(",
+  },
   {
     fault: 'a signature is streamed bare',
     room: messages,
     find: "type: 'signature_delta', signature: sealed(block, signature) }",
     replace: "type: 'signature_delta', signature: signature.value }",
   },
-  { fault: 'arguments that are no object are passed as they are', room: messages, find: 'JSON.stringify({ __raw: block.text })', replace: 'block.text' },
+  {
+    fault: 'arguments that are no object are passed as they are',
+    room: messages,
+    find: 'JSON.stringify({ __raw: block.text })',
+    replace: 'block.text',
+  },
   {
     fault: 'citations of others cover the whole text',
     room: messages,
@@ -252,9 +401,24 @@ export const mutants: Mutant[] = [
     find: "pause: { status: 'incomplete', reason: 'pause_turn', exact: false },",
     replace: "pause: { status: 'incomplete', reason: 'pause_turn', exact: true },",
   },
-  { fault: 'cache writes are forgotten', room: responses, find: 'cache_write_tokens: cacheWrite ?? 0', replace: 'cache_write_tokens: 0' },
-  { fault: 'reasoning tokens are forgotten', room: responses, find: 'reasoning_tokens: reasoning ?? 0,', replace: 'reasoning_tokens: 0,' },
-  { fault: 'the end of a citation counts UTF-16 units', room: responses, find: 'end_index: end ?? lengthOf(text)', replace: 'end_index: end ?? text.length' },
+  {
+    fault: 'cache writes are forgotten',
+    room: responses,
+    find: 'cache_write_tokens: cacheWrite ?? 0',
+    replace: 'cache_write_tokens: 0',
+  },
+  {
+    fault: 'reasoning tokens are forgotten',
+    room: responses,
+    find: 'reasoning_tokens: reasoning ?? 0,',
+    replace: 'reasoning_tokens: 0,',
+  },
+  {
+    fault: 'the end of a citation counts UTF-16 units',
+    room: responses,
+    find: 'end_index: end ?? lengthOf(text)',
+    replace: 'end_index: end ?? text.length',
+  },
   {
     fault: 'a custom call becomes a function call',
     room: responses,
@@ -298,7 +462,12 @@ export const mutants: Mutant[] = [
     find: "  row('top_logprobs', 'logprobs.top'),\n",
     replace: '',
   },
-  { fault: 'stop sequences are left out in silence', room: responses, find: "  'candidateCount',\n", replace: "  'candidateCount',\n  'stop',\n" },
+  {
+    fault: 'stop sequences are left out in silence',
+    room: responses,
+    find: "  'candidateCount',\n",
+    replace: "  'candidateCount',\n  'stop',\n",
+  },
   {
     fault: 'a prediction is left out in silence',
     room: responses,
@@ -311,7 +480,12 @@ export const mutants: Mutant[] = [
     find: "if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')",
     replace: '',
   },
-  { fault: 'metadata is forgotten with its note', room: responses, find: "row('metadata', 'metadata')", replace: "row('metadata', 'metadata', byCode)" },
+  {
+    fault: 'metadata is forgotten with its note',
+    room: responses,
+    find: "row('metadata', 'metadata')",
+    replace: "row('metadata', 'metadata', byCode)",
+  },
   {
     fault: 'the verbosity is forgotten with its note',
     room: responses,
@@ -348,7 +522,12 @@ export const mutants: Mutant[] = [
     find: 'call_id: wireCallId(callId, writing)',
     replace: 'call_id: callId',
   },
-  { fault: 'a renamed call id is not noted', room: responses, find: "if (callId !== id) report.add('tool-call.id', at, 'id')", replace: '' },
+  {
+    fault: 'a renamed call id is not noted',
+    room: responses,
+    find: "if (callId !== id) report.add('tool-call.id', at, 'id')",
+    replace: '',
+  },
   {
     fault: 'a thread of another provider is left out instead of refused',
     room: responses,
@@ -367,8 +546,18 @@ export const mutants: Mutant[] = [
     find: 'const store = state.store ?? (native ? undefined : false)',
     replace: 'const store = state.store ?? (native ? undefined : true)',
   },
-  { fault: 'encrypted reasoning is not requested', room: responses, find: '    wanted.add(encryptedInclude)\n    report', replace: '    report' },
-  { fault: 'the title of a citation is lost', room: responses, find: "title: title ?? '', url }", replace: "title: '', url }" },
+  {
+    fault: 'encrypted reasoning is not requested',
+    room: responses,
+    find: '    wanted.add(encryptedInclude)\n    report',
+    replace: '    report',
+  },
+  {
+    fault: 'the title of a citation is lost',
+    room: responses,
+    find: "title: title ?? '', url }",
+    replace: "title: '', url }",
+  },
   {
     fault: 'what was cited is left out in silence',
     room: responses,
@@ -393,7 +582,12 @@ export const mutants: Mutant[] = [
     find: "ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h']",
     replace: "ttl_30m_tokens: byTtl['12h'], ttl_12h_tokens: byTtl['30m']",
   },
-  { fault: 'a spent quota is a rate limit', room: 'kit/errors', find: "['insufficient_quota', 'quota'],", replace: "['insufficient_quota', 'rate_limit']," },
+  {
+    fault: 'a spent quota is a rate limit',
+    room: 'kit/errors',
+    find: "['insufficient_quota', 'quota'],",
+    replace: "['insufficient_quota', 'rate_limit'],",
+  },
   {
     fault: 'seconds to wait are milliseconds',
     room: 'kit',
@@ -406,13 +600,24 @@ export const mutants: Mutant[] = [
     find: "if (last && typeof last.status === 'string') last.status = 'incomplete'",
     replace: '',
   },
-  { fault: 'the stream of a failed response has no last event', room: responses, find: "write(state, 'response.failed', { response }, emit)", replace: '' },
-  { fault: 'top_k is forgotten', room: messages, find: 'top_p: taken.topP, top_k: taken.topK })', replace: 'top_p: taken.topP })' },
+  {
+    fault: 'the stream of a failed response has no last event',
+    room: responses,
+    find: "write(state, 'response.failed', { response }, emit)",
+    replace: '',
+  },
+  {
+    fault: 'top_k is forgotten',
+    room: messages,
+    find: 'top_p: taken.topP, top_k: taken.topK })',
+    replace: 'top_p: taken.topP })',
+  },
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
     find: "row('temperature', 'sampling.temperature', byCode),\n  row('top_p', 'sampling.topP', byCode),",
-    replace: "row('temperature', 'sampling.topP', byCode),\n  row('top_p', 'sampling.temperature', byCode),",
+    replace:
+      "row('temperature', 'sampling.topP', byCode),\n  row('top_p', 'sampling.temperature', byCode),",
   },
   {
     fault: 'a prediction is forgotten with its note',
@@ -450,7 +655,12 @@ export const mutants: Mutant[] = [
     find: "if (options.jsonMode !== 'instruct') {\n        report.add('field.unsupported', undefined, 'output.format')",
     replace: "if (options.jsonMode !== 'instruct') {",
   },
-  { fault: 'marks beyond the fourth are written', room: messages, find: 'const limit = 4', replace: 'const limit = 5' },
+  {
+    fault: 'marks beyond the fourth are written',
+    room: messages,
+    find: 'const limit = 4',
+    replace: 'const limit = 5',
+  },
   {
     fault: 'marks beyond the fourth go in silence',
     room: 'kit/fields',
@@ -469,8 +679,18 @@ export const mutants: Mutant[] = [
     find: 'moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))',
     replace: 'moving.slice(0, Math.max(0, limit - fixed.length))',
   },
-  { fault: 'blank stops go in silence', room: messages, find: "if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)", replace: '' },
-  { fault: 'a failed tool looks fine', room: messages, find: 'is_error: isError || undefined,', replace: '' },
+  {
+    fault: 'blank stops go in silence',
+    room: messages,
+    find: "if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)",
+    replace: '',
+  },
+  {
+    fault: 'a failed tool looks fine',
+    room: messages,
+    find: 'is_error: isError || undefined,',
+    replace: '',
+  },
   {
     fault: 'a result keeps the id that its call has lost',
     room: 'translate',
@@ -511,7 +731,8 @@ export const mutants: Mutant[] = [
     fault: 'a response that stopped with calls is a normal turn',
     room: messages,
     find: "report.add('finish.tool-use', at, 'finish.reason')\n    return { stop_reason: 'tool_use',",
-    replace: "report.add('finish.tool-use', at, 'finish.reason')\n    return { stop_reason: 'end_turn',",
+    replace:
+      "report.add('finish.tool-use', at, 'finish.reason')\n    return { stop_reason: 'end_turn',",
   },
   {
     fault: 'a response without a finish reason is complete',
@@ -531,7 +752,12 @@ export const mutants: Mutant[] = [
     find: "if (kind === 'overloaded') return 529",
     replace: "if (kind === 'overloaded') return 503",
   },
-  { fault: 'the retry time is not reported', room: 'kit', find: "headers['retry-after'] = String(Math.ceil(ms / 1000))", replace: '' },
+  {
+    fault: 'the retry time is not reported',
+    room: 'kit',
+    find: "headers['retry-after'] = String(Math.ceil(ms / 1000))",
+    replace: '',
+  },
   {
     fault: 'a full context is an unnamed bad request',
     room: messages,
@@ -560,11 +786,27 @@ export const mutants: Mutant[] = [
     fault: 'penalties are swapped',
     room: chat,
     find: "row('frequency_penalty', 'sampling.frequencyPenalty'),\n  row('presence_penalty', 'sampling.presencePenalty'),",
-    replace: "row('frequency_penalty', 'sampling.presencePenalty'),\n  row('presence_penalty', 'sampling.frequencyPenalty'),",
+    replace:
+      "row('frequency_penalty', 'sampling.presencePenalty'),\n  row('presence_penalty', 'sampling.frequencyPenalty'),",
   },
-  { fault: 'top_k goes in silence', room: chat, find: "'sampling.topK', withTopK", replace: "'sampling.topK', byCode" },
-  { fault: 'the fifth stop goes in silence', room: chat, find: "report.add('stop.too-many', '', 'stop')", replace: '' },
-  { fault: 'the store is forgotten', room: chat, find: 'store || writing.native ? writeOptional', replace: 'writing.native ? writeOptional' },
+  {
+    fault: 'top_k goes in silence',
+    room: chat,
+    find: "'sampling.topK', withTopK",
+    replace: "'sampling.topK', byCode",
+  },
+  {
+    fault: 'the fifth stop goes in silence',
+    room: chat,
+    find: "report.add('stop.too-many', '', 'stop')",
+    replace: '',
+  },
+  {
+    fault: 'the store is forgotten',
+    room: chat,
+    find: 'store || writing.native ? writeOptional',
+    replace: 'writing.native ? writeOptional',
+  },
   {
     fault: 'safety settings go in silence',
     room: chat,
@@ -595,12 +837,18 @@ export const mutants: Mutant[] = [
     find: 'start_index: start === undefined ? part.start : part.start + start,',
     replace: 'start_index: start === undefined ? part.start : start,',
   },
-  { fault: 'reasoning tokens of a usage are lost', room: chat, find: 'reasoning_tokens: usage.reasoning ?? none,', replace: 'reasoning_tokens: 0,' },
+  {
+    fault: 'reasoning tokens of a usage are lost',
+    room: chat,
+    find: 'reasoning_tokens: usage.reasoning ?? none,',
+    replace: 'reasoning_tokens: 0,',
+  },
   {
     fault: 'counts of predictions are swapped',
     room: chat,
     find: 'accepted_prediction_tokens: usage.acceptedPrediction,\n      rejected_prediction_tokens: usage.rejectedPrediction,',
-    replace: 'accepted_prediction_tokens: usage.rejectedPrediction,\n      rejected_prediction_tokens: usage.acceptedPrediction,',
+    replace:
+      'accepted_prediction_tokens: usage.rejectedPrediction,\n      rejected_prediction_tokens: usage.acceptedPrediction,',
   },
   {
     fault: 'cached tokens beside the details are not read',
@@ -614,20 +862,36 @@ export const mutants: Mutant[] = [
     find: "headers['retry-after'] = String(Math.ceil(ms / 1000))",
     replace: "headers['retry-after'] = String(Math.floor(ms / 1000))",
   },
-  { fault: 'an overloaded server keeps a status that no client knows', room: chat, find: 'if (status === 529) return 503', replace: '' },
+  {
+    fault: 'an overloaded server keeps a status that no client knows',
+    room: chat,
+    find: 'if (status === 529) return 503',
+    replace: '',
+  },
   {
     fault: 'probabilities of refusals stand with the text',
     room: chat,
     find: 'refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }',
     replace: 'refusal: null }',
   },
-  { fault: 'a refusal without text is an empty response', room: chat, find: 'message.refusal = finish.message ?? refusalText', replace: '' },
-  { fault: 'a changed call id is not noted', room: chat, find: "if (written !== id) report.add('tool-call.id', at, 'id')", replace: '' },
+  {
+    fault: 'a refusal without text is an empty response',
+    room: chat,
+    find: 'message.refusal = finish.message ?? refusalText',
+    replace: '',
+  },
+  {
+    fault: 'a changed call id is not noted',
+    room: chat,
+    find: "if (written !== id) report.add('tool-call.id', at, 'id')",
+    replace: '',
+  },
   {
     fault: 'the layout is read backwards',
     room: chat,
     find: "return Array.isArray(layout) ? layout.filter(token => typeof token === 'string') : []",
-    replace: "return Array.isArray(layout) ? layout.filter(token => typeof token === 'string').reverse() : []",
+    replace:
+      "return Array.isArray(layout) ? layout.filter(token => typeof token === 'string').reverse() : []",
   },
   {
     fault: 'a gateway that stores signatures drops those of calls',
@@ -635,7 +899,12 @@ export const mutants: Mutant[] = [
     find: 'extra_content: signature } : call',
     replace: 'extra_content: undefined } : call',
   },
-  { fault: 'steps of a path are not escaped', room: 'canonical', find: "key.replaceAll('~', '~0').replaceAll('/', '~1')", replace: 'key' },
+  {
+    fault: 'steps of a path are not escaped',
+    room: 'canonical',
+    find: "key.replaceAll('~', '~0').replaceAll('/', '~1')",
+    replace: 'key',
+  },
   {
     fault: 'what was made up is noted where it did not land',
     room: 'kit',
@@ -648,8 +917,18 @@ export const mutants: Mutant[] = [
     find: "strict === true ? ['dropped', 'approximated'] : strict",
     replace: "strict === true ? ['dropped', 'approximated'] : ['dropped']",
   },
-  { fault: 'a body of another protocol is read anyway', room: 'translate', find: 'refuseForeign(body, from, known)', replace: '' },
-  { fault: 'a resolved reference stays', room: 'translate', find: 'delete left[key]\n    history.push', replace: 'history.push' },
+  {
+    fault: 'a body of another protocol is read anyway',
+    room: 'translate',
+    find: 'refuseForeign(body, from, known)',
+    replace: '',
+  },
+  {
+    fault: 'a resolved reference stays',
+    room: 'translate',
+    find: 'delete left[key]\n    history.push',
+    replace: 'history.push',
+  },
   {
     fault: 'history comes after the current message',
     room: 'translate',
@@ -674,7 +953,12 @@ export const mutants: Mutant[] = [
     find: 'if (held) emit(',
     replace: 'if (false as boolean) emit(',
   },
-  { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
+  {
+    fault: 'a broken frame goes in silence',
+    room: 'translate',
+    find: "report.add('stream.unreadable-frame', undefined)",
+    replace: '',
+  },
   {
     fault: 'a stream of broken frames continues for ever',
     room: 'translate',
@@ -718,16 +1002,36 @@ export const mutants: Mutant[] = [
     replace: 'if (isObject(value) && !isKnown) this.#unknown(',
   },
   // ---- stream machines, totality, notes
-  { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },
-  { fault: 'a response whose stream only stopped is clean', room: chat, find: '(isReported && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
+  {
+    fault: 'a stream that stopped early is done',
+    room: chat,
+    find: "(clean || settings.truncated === 'length')",
+    replace: '(clean || true)',
+  },
+  {
+    fault: 'a response whose stream only stopped is clean',
+    room: chat,
+    find: '(isReported && !suspect && calls.every(',
+    replace: '(!suspect && calls.every(',
+  },
   {
     fault: 'what a stream failed with is passed over',
     room: chat,
     find: "else if (wire['error']) readErrorFrame(state, wire, emit)",
     replace: "else if (wire['error']) return",
   },
-  { fault: 'segments of a streamed reasoning run into one', room: chat, find: 'gap ? `\\n\\n${delta.text}` : delta.text', replace: 'delta.text' },
-  { fault: 'citations of a stream are lost', room: chat, find: "  put('annotations')", replace: "  delete left['annotations']" },
+  {
+    fault: 'segments of a streamed reasoning run into one',
+    room: chat,
+    find: 'gap ? `\\n\\n${delta.text}` : delta.text',
+    replace: 'delta.text',
+  },
+  {
+    fault: 'citations of a stream are lost',
+    room: chat,
+    find: "  put('annotations')",
+    replace: "  delete left['annotations']",
+  },
   {
     fault: 'the corrected ending of a stream is ignored',
     room: chat,
@@ -752,22 +1056,42 @@ export const mutants: Mutant[] = [
     find: 'state.unsigned && state.finish?.protocol !== protocolName',
     replace: 'state.unsigned',
   },
-  { fault: 'raw reasoning is a summary after a stream', room: messages, find: "whole.segments[0]?.kind === 'raw' || ", replace: '' },
+  {
+    fault: 'raw reasoning is a summary after a stream',
+    room: messages,
+    find: "whole.segments[0]?.kind === 'raw' || ",
+    replace: '',
+  },
   {
     fault: 'a second response inside a stream is read as the first',
     room: messages,
     find: "throw fault('/message/id', 'another message begins inside this one', 'out-of-order')",
     replace: 'return',
   },
-  { fault: 'deltas of a part that waits are lost', room: 'translate', find: 'waiting.events.push(event)', replace: 'waiting.events.slice()' },
-  { fault: 'text after whole arguments is passed on', room: 'translate', find: "if (started.phase === 'open') {", replace: "if (started.phase !== 'ended') {" },
+  {
+    fault: 'deltas of a part that waits are lost',
+    room: 'translate',
+    find: 'waiting.events.push(event)',
+    replace: 'waiting.events.slice()',
+  },
+  {
+    fault: 'text after whole arguments is passed on',
+    room: 'translate',
+    find: "if (started.phase === 'open') {",
+    replace: "if (started.phase !== 'ended') {",
+  },
   {
     fault: 'the last counts of a stream are ignored',
     room: messages,
     find: 'state.usage = { ...state.usage, ...present(wire) }',
     replace: 'if (Object.keys(state.usage).length === 0) state.usage = wire',
   },
-  { fault: 'events of a stream share one number', room: responses, find: 'sequence_number: state.sequence++', replace: 'sequence_number: state.sequence' },
+  {
+    fault: 'events of a stream share one number',
+    room: responses,
+    find: 'sequence_number: state.sequence++',
+    replace: 'sequence_number: state.sequence',
+  },
   {
     fault: 'an empty segment of a stream is lost',
     room: responses,
@@ -786,8 +1110,18 @@ export const mutants: Mutant[] = [
     find: 'const text = missing(open.value.input, whole)',
     replace: "const text = ''",
   },
-  { fault: 'a failed stream only stops', room: responses, find: "if (state.error) emit({ type: 'error', error: state.error })", replace: '// not reported' },
-  { fault: 'an event without end brings the reader down', room: 'translate', find: 'error instanceof RangeError', replace: 'error instanceof EvalError' },
+  {
+    fault: 'a failed stream only stops',
+    room: responses,
+    find: "if (state.error) emit({ type: 'error', error: state.error })",
+    replace: '// not reported',
+  },
+  {
+    fault: 'an event without end brings the reader down',
+    room: 'translate',
+    find: 'error instanceof RangeError',
+    replace: 'error instanceof EvalError',
+  },
   {
     fault: 'an event that cannot be read brings the reader down',
     room: 'translate',
@@ -824,8 +1158,18 @@ export const mutants: Mutant[] = [
     find: 'const fields = name === this.#protocol ? undefined : ext[name]?.fields',
     replace: 'const fields = ext[name]?.fields',
   },
-  { fault: 'notes lead beside the container', room: 'kit', find: 'place = containerOf(place).inside', replace: 'place = containerOf(place).name' },
-  { fault: 'a default is noted as lost', room: 'canonical', find: 'return neutral.get(field)?.includes(value) ?? false', replace: 'return false' },
+  {
+    fault: 'notes lead beside the container',
+    room: 'kit',
+    find: 'place = containerOf(place).inside',
+    replace: 'place = containerOf(place).name',
+  },
+  {
+    fault: 'a default is noted as lost',
+    room: 'canonical',
+    find: 'return neutral.get(field)?.includes(value) ?? false',
+    replace: 'return false',
+  },
   {
     fault: 'a damaged envelope is believed',
     room: 'kit',
@@ -845,10 +1189,30 @@ export const mutants: Mutant[] = [
     replace: "(takesMidSystem(model) ? 'keep' : 'hoist')",
   },
   // ---- generate-content
-  { fault: 'reasoning tokens are no tokens of the response', room: generate, find: '(candidates ?? 0) + (reasoning ?? 0)', replace: '(candidates ?? 0)' },
-  { fault: 'reasoning tokens are counted among the candidates, too', room: generate, find: 'Math.max(0, output - (reasoning ?? 0))', replace: 'output' },
-  { fault: 'tokens of tool results are no input', room: generate, find: '(prompt ?? 0) + (toolPrompt ?? 0)', replace: '(prompt ?? 0)' },
-  { fault: 'spans are read in bytes', room: generate, find: 'if (!isContinuation(bytes[at])) points++', replace: 'points++' },
+  {
+    fault: 'reasoning tokens are no tokens of the response',
+    room: generate,
+    find: '(candidates ?? 0) + (reasoning ?? 0)',
+    replace: '(candidates ?? 0)',
+  },
+  {
+    fault: 'reasoning tokens are counted among the candidates, too',
+    room: generate,
+    find: 'Math.max(0, output - (reasoning ?? 0))',
+    replace: 'output',
+  },
+  {
+    fault: 'tokens of tool results are no input',
+    room: generate,
+    find: '(prompt ?? 0) + (toolPrompt ?? 0)',
+    replace: '(prompt ?? 0)',
+  },
+  {
+    fault: 'spans are read in bytes',
+    room: generate,
+    find: 'if (!isContinuation(bytes[at])) points++',
+    replace: 'points++',
+  },
   {
     fault: 'spans are written in characters',
     room: generate,
@@ -861,16 +1225,36 @@ export const mutants: Mutant[] = [
     find: 'one => id !== undefined && one.id === id',
     replace: 'one => id !== undefined && one.name === called',
   },
-  { fault: 'results go to the last open call', room: generate, find: '(name === undefined ? open[0] : undefined)', replace: 'open.at(-1)' },
-  { fault: 'no call gets the placeholder', room: generate, find: '!== protocolName)) found.add(first)', replace: '!== protocolName)) continue' },
+  {
+    fault: 'results go to the last open call',
+    room: generate,
+    find: '(name === undefined ? open[0] : undefined)',
+    replace: 'open.at(-1)',
+  },
+  {
+    fault: 'no call gets the placeholder',
+    room: generate,
+    find: '!== protocolName)) found.add(first)',
+    replace: '!== protocolName)) continue',
+  },
   {
     fault: 'models that sign nothing get the placeholder',
     room: generate,
     find: 'if (isBeforeGemini3(model)) return undefined',
     replace: '// any model',
   },
-  { fault: 'a foreign signature reaches the provider', room: generate, find: 'if (signature && opens) return', replace: 'if (signature) return' },
-  { fault: 'the length limit looks like a normal end', room: generate, find: "['MAX_TOKENS', 'length']", replace: "['MAX_TOKENS', 'stop']" },
+  {
+    fault: 'a foreign signature reaches the provider',
+    room: generate,
+    find: 'if (signature && opens) return',
+    replace: 'if (signature) return',
+  },
+  {
+    fault: 'the length limit looks like a normal end',
+    room: generate,
+    find: "['MAX_TOKENS', 'length']",
+    replace: "['MAX_TOKENS', 'stop']",
+  },
   {
     fault: 'a response that calls has only stopped',
     room: generate,
@@ -883,7 +1267,12 @@ export const mutants: Mutant[] = [
     find: "reason === '') return undefined\n  const message",
     replace: "reason !== '') return undefined\n  const message",
   },
-  { fault: 'waiting times are read in milliseconds', room: generate, find: 'Math.round(Number(delay[1]) * 1000)', replace: 'Math.round(Number(delay[1]))' },
+  {
+    fault: 'waiting times are read in milliseconds',
+    room: generate,
+    find: 'Math.round(Number(delay[1]) * 1000)',
+    replace: 'Math.round(Number(delay[1]))',
+  },
   {
     fault: 'errors have their number as text',
     room: generate,
@@ -896,7 +1285,12 @@ export const mutants: Mutant[] = [
     find: 'all.every(({ raw }) => raw !== undefined))',
     replace: 'true)',
   },
-  { fault: 'chunks of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value : value' },
+  {
+    fault: 'chunks of arguments replace each other',
+    room: generate,
+    find: 'before + value : value',
+    replace: 'value : value',
+  },
   {
     fault: 'the last event has no parts',
     room: generate,
@@ -909,7 +1303,12 @@ export const mutants: Mutant[] = [
     find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.pending',
     replace: 'if (Object.keys(beside).length > 0) lane.pending',
   },
-  { fault: 'grounding that was emitted is repeated at the end', room: generate, find: '!grounded && isSameGrounding', replace: 'isSameGrounding' },
+  {
+    fault: 'grounding that was emitted is repeated at the end',
+    room: generate,
+    find: '!grounded && isSameGrounding',
+    replace: 'isSameGrounding',
+  },
   {
     fault: 'grounding without the citations that were removed is kept',
     room: generate,
@@ -922,8 +1321,18 @@ export const mutants: Mutant[] = [
     find: 'part.content.slice(writing.repeated?.get(part) ?? 0)',
     replace: 'part.content',
   },
-  { fault: 'errors of functions are results', room: generate, find: 'if (isError) return { error: content }', replace: '// as any other' },
-  { fault: 'images in results are dropped', room: generate, find: 'const parts = [...write(data), ', replace: 'const parts = [' },
+  {
+    fault: 'errors of functions are results',
+    room: generate,
+    find: 'if (isError) return { error: content }',
+    replace: '// as any other',
+  },
+  {
+    fault: 'images in results are dropped',
+    room: generate,
+    find: 'const parts = [...write(data), ',
+    replace: 'const parts = [',
+  },
   {
     fault: 'a forced function is any',
     room: generate,

@@ -30,18 +30,32 @@ async function started(more: object = {}) {
     ...more,
   }
   await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
-  const served = await serve({ host: '127.0.0.1', port: 0, log: 'off' }, { out() {}, err() {}, folder, environment: {} })
+  const served = await serve(
+    { host: '127.0.0.1', port: 0, log: 'off' },
+    { out() {}, err() {}, folder, environment: {} },
+  )
   after(served.close)
   const admin = async (path: string, init: RequestInit & { json?: unknown } = {}) => {
     const { json, ...rest } = init
     const body = json === undefined ? {} : { body: JSON.stringify(json), method: 'POST' }
-    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...rest.headers }
+    const headers = {
+      authorization: `Bearer ${adminKey}`,
+      'content-type': 'application/json',
+      ...rest.headers,
+    }
     const response = await fetch(`${served.url}/admin/${path}`, { ...body, ...rest, headers })
-    return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
+    }
   }
   const ask = (key: string, model = 'm') => {
     const sent = post({ ...requests.messages, model })
-    return fetch(served.url + paths.messages, { ...sent, headers: { ...sent.headers, 'x-api-key': key } })
+    return fetch(served.url + paths.messages, {
+      ...sent,
+      headers: { ...sent.headers, 'x-api-key': key },
+    })
   }
   return { ...served, admin, ask, seen }
 }
@@ -49,7 +63,9 @@ async function started(more: object = {}) {
 describe('the admin API', () => {
   test('creates a key that works at once, within its models, and shows what it did', async () => {
     const { admin, ask } = await started()
-    const { status, body } = await admin('keys', { json: { name: 'alice', models: ['m*'], requestsPerMinute: 3 } })
+    const { status, body } = await admin('keys', {
+      json: { name: 'alice', models: ['m*'], requestsPerMinute: 3 },
+    })
     expect(status).toBe(201)
     const secret = String(body['secret'])
     const response = await ask(secret)
@@ -62,9 +78,14 @@ describe('the admin API', () => {
     expect(page['records']).toMatchObject([{ key: 'alice', status: 404, channel: null }])
     expect(page['next']).toEqual(expect.any(String))
     expect((await admin('usage?by=model')).body['sums']).toMatchObject(
-      expect.arrayContaining([expect.objectContaining({ name: 'm', requests: 1, input: 100, output: 50 })]),
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'm', requests: 1, input: 100, output: 50 }),
+      ]),
     )
-    expect((await admin('state')).body).toMatchObject({ channels: [{ name: 'up', breaker: 'closed' }], droppedRecords: 0 })
+    expect((await admin('state')).body).toMatchObject({
+      channels: [{ name: 'up', breaker: 'closed' }],
+      droppedRecords: 0,
+    })
   })
 
   test('shows the models and their prices, and verifies a channel as the gateway uses it', async () => {
@@ -73,13 +94,21 @@ describe('the admin API', () => {
       prices: { 'claude-*': { input: 3, output: 15 } },
     })
     expect((await admin('models')).body).toEqual({
-      models: [{ id: 'sonnet', aliases: [], channels: [{ name: 'up', model: 'claude-5', price: { input: 3, output: 15 } }] }],
+      models: [
+        {
+          id: 'sonnet',
+          aliases: [],
+          channels: [{ name: 'up', model: 'claude-5', price: { input: 3, output: 15 } }],
+        },
+      ],
     })
     const { status, body } = await admin('channels/up/verify', { json: { model: 'claude-5' } })
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ok: expect.any(Boolean),
-      checks: expect.arrayContaining([expect.objectContaining({ name: 'the service responds', result: 'passed' })]),
+      checks: expect.arrayContaining([
+        expect.objectContaining({ name: 'the service responds', result: 'passed' }),
+      ]),
     })
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
@@ -96,10 +125,15 @@ describe('the admin API', () => {
   test('changes limits, and removes one with null', async () => {
     const { admin } = await started()
     await admin('keys', { json: { name: 'alice', tokensPerDay: 5, requestsPerMinute: 7 } })
-    const { body } = await admin('keys/alice', { method: 'PATCH', json: { tokensPerDay: null, group: 'team' } })
+    const { body } = await admin('keys/alice', {
+      method: 'PATCH',
+      json: { tokensPerDay: null, group: 'team' },
+    })
     expect(body).toMatchObject({ requestsPerMinute: 7, group: 'team' })
     expect(body).not.toHaveProperty('tokensPerDay')
-    expect((await admin('keys/alice', { method: 'PATCH', json: { requestsPerMinute: 1.5 } })).status).toBe(400)
+    expect(
+      (await admin('keys/alice', { method: 'PATCH', json: { requestsPerMinute: 1.5 } })).status,
+    ).toBe(400)
   })
 
   test('rotates, disables and deletes a key', async () => {
@@ -118,7 +152,11 @@ describe('the admin API', () => {
   test('shows a secret only once', async () => {
     const { admin } = await started()
     const { body } = await admin('keys', { json: { name: 'alice' } })
-    const everything = JSON.stringify([(await admin('keys')).body, (await admin('records')).body, (await admin('state')).body])
+    const everything = JSON.stringify([
+      (await admin('keys')).body,
+      (await admin('records')).body,
+      (await admin('state')).body,
+    ])
     expect(everything).not.toContain(String(body['secret']))
     expect(everything).not.toContain('hash')
     expect(everything).not.toContain(adminKey)
@@ -151,7 +189,15 @@ describe('attacks on the admin API', () => {
     await admin('keys/deleted', { method: 'DELETE' })
     await admin('keys/rotated/rotate', { method: 'POST' })
     const results = []
-    for (const key of [deleted['secret'], rotated['secret'], `wg-${'A'.repeat(43)}`, 'wg-', 'sk-other', 'deleted', "' or 1=1 --"]) {
+    for (const key of [
+      deleted['secret'],
+      rotated['secret'],
+      `wg-${'A'.repeat(43)}`,
+      'wg-',
+      'sk-other',
+      'deleted',
+      "' or 1=1 --",
+    ]) {
       const response = await ask(String(key))
       const { request_id, ...body } = (await response.json()) as Record<string, unknown>
       results.push(JSON.stringify([response.status, body]))
@@ -162,7 +208,9 @@ describe('attacks on the admin API', () => {
 
   test('serves no admin API without an admin key', async () => {
     const { url } = await started({ adminKey: undefined })
-    const response = await fetch(`${url}/admin/keys`, { headers: { authorization: 'Bearer undefined' } })
+    const response = await fetch(`${url}/admin/keys`, {
+      headers: { authorization: 'Bearer undefined' },
+    })
     expect(response.status).toBe(404)
   })
 
@@ -183,7 +231,11 @@ describe('attacks on the admin API', () => {
           host: '127.0.0.1',
           method: 'POST',
           path: '/admin/keys',
-          headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...headers },
+          headers: {
+            authorization: `Bearer ${adminKey}`,
+            'content-type': 'application/json',
+            ...headers,
+          },
         },
         response => {
           response.resume()
@@ -199,7 +251,10 @@ describe('attacks on the admin API', () => {
 
   test('a preflight of another site gets no permission', async () => {
     const { url } = await started()
-    const response = await fetch(`${url}/admin/keys`, { method: 'OPTIONS', headers: { origin: 'https://evil.test', 'access-control-request-method': 'POST' } })
+    const response = await fetch(`${url}/admin/keys`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.test', 'access-control-request-method': 'POST' },
+    })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
     expect(response.headers.get('access-control-allow-headers')).toBeNull()
   })
@@ -248,6 +303,8 @@ describe('attacks on the admin API', () => {
 
   test('refuses a body without end', async () => {
     const { admin } = await started()
-    expect((await admin('keys', { json: { name: 'a', models: ['x'.repeat(100_000)] } })).status).toBe(413)
+    expect(
+      (await admin('keys', { json: { name: 'a', models: ['x'.repeat(100_000)] } })).status,
+    ).toBe(413)
   })
 })

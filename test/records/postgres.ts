@@ -19,14 +19,29 @@ export const postgresPrograms =
 const isRoot = process.getuid?.() === 0
 
 /** Starts a server of its own with an empty database. It refuses to run as root, so it runs as the user `postgres` then. */
-export async function startPostgres(): Promise<{ url: string; start(): Promise<void>; stop(): Promise<void> }> {
+export async function startPostgres(): Promise<{
+  url: string
+  start(): Promise<void>
+  stop(): Promise<void>
+}> {
   if (!postgresPrograms) throw new Error('PostgreSQL is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
   const port = await freePort()
   if (isRoot) execFileSync('chown', ['postgres', folder])
   const run = (program: string, ...args: string[]) =>
-    isRoot ? (['runuser', ['-u', 'postgres', '--', join(postgresPrograms, program), ...args]] as const) : ([join(postgresPrograms, program), args] as const)
-  const [initialize, initializeArgs] = run('initdb', '-D', join(folder, 'data'), '-A', 'trust', '-U', 'wireglot', '-N')
+    isRoot
+      ? (['runuser', ['-u', 'postgres', '--', join(postgresPrograms, program), ...args]] as const)
+      : ([join(postgresPrograms, program), args] as const)
+  const [initialize, initializeArgs] = run(
+    'initdb',
+    '-D',
+    join(folder, 'data'),
+    '-A',
+    'trust',
+    '-U',
+    'wireglot',
+    '-N',
+  )
   execFileSync(initialize, initializeArgs, { stdio: 'ignore' })
   const [start, startArgs] = run(
     'postgres',
@@ -54,7 +69,10 @@ export async function startPostgres(): Promise<{ url: string; start(): Promise<v
     async stop() {
       const ended = new Promise(resolve => server?.once('exit', resolve))
       // Not the program that changed the user: it passes no signal on.
-      process.kill(Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGINT')
+      process.kill(
+        Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]),
+        'SIGINT',
+      )
       await ended
     },
   }

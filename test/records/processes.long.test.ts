@@ -27,7 +27,10 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
-test.skipIf(canRun)('PostgreSQL or Redis is not installed here, so the tests of several processes are skipped', () => expect(canRun).toBe(false))
+test.skipIf(canRun)(
+  'PostgreSQL or Redis is not installed here, so the tests of several processes are skipped',
+  () => expect(canRun).toBe(false),
+)
 
 /** `wireglot serve` in a process of its own. `mostKilobytes`: of a file that it writes. */
 async function started(
@@ -38,10 +41,26 @@ async function started(
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
   const port = await freePort()
-  const command = [process.execPath, '--import', 'tsx', main, 'serve', '--port', String(port), '--log', 'off', '--config', join(folder, 'wireglot.config.json')]
-  const limited = mostKilobytes === undefined ? [] : ['bash', '-c', `ulimit -f ${mostKilobytes}; exec "$0" "$@"`]
+  const command = [
+    process.execPath,
+    '--import',
+    'tsx',
+    main,
+    'serve',
+    '--port',
+    String(port),
+    '--log',
+    'off',
+    '--config',
+    join(folder, 'wireglot.config.json'),
+  ]
+  const limited =
+    mostKilobytes === undefined ? [] : ['bash', '-c', `ulimit -f ${mostKilobytes}; exec "$0" "$@"`]
   const [program = '', ...args] = [...limited, ...command, ...options]
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, ...(postgres && { DATABASE_URL: postgres.url }) } })
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...(postgres && { DATABASE_URL: postgres.url }) },
+  })
   const ended = new Promise(resolve => child.once('exit', resolve))
   after(async () => {
     child.kill('SIGKILL')
@@ -76,27 +95,45 @@ describe.skipIf(!canRun)('two processes on one PostgreSQL and one Redis', () => 
     const [first, second] = await Promise.all([started(config), started(config)])
     const admin = async (url: string, path: string, json?: object) => {
       const body = json && { method: 'POST', body: JSON.stringify(json) }
-      const response = await fetch(`${url}/admin/${path}`, { ...body, headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' } })
-      return (await response.json()) as { secret: string; records: { id: string }[]; sums: { requests: number }[] }
+      const response = await fetch(`${url}/admin/${path}`, {
+        ...body,
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      })
+      return (await response.json()) as {
+        secret: string
+        records: { id: string }[]
+        sums: { requests: number }[]
+      }
     }
     const ask = async (url: string, key: string) => {
       const sent = post({ ...requests.messages, model: 'm' })
-      const response = await fetch(url + paths.messages, { ...sent, headers: { ...sent.headers, 'x-api-key': key } })
+      const response = await fetch(url + paths.messages, {
+        ...sent,
+        headers: { ...sent.headers, 'x-api-key': key },
+      })
       await response.text()
       return { status: response.status, id: response.headers.get('request-id') ?? '' }
     }
-    const countOf = async (url: string) => (await admin(url, 'usage')).sums.reduce((all, { requests: number }) => all + number, 0)
+    const countOf = async (url: string) =>
+      (await admin(url, 'usage')).sums.reduce((all, { requests: number }) => all + number, 0)
 
     // Keys and rate limits.
     const { secret } = await admin(first.url, 'keys', { name: 'limited', requestsPerMinute: 4 })
     const statuses = []
-    for (let call = 0; call < 3; call++) for (const { url } of [first, second]) statuses.push((await ask(url, secret)).status)
+    for (let call = 0; call < 3; call++)
+      for (const { url } of [first, second]) statuses.push((await ask(url, secret)).status)
     expect(statuses.filter(status => status === 200)).toHaveLength(4)
     expect(statuses.filter(status => status === 429)).toHaveLength(2)
 
     // Budgets: what one process has used counts in the other within a second or two.
-    const { secret: spender } = await admin(second.url, 'keys', { name: 'spender', tokensPerDay: 300 })
-    expect([(await ask(first.url, spender)).status, (await ask(first.url, spender)).status]).toEqual([200, 200])
+    const { secret: spender } = await admin(second.url, 'keys', {
+      name: 'spender',
+      tokensPerDay: 300,
+    })
+    expect([
+      (await ask(first.url, spender)).status,
+      (await ask(first.url, spender)).status,
+    ]).toEqual([200, 200])
     for (let tries = 0; (await ask(second.url, spender)).status !== 429; tries++) {
       if (tries > 3) throw new Error('the second process does not see what the first one spent')
       await new Promise(resolve => setTimeout(resolve, 1500))
@@ -131,9 +168,16 @@ describe('one process with a file', () => {
         'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}\n\n',
       )
     })
-    const config = { auth: 'none', channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }], records: { file } }
+    const config = {
+      auth: 'none',
+      channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
+      records: { file },
+    }
     const { url, child, ended } = await started(config, ['--grace', '1'])
-    const response = await fetch(url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    const response = await fetch(
+      url + paths.messages,
+      post({ ...requests.messages, model: 'm', stream: true }),
+    )
     const reader = response.body?.getReader()
     await reader?.read()
     child.kill('SIGTERM')
@@ -157,12 +201,19 @@ describe('one process with a file', () => {
       stop_sequence: null,
     }
     const seen = await upstream(sendJson(200, body))
-    const config = { auth: 'none', channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }], records: { file: join(folder, 'r.db') }, adminKey }
+    const config = {
+      auth: 'none',
+      channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
+      records: { file: join(folder, 'r.db') },
+      adminKey,
+    }
     // No file of the process may be longer than 160 KB, which holds the empty tables.
     const { url } = await started(config, [], 160)
     let last = 0
     for (let round = 0; round < 30; round++) {
-      const requested = Array.from({ length: 20 }, () => fetch(url + paths.messages, post({ ...requests.messages, model: `m-${round}` })))
+      const requested = Array.from({ length: 20 }, () =>
+        fetch(url + paths.messages, post({ ...requests.messages, model: `m-${round}` })),
+      )
       for (const response of await Promise.all(requested)) {
         last = response.status
         await response.arrayBuffer()

@@ -40,7 +40,10 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop())
 
 const places: [name: string, place: () => Promise<Location>][] = [
-  ['a file', async () => ({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') })],
+  [
+    'a file',
+    async () => ({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }),
+  ],
 ]
 if (postgresPrograms)
   places.push([
@@ -56,13 +59,16 @@ if (postgresPrograms)
     },
   ])
 
-test.skipIf(postgresPrograms !== undefined)('PostgreSQL is not installed here, or not all tests run, so its tests are skipped', () =>
-  expect(postgresPrograms).toBeUndefined(),
+test.skipIf(postgresPrograms !== undefined)(
+  'PostgreSQL is not installed here, or not all tests run, so its tests are skipped',
+  () => expect(postgresPrograms).toBeUndefined(),
 )
 
 // In a file alone: PostgreSQL may respond to a later list first.
 test('refuses a disabled key as soon as the list shows it as disabled', async () => {
-  const records = await openRecords({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') })
+  const records = await openRecords({
+    file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db'),
+  })
   const { keys } = records
   const { secret } = await keys.create('alice', {})
   for (let round = 0; round < 20; round++) {
@@ -86,13 +92,18 @@ describe.each(places)('records in %s', (_, place) => {
   test('are found newest first, page by page, and by filter', async () => {
     const { location, records } = await opened()
     for (let number = 0; number < 25; number++)
-      records.hooks.onUsage(recordOf(number, number % 5 === 0 ? { failure: 'upstream_status', status: 500 } : {}), request)
+      records.hooks.onUsage(
+        recordOf(number, number % 5 === 0 ? { failure: 'upstream_status', status: 500 } : {}),
+        request,
+      )
     await records.close()
     const database = await openDatabase(location)
     const first = await findRecords(database, {}, 10)
     const second = await findRecords(database, {}, 10, first.next)
     const third = await findRecords(database, {}, 10, second.next)
-    expect([first, second, third].flatMap(page => page.records.map(({ id }) => id))).toEqual(Array.from({ length: 25 }, (_, number) => `req_${number}`))
+    expect([first, second, third].flatMap(page => page.records.map(({ id }) => id))).toEqual(
+      Array.from({ length: 25 }, (_, number) => `req_${number}`),
+    )
     expect(third.next).toBeUndefined()
     expect((await findRecords(database, { failed: true }, 100)).records).toHaveLength(5)
     expect((await findRecords(database, { key: 'unknown' }, 100)).records).toEqual([])
@@ -110,7 +121,9 @@ describe.each(places)('records in %s', (_, place) => {
     records.hooks.onUsage(record, request)
     await records.close()
     const database = await openDatabase(location)
-    expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 1, input: 100, output: 50 }])
+    expect((await sumUsage(database, {})).sums).toMatchObject([
+      { requests: 1, input: 100, output: 50 },
+    ])
     await database.close()
   })
 
@@ -148,15 +161,33 @@ describe.each(places)('records in %s', (_, place) => {
   test('keys are created, found by their secret, rotated, disabled and deleted', async () => {
     const { records } = await opened()
     const { keys, hooks } = records
-    const { secret, ...info } = await keys.create('alice', { group: 'team', models: ['gpt-*'], requestsPerMinute: 7, expiresAt: '2100-01-01T00:00:00.000Z' })
-    expect(info).toMatchObject({ name: 'alice', group: 'team', models: ['gpt-*'], requestsPerMinute: 7, disabled: false })
-    expect(await hooks.authenticate(secret, request)).toEqual({ name: 'alice', group: 'team', models: ['gpt-*'], requestsPerMinute: 7 })
+    const { secret, ...info } = await keys.create('alice', {
+      group: 'team',
+      models: ['gpt-*'],
+      requestsPerMinute: 7,
+      expiresAt: '2100-01-01T00:00:00.000Z',
+    })
+    expect(info).toMatchObject({
+      name: 'alice',
+      group: 'team',
+      models: ['gpt-*'],
+      requestsPerMinute: 7,
+      disabled: false,
+    })
+    expect(await hooks.authenticate(secret, request)).toEqual({
+      name: 'alice',
+      group: 'team',
+      models: ['gpt-*'],
+      requestsPerMinute: 7,
+    })
     await expect(keys.create('alice', {})).rejects.toThrow('there is a key "alice" already')
     const rotated = await keys.rotate('alice')
     expect(await hooks.authenticate(secret, request)).toBeUndefined()
     expect(await hooks.authenticate(rotated.secret, request)).toMatchObject({ name: 'alice' })
     await keys.change('alice', { disabled: true })
-    await expect(hooks.authenticate(rotated.secret, request)).rejects.toMatchObject({ error: { status: 401 } })
+    await expect(hooks.authenticate(rotated.secret, request)).rejects.toMatchObject({
+      error: { status: 401 },
+    })
     await keys.change('alice', { disabled: false, expiresAt: '2001-01-01T00:00:00.000Z' })
     await expect(hooks.authenticate(rotated.secret, request)).rejects.toThrow('expired')
     expect(JSON.stringify(await keys.list())).not.toContain(rotated.secret)
@@ -172,29 +203,43 @@ describe.each(places)('records in %s', (_, place) => {
     ['tokens of a month', { tokensPerMonth: 300 }, 'this month'],
     ['money of a day', { dollarsPerDay: 0.0005 }, 'this day'],
     ['money of a month', { dollarsPerMonth: 0.0005 }, 'this month'],
-  ])('a key that has used its %s is refused, in another process too', async (_limit, limits, message) => {
-    const prices = () => ({ 'claude-*': { input: 1, output: 3 } })
-    const { location, records } = await opened({ prices })
-    const { secret } = await records.keys.create('alice', limits)
-    await records.hooks.authenticate(secret, request)
-    for (const number of [1, 2]) records.hooks.onUsage(recordOf(number, { time: new Date().toISOString() }), request)
-    await expect(records.hooks.authenticate(secret, request)).rejects.toThrow(message)
-    await records.close()
-    const { records: other } = await opened({ prices }, location)
-    await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({
-      error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
-    })
-    await other.close()
-  })
+  ])(
+    'a key that has used its %s is refused, in another process too',
+    async (_limit, limits, message) => {
+      const prices = () => ({ 'claude-*': { input: 1, output: 3 } })
+      const { location, records } = await opened({ prices })
+      const { secret } = await records.keys.create('alice', limits)
+      await records.hooks.authenticate(secret, request)
+      for (const number of [1, 2])
+        records.hooks.onUsage(recordOf(number, { time: new Date().toISOString() }), request)
+      await expect(records.hooks.authenticate(secret, request)).rejects.toThrow(message)
+      await records.close()
+      const { records: other } = await opened({ prices }, location)
+      await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({
+        error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
+      })
+      await other.close()
+    },
+  )
 
   test('are written although another one has a name that the database refuses', async () => {
     const { location, records } = await opened()
-    for (const [number, requestedModel] of ['nul\u0000', 'x'.repeat(100_000), '\ud800', 'sonnet'].entries())
+    for (const [number, requestedModel] of [
+      'nul\u0000',
+      'x'.repeat(100_000),
+      '\ud800',
+      'sonnet',
+    ].entries())
       records.hooks.onUsage(recordOf(number, { requestedModel }), request)
     await records.close()
     const database = await openDatabase(location)
     const { records: found } = await findRecords(database, {}, 10)
-    expect(found.map(({ model }) => model.slice(0, 10))).toEqual(['nul\ufffd', 'xxxxxxxxxx', '\ufffd', 'sonnet'])
+    expect(found.map(({ model }) => model.slice(0, 10))).toEqual([
+      'nul\ufffd',
+      'xxxxxxxxxx',
+      '\ufffd',
+      'sonnet',
+    ])
     expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 4 }])
     await database.close()
   })
@@ -202,24 +247,47 @@ describe.each(places)('records in %s', (_, place) => {
   test('counts that are none, and values that only the database refuses, keep no other record out', async () => {
     const { location, records } = await opened()
     const time = new Date().toISOString()
-    for (const [number, input] of [1.5, Number.NaN, 1e300, -1, 7].entries()) records.hooks.onUsage(recordOf(number, { time, usage: { input } }), request)
+    for (const [number, input] of [1.5, Number.NaN, 1e300, -1, 7].entries())
+      records.hooks.onUsage(recordOf(number, { time, usage: { input } }), request)
     records.hooks.onUsage(recordOf(5, { time, usage: { input: 7 }, channel: 'a\u0000' }), request)
     await records.close()
     const database = await openDatabase(location)
     const { records: found } = await findRecords(database, {}, 10)
-    expect(found.filter(({ channel }) => channel === 'up').map(({ input }) => input)).toEqual([7, null, null, null, 2])
+    expect(found.filter(({ channel }) => channel === 'up').map(({ input }) => input)).toEqual([
+      7,
+      null,
+      null,
+      null,
+      2,
+    ])
     await database.close()
   })
 
   test('details of an exchange are kept: group, tokens by kind, note codes and the message', async () => {
-    const { location, records } = await opened({ prices: () => ({ 'claude-*': { input: 10, output: 20, cacheRead: 1, cacheWrite: 12 } }) })
+    const { location, records } = await opened({
+      prices: () => ({ 'claude-*': { input: 10, output: 20, cacheRead: 1, cacheWrite: 12 } }),
+    })
     const usage = { input: 1000, output: 100, cacheRead: 500, cacheWrite: 200, reasoning: 30 }
-    const more = { group: 'team', usage, noteCodes: ['a.b', 'c.d'], errorMessage: 'the upstream failed: 500 internal', upstreamRequestId: 'up_1' }
+    const more = {
+      group: 'team',
+      usage,
+      noteCodes: ['a.b', 'c.d'],
+      errorMessage: 'the upstream failed: 500 internal',
+      upstreamRequestId: 'up_1',
+    }
     records.hooks.onUsage(recordOf(1, more), request)
     await records.close()
     const database = await openDatabase(location)
     expect((await findRecords(database, {}, 1)).records).toMatchObject([
-      { groupName: 'team', cacheRead: 500, cacheWrite: 200, reasoning: 30, noteCodes: 'a.b c.d', errorMessage: more.errorMessage, upstreamRequestId: 'up_1' },
+      {
+        groupName: 'team',
+        cacheRead: 500,
+        cacheWrite: 200,
+        reasoning: 30,
+        noteCodes: 'a.b c.d',
+        errorMessage: more.errorMessage,
+        upstreamRequestId: 'up_1',
+      },
     ])
     const [{ cost } = { cost: null }] = (await findRecords(database, {}, 1)).records
     expect(cost).toBeCloseTo((300 * 10 + 500 * 1 + 200 * 12 + 100 * 20) / 1e6, 10)
@@ -227,11 +295,22 @@ describe.each(places)('records in %s', (_, place) => {
   })
 
   test('an unknown cost is absent, and is not zero', async () => {
-    const { location, records } = await opened({ prices: () => ({ priced: { input: 1, output: 1 } }) })
+    const { location, records } = await opened({
+      prices: () => ({ priced: { input: 1, output: 1 } }),
+    })
     const time = new Date().toISOString()
     for (const [number, model] of ['free', 'free', 'priced'].entries())
-      records.hooks.onUsage(recordOf(number, { time, requestedModel: model, modelServed: model, firstByteMs: 4 }), request)
-    const { usage: _usage, ...failed } = recordOf(3, { time, requestedModel: 'free', modelServed: 'free', failure: 'client', status: 400 })
+      records.hooks.onUsage(
+        recordOf(number, { time, requestedModel: model, modelServed: model, firstByteMs: 4 }),
+        request,
+      )
+    const { usage: _usage, ...failed } = recordOf(3, {
+      time,
+      requestedModel: 'free',
+      modelServed: 'free',
+      failure: 'client',
+      status: 400,
+    })
     records.hooks.onUsage(failed, request)
     await records.close()
     const database = await openDatabase(location)
@@ -239,7 +318,15 @@ describe.each(places)('records in %s', (_, place) => {
     for (const hours of [1, 24, 200]) {
       const { sums } = await sumUsage(database, { from: Date.now() - hours * 3_600_000 }, 'model')
       const [free, priced] = sums.sort((a, b) => (a.name < b.name ? -1 : 1))
-      expect(free).toMatchObject({ name: 'free', requests: 3, failures: 1, unpriced: 2, totalMs: 30, firstByteMs: 8, firstBytes: 2 })
+      expect(free).toMatchObject({
+        name: 'free',
+        requests: 3,
+        failures: 1,
+        unpriced: 2,
+        totalMs: 30,
+        firstByteMs: 8,
+        firstBytes: 2,
+      })
       expect(free).not.toHaveProperty('cost')
       expect(priced).toMatchObject({ name: 'priced', requests: 1, unpriced: 0, cost: 0.00015 })
     }
@@ -267,8 +354,14 @@ describe.each(places)('records in %s', (_, place) => {
 
   test('a limit that is set to null is removed', async () => {
     const { records } = await opened()
-    await records.keys.create('alice', { models: ['m'], tokensPerDay: 5, expiresAt: '2100-01-01T00:00:00.000Z' })
-    expect(await records.keys.change('alice', { models: null, tokensPerDay: null, expiresAt: null })).toEqual({
+    await records.keys.create('alice', {
+      models: ['m'],
+      tokensPerDay: 5,
+      expiresAt: '2100-01-01T00:00:00.000Z',
+    })
+    expect(
+      await records.keys.change('alice', { models: null, tokensPerDay: null, expiresAt: null }),
+    ).toEqual({
       name: 'alice',
       hint: expect.any(String),
       disabled: false,
@@ -301,26 +394,35 @@ describe.each(places)('records in %s', (_, place) => {
 })
 
 // Of 51,000 records, which take five seconds.
-test.runIf(runsAll())('a failing database delays no client: records wait, are written later, and are dropped when they are too many', async () => {
-  const warnings: string[] = []
-  const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
-  const records = await openRecords(location, { logger: { warn: (_, message) => warnings.push(message) } })
-  const breaking = await openDatabase(location)
-  await (await breaking.ready()).schema.alterTable('records').renameTo('away').execute()
-  for (let number = 0; number < 51_000; number++) records.hooks.onUsage(recordOf(number), request)
-  await vi.waitFor(
-    () => {
-      expect(warnings).toContain('the records cannot be written: requests are served all the same')
-      expect(warnings).toContain('records are dropped: the database is away for too long')
-      expect(records.state()).toEqual({ database: 'unreachable', waiting: 50_000, dropped: 1000 })
-    },
-    { timeout: 30_000, interval: 50 },
-  )
-  await (await breaking.ready()).schema.alterTable('away').renameTo('records').execute()
-  await records.close()
-  expect((await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0)).toBe(50_000)
-  await breaking.close()
-})
+test.runIf(runsAll())(
+  'a failing database delays no client: records wait, are written later, and are dropped when they are too many',
+  async () => {
+    const warnings: string[] = []
+    const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
+    const records = await openRecords(location, {
+      logger: { warn: (_, message) => warnings.push(message) },
+    })
+    const breaking = await openDatabase(location)
+    await (await breaking.ready()).schema.alterTable('records').renameTo('away').execute()
+    for (let number = 0; number < 51_000; number++) records.hooks.onUsage(recordOf(number), request)
+    await vi.waitFor(
+      () => {
+        expect(warnings).toContain(
+          'the records cannot be written: requests are served all the same',
+        )
+        expect(warnings).toContain('records are dropped: the database is away for too long')
+        expect(records.state()).toEqual({ database: 'unreachable', waiting: 50_000, dropped: 1000 })
+      },
+      { timeout: 30_000, interval: 50 },
+    )
+    await (await breaking.ready()).schema.alterTable('away').renameTo('records').execute()
+    await records.close()
+    expect(
+      (await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0),
+    ).toBe(50_000)
+    await breaking.close()
+  },
+)
 
 test.skipIf(!postgresPrograms)(
   'writes records to PostgreSQL when it becomes reachable after the start',
@@ -328,18 +430,27 @@ test.skipIf(!postgresPrograms)(
     const server = await startPostgres()
     await server.stop()
     const warnings: string[] = []
-    const records = await openRecords({ url: server.url }, { logger: { warn: (_, message) => warnings.push(message) } })
-    expect(warnings).toEqual(['the database of records cannot be reached: requests are served all the same'])
+    const records = await openRecords(
+      { url: server.url },
+      { logger: { warn: (_, message) => warnings.push(message) } },
+    )
+    expect(warnings).toEqual([
+      'the database of records cannot be reached: requests are served all the same',
+    ])
     expect(records.state().database).toBe('unreachable')
     records.hooks.onUsage(recordOf(1), request)
-    await expect(records.hooks.authenticate('wg-some', request)).rejects.toMatchObject({ error: { status: 503 } })
+    await expect(records.hooks.authenticate('wg-some', request)).rejects.toMatchObject({
+      error: { status: 503 },
+    })
     await server.start()
     await records.close()
     const database = await openDatabase({ url: server.url })
     expect((await findRecords(database, {}, 10)).records).toHaveLength(1)
     await database.close()
     await server.stop()
-    await expect(openRecords({ url: 'postgres://unknown:wrong@no-such-host.invalid/x' })).rejects.toThrow()
+    await expect(
+      openRecords({ url: 'postgres://unknown:wrong@no-such-host.invalid/x' }),
+    ).rejects.toThrow()
   },
   60_000,
 )
@@ -349,7 +460,11 @@ test('old records are deleted, some at a time, and their sums stay', async () =>
   const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
   const records = await openRecords(location, { keepDays: 7 })
   const day = 86_400_000
-  for (let number = 0; number < 20; number++) records.hooks.onUsage(recordOf(number, { time: new Date(Date.now() - number * day).toISOString() }), request)
+  for (let number = 0; number < 20; number++)
+    records.hooks.onUsage(
+      recordOf(number, { time: new Date(Date.now() - number * day).toISOString() }),
+      request,
+    )
   vi.advanceTimersByTime(1000)
   const database = await openDatabase(location)
   const count = async () => (await findRecords(database, {}, 100)).records.length
@@ -386,7 +501,9 @@ test.skipIf(!postgresPrograms)(
     const hanging = await received()
     expect(hanging.name).toBe('alice')
     expect(hanging.seconds).toBeLessThan(5)
-    await expect(records.hooks.authenticate('wg-never-seen', request)).rejects.toMatchObject({ error: { status: 503 } })
+    await expect(records.hooks.authenticate('wg-never-seen', request)).rejects.toMatchObject({
+      error: { status: 503 },
+    })
     await server.stop()
     expect(await received()).toMatchObject({ name: 'alice' })
     await records.close()
@@ -406,7 +523,10 @@ test.each<[driver: string, location: Location]>([
 })
 
 test('costs follow the longest matching price, and are unknown without one', () => {
-  const prices = { 'gpt-*': { input: 1, output: 2 }, 'gpt-5*': { input: 10, output: 20, cacheRead: 1 } }
+  const prices = {
+    'gpt-*': { input: 1, output: 2 },
+    'gpt-5*': { input: 10, output: 20, cacheRead: 1 },
+  }
   expect(costOf('gpt-4', { input: 1_000_000, output: 1_000_000 }, prices)).toBe(3)
   expect(costOf('gpt-5.6', { input: 1_000_000, output: 0, cacheRead: 500_000 }, prices)).toBe(5.5)
   expect(costOf('other', { input: 1, output: 1 }, prices)).toBeUndefined()

@@ -37,7 +37,9 @@ export async function connectSdk(base: string, apiKey = 'none'): Promise<Client>
     async ask(message) {
       const from = events.length
       socket.send({ type: 'response.create', ...message } as never)
-      await until(() => failure !== undefined || events.slice(from).some(({ type }) => endings.has(type)))
+      await until(
+        () => failure !== undefined || events.slice(from).some(({ type }) => endings.has(type)),
+      )
       const last = events.slice(from).find(({ type }) => endings.has(type))
       if (!last) throw failure
       return last
@@ -46,17 +48,26 @@ export async function connectSdk(base: string, apiKey = 'none'): Promise<Client>
 }
 
 /** A connection without a client library around it. */
-export type Raw = { socket: WebSocket; messages: Event[]; closed: Promise<{ code: number; reason: string }> }
+export type Raw = {
+  socket: WebSocket
+  messages: Event[]
+  closed: Promise<{ code: number; reason: string }>
+}
 
 export async function connectRaw(
   base: string,
-  { headers = {}, path = '/v1/responses' }: { headers?: Record<string, string>; path?: string } = {},
+  {
+    headers = {},
+    path = '/v1/responses',
+  }: { headers?: Record<string, string>; path?: string } = {},
 ): Promise<Raw> {
   const socket = new WebSocket(base.replace(/^http/, 'ws') + path, { headers })
   after(() => socket.terminate())
   const messages: Event[] = []
   socket.on('message', data => messages.push(JSON.parse(String(data)) as Event))
-  const closed = new Promise<{ code: number; reason: string }>(resolve => socket.once('close', (code, reason) => resolve({ code, reason: String(reason) })))
+  const closed = new Promise<{ code: number; reason: string }>(resolve =>
+    socket.once('close', (code, reason) => resolve({ code, reason: String(reason) })),
+  )
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
   return { socket, messages, closed }
 }

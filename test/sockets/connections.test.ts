@@ -3,7 +3,19 @@ import { expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { drained } from '../../src/transports/drained.ts'
 import { listenedGateway } from '../gateway/listening.ts'
-import { after, half, one, responses, sendJson, sendStream, streams, type Upstream, until, upstream, wait } from '../gateway/support.ts'
+import {
+  after,
+  half,
+  one,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  type Upstream,
+  until,
+  upstream,
+  wait,
+} from '../gateway/support.ts'
 import { connectRaw, connectSdk, refusedHandshake } from './connect.ts'
 import { listenUpgrades } from './listen.ts'
 
@@ -14,33 +26,52 @@ async function start(config: GatewayConfig, hooks?: Hooks) {
   return { base: await listenUpgrades(handler), handler }
 }
 
-const before = (up: Upstream, more: Partial<GatewayConfig> = {}) => start(one(up.url, 'responses', more))
+const before = (up: Upstream, more: Partial<GatewayConfig> = {}) =>
+  start(one(up.url, 'responses', more))
 const hello = () => upstream(sendStream(streams.responses))
-const ask = (more: object = {}) => JSON.stringify({ type: 'response.create', model: 'm', input: 'Hi', ...more })
+const ask = (more: object = {}) =>
+  JSON.stringify({ type: 'response.create', model: 'm', input: 'Hi', ...more })
 const keys = [{ name: 'app', key: 'client-secret', requestsPerMinute: 2 }]
 
 test('refuses the upgrade with 426 without `webSocket`, as without a listener', async () => {
   const up = await hello()
   const { base } = await before(up, { webSocket: false })
-  expect(await refusedHandshake(base)).toMatchObject({ status: 426, body: expect.stringContaining('POST') })
+  expect(await refusedHandshake(base)).toMatchObject({
+    status: 426,
+    body: expect.stringContaining('POST'),
+  })
 })
 
-test.each(['/v1/chat/completions', '/v1/responses/compact', '/v1/models'])('refuses the upgrade at %s', async path => {
-  const { base } = await before(await hello())
-  const { status } = await refusedHandshake(base, {}, path)
-  expect(status).not.toBe(101)
-})
+test.each(['/v1/chat/completions', '/v1/responses/compact', '/v1/models'])(
+  'refuses the upgrade at %s',
+  async path => {
+    const { base } = await before(await hello())
+    const { status } = await refusedHandshake(base, {}, path)
+    expect(status).not.toBe(101)
+  },
+)
 
 test('leaves the socket to the application when the path is not an endpoint', async () => {
   const { handler } = await before(await hello())
-  expect(handler.upgrade({ url: '/chat', method: 'GET', headers: {} } as never, undefined as never, Buffer.alloc(0))).toBe(false)
+  expect(
+    handler.upgrade(
+      { url: '/chat', method: 'GET', headers: {} } as never,
+      undefined as never,
+      Buffer.alloc(0),
+    ),
+  ).toBe(false)
 })
 
 test('refuses a wrong key in the handshake', async () => {
   const up = await hello()
   const { base } = await before(up, { auth: undefined, keys })
-  expect(await refusedHandshake(base, { authorization: 'Bearer planted-wrong' })).toMatchObject({ status: 401, body: expect.stringContaining('not valid') })
-  expect((await (await connectSdk(base, 'client-secret')).ask({ model: 'm', input: 'Hi' })).type).toBe('response.completed')
+  expect(await refusedHandshake(base, { authorization: 'Bearer planted-wrong' })).toMatchObject({
+    status: 401,
+    body: expect.stringContaining('not valid'),
+  })
+  expect(
+    (await (await connectSdk(base, 'client-secret')).ask({ model: 'm', input: 'Hi' })).type,
+  ).toBe('response.completed')
 })
 
 test('refuses web pages of other origins unless `cors` lists them', async () => {
@@ -54,7 +85,9 @@ test('refuses web pages of other origins unless `cors` lists them', async () => 
 test('counts and records each message as a request of its key', async () => {
   const records: UsageRecord[] = []
   const up = await hello()
-  const { base } = await start(one(up.url, 'responses', { auth: undefined, keys }), { onUsage: record => void records.push(record) })
+  const { base } = await start(one(up.url, 'responses', { auth: undefined, keys }), {
+    onUsage: record => void records.push(record),
+  })
   const { ask: askSdk } = await connectSdk(base, 'client-secret')
   expect((await askSdk({ model: 'm', input: 'Hi' })).type).toBe('response.completed')
   expect((await askSdk({ model: 'm', input: 'Hi' })).type).toBe('response.completed')
@@ -66,21 +99,41 @@ test('counts and records each message as a request of its key', async () => {
   })
   expect(up.calls).toHaveLength(2)
   await until(() => records.length === 2)
-  expect(records).toMatchObject([1, 2].map(() => ({ key: 'app', requestedModel: 'm', status: 200, stream: true, usage: { input: 3, output: 2 } })))
+  expect(records).toMatchObject(
+    [1, 2].map(() => ({
+      key: 'app',
+      requestedModel: 'm',
+      status: 200,
+      stream: true,
+      usage: { input: 3, output: 2 },
+    })),
+  )
 })
 
 test('sends an error event when the model is unknown', async () => {
   const { base } = await before(await hello())
-  expect(await (await connectSdk(base)).ask({ model: 'other', input: 'Hi' })).toMatchObject({ type: 'error', status: 404, error: { param: 'model' } })
+  expect(await (await connectSdk(base)).ask({ model: 'other', input: 'Hi' })).toMatchObject({
+    type: 'error',
+    status: 404,
+    error: { param: 'model' },
+  })
 })
 
 test('runs messages one after the other, in their order', async () => {
-  const up = await upstream(async (response, call) => sendStream([30, streams.responses.join('').replaceAll('Hello', String(call.json['input']))])(response))
+  const up = await upstream(async (response, call) =>
+    sendStream([30, streams.responses.join('').replaceAll('Hello', String(call.json['input']))])(
+      response,
+    ),
+  )
   const { base } = await before(up)
   const { socket, messages } = await connectRaw(base)
   for (const input of ['One', 'Two', 'Three']) socket.send(ask({ input }))
   await until(() => messages.filter(({ type }) => type === 'response.completed').length === 3)
-  const types = messages.flatMap(({ type, text }) => (type === 'response.created' ? ['begins'] : type === 'response.output_text.done' ? [text] : []))
+  const types = messages.flatMap(({ type, text }) => {
+    if (type === 'response.created') return ['begins']
+    if (type === 'response.output_text.done') return [text]
+    return []
+  })
   expect(types).toEqual(['begins', 'One', 'begins', 'Two', 'begins', 'Three'])
 })
 
@@ -96,8 +149,12 @@ test('closes the connection when too many messages wait', async () => {
 
 test('cancels the exchange and the upstream call when the client closes the connection', async () => {
   const records: UsageRecord[] = []
-  const up = await upstream(sendStream([...half('responses'), () => until(() => up.aborted === 1)], { cut: true }))
-  const { base, handler } = await start(one(up.url, 'responses'), { onUsage: record => void records.push(record) })
+  const up = await upstream(
+    sendStream([...half('responses'), () => until(() => up.aborted === 1)], { cut: true }),
+  )
+  const { base, handler } = await start(one(up.url, 'responses'), {
+    onUsage: record => void records.push(record),
+  })
   const { socket, messages } = await connectRaw(base)
   socket.send(ask())
   await until(() => messages.length > 2)
@@ -116,7 +173,8 @@ test('stops reading the upstream while the client does not read', async () => {
   const body = async (response: Parameters<ReturnType<typeof sendStream>>[0]) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(half('responses').join(''))
-    for (; written < count && !response.destroyed; written++) if (!response.write(big)) await drained(response)
+    for (; written < count && !response.destroyed; written++)
+      if (!response.write(big)) await drained(response)
     response.end(streams.responses.slice(half('responses').length).join(''))
   }
   const up = await upstream(body)
@@ -165,7 +223,11 @@ test.each([
   socket.send(message)
   socket.send(ask())
   await until(() => messages.at(-1)?.type === 'response.completed')
-  expect(messages[0]).toMatchObject({ type: 'error', status: 400, error: { type: 'invalid_request_error', message: expect.any(String) } })
+  expect(messages[0]).toMatchObject({
+    type: 'error',
+    status: 400,
+    error: { type: 'invalid_request_error', message: expect.any(String) },
+  })
   expect(messages.filter(({ type }) => type === 'error')).toHaveLength(1)
 })
 
@@ -191,7 +253,13 @@ test('closes only the connection that sends bytes that are not frames', async ()
 
 test('sends an error that names the field when the previous response is unknown', async () => {
   const { base } = await start(one((await hello()).url, 'messages'))
-  expect(await (await connectSdk(base)).ask({ model: 'm', previous_response_id: 'resp_other', input: 'Hi' })).toMatchObject({
+  expect(
+    await (await connectSdk(base)).ask({
+      model: 'm',
+      previous_response_id: 'resp_other',
+      input: 'Hi',
+    }),
+  ).toMatchObject({
     type: 'error',
     status: 400,
     error: { param: 'previous_response_id' },
@@ -201,7 +269,9 @@ test('sends an error that names the field when the previous response is unknown'
 test('removes the conversation that a failed request continued', async () => {
   const up = await upstream(
     sendStream(streams.responses),
-    sendJson(400, { error: { message: 'No.', type: 'invalid_request_error', param: null, code: null } }),
+    sendJson(400, {
+      error: { message: 'No.', type: 'invalid_request_error', param: null, code: null },
+    }),
     sendStream(streams.responses),
   )
   const { base } = await before(up)
@@ -210,7 +280,12 @@ test('removes the conversation that a failed request continued', async () => {
   await askSdk({ model: 'm', input: 'Hi' })
   expect((await askSdk({ model: 'm', input: 'More', previous_response_id: id })).type).toBe('error')
   await askSdk({ model: 'm', input: 'More', previous_response_id: id })
-  expect(up.calls.map(({ json }) => [json['previous_response_id'], Array.isArray(json['input']) && json['input'].length])).toEqual([
+  expect(
+    up.calls.map(({ json }) => [
+      json['previous_response_id'],
+      Array.isArray(json['input']) && json['input'].length,
+    ]),
+  ).toEqual([
     [undefined, false],
     [undefined, 3],
     [id, false],
@@ -218,9 +293,15 @@ test('removes the conversation that a failed request continued', async () => {
 })
 
 test('sends no reasoning back that the provider neither stored nor encrypted', async () => {
-  const reasoning = (id: string, encrypted: string | undefined) => ({ type: 'reasoning', id, summary: [], ...(encrypted && { encrypted_content: encrypted }) })
+  const reasoning = (id: string, encrypted: string | undefined) => ({
+    type: 'reasoning',
+    id,
+    summary: [],
+    ...(encrypted && { encrypted_content: encrypted }),
+  })
   const added = [reasoning('rs_1', undefined), reasoning('rs_2', 'gAAA')].map(
-    item => `event: response.output_item.done\ndata: ${JSON.stringify({ type: 'response.output_item.done', sequence_number: 1, output_index: 0, item })}\n\n`,
+    item =>
+      `event: response.output_item.done\ndata: ${JSON.stringify({ type: 'response.output_item.done', sequence_number: 1, output_index: 0, item })}\n\n`,
   )
   const ended = `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', sequence_number: 3, response: { ...responses.responses, output: [] } })}\n\n`
   const up = await upstream(sendStream([streams.responses[0] ?? '', ...added, ended]))
@@ -231,7 +312,12 @@ test('sends no reasoning back that the provider neither stored nor encrypted', a
   ] as const) {
     const { ask: askSdk } = await connectSdk(base)
     await askSdk({ model: 'm', store, input: 'Hi' })
-    await askSdk({ model: 'm', store, input: 'More', previous_response_id: (responses.responses as { id: string }).id })
+    await askSdk({
+      model: 'm',
+      store,
+      input: 'More',
+      previous_response_id: (responses.responses as { id: string }).id,
+    })
     const input = up.calls.at(-1)?.json['input'] as { id?: string }[]
     expect(input.flatMap(({ id }) => id ?? [])).toEqual(kept)
   }
@@ -260,7 +346,11 @@ test('closes a connection that does not respond to pings, and keeps one that doe
 test('closes idle connections at once and others after their response when the gateway closes', async () => {
   let finish = () => {}
   const up = await upstream(
-    sendStream([...half('responses'), () => new Promise<void>(resolve => (finish = resolve)), ...streams.responses.slice(half('responses').length)]),
+    sendStream([
+      ...half('responses'),
+      () => new Promise<void>(resolve => (finish = resolve)),
+      ...streams.responses.slice(half('responses').length),
+    ]),
   )
   const { base, handler } = await before(up)
   const idle = await connectRaw(base)

@@ -6,7 +6,9 @@ import { serverOptions } from '../support/server-options.ts'
 
 /** A server with a gateway that also gets the upgrades. Returns its URL. */
 export async function listenUpgrades(handler: ConnectGateway): Promise<string> {
-  const server = createServer(serverOptions, handler).on('upgrade', handler.upgrade).listen(0, '127.0.0.1')
+  const server = createServer(serverOptions, handler)
+    .on('upgrade', handler.upgrade)
+    .listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   after(async () => {
     await handler.close(200)

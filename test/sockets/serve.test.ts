@@ -13,12 +13,18 @@ async function started(config: object) {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, JSON.stringify({ records: false, ...config }))
   const lines: string[] = []
-  const served = await serve({ host: '127.0.0.1', port: 0, config: file, log: 'json', grace: 1 }, { out: line => void lines.push(line), err: () => {} })
+  const served = await serve(
+    { host: '127.0.0.1', port: 0, config: file, log: 'json', grace: 1 },
+    { out: line => void lines.push(line), err: () => {} },
+  )
   after(served.close)
   return { ...served, lines }
 }
 
-const demo = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'demo', channels: [{ name: 'demo' }] }] }
+const demo = {
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: [{ id: 'demo', channels: [{ name: 'demo' }] }],
+}
 
 afterEach(() => {
   vi.doUnmock('ws')
@@ -30,15 +36,23 @@ test('serves the official client over WebSocket, and logs each message as a requ
   const first = await ask({ model: 'demo', store: false, input: 'Hi' })
   expect(first.type).toBe('response.completed')
   const { id } = first['response'] as { id: string }
-  expect((await ask({ model: 'demo', store: false, input: 'More', previous_response_id: id })).type).toBe('response.completed')
-  expect(events.filter(({ type }) => type === 'response.output_text.delta').length).toBeGreaterThan(1)
-  expect(lines.filter(line => line.includes('"model":"demo"') && line.startsWith('{'))).toHaveLength(2)
+  expect(
+    (await ask({ model: 'demo', store: false, input: 'More', previous_response_id: id })).type,
+  ).toBe('response.completed')
+  expect(events.filter(({ type }) => type === 'response.output_text.delta').length).toBeGreaterThan(
+    1,
+  )
+  expect(
+    lines.filter(line => line.includes('"model":"demo"') && line.startsWith('{')),
+  ).toHaveLength(2)
 })
 
 test('sends requests of one gateway over WebSocket to another one', async () => {
   const provider = await started({ webSocket: true, ...demo })
   const { url } = await started({
-    channels: [{ name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' }],
+    channels: [
+      { name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' },
+    ],
     models: [{ id: 'demo', channels: [{ name: 'up' }] }],
   })
   for (const stream of [true, false]) {
@@ -47,7 +61,10 @@ test('sends requests of one gateway over WebSocket to another one', async () => 
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'demo', stream, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining(stream ? '[DONE]' : '"finish_reason":"stop"')])
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringContaining(stream ? '[DONE]' : '"finish_reason":"stop"'),
+    ])
   }
 })
 
@@ -55,18 +72,29 @@ test('verifies a channel over WebSocket, as the gateway uses it', async () => {
   const provider = await started({ webSocket: true, ...demo })
   const { verify } = adminSources({
     state: () => ({ isClosing: false, inProgress: 0, webSocket: false, channels: [] }),
-    config: () => ({ channels: [{ name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' }] }),
+    config: () => ({
+      channels: [
+        { name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' },
+      ],
+    }),
   })
   expect(await verify?.('up', 'demo')).toMatchObject({ ok: true })
   const calls = provider.lines.filter(line => line.includes('"model":"demo"'))
   expect(calls.length).toBeGreaterThan(1)
 })
 
-test.each([true, false])('writes settings for Codex that use WebSocket only if the gateway accepts it (%s)', async webSocket => {
-  const { url } = await started({ webSocket, ...demo })
-  const response = await fetch(`${url}/client-config?client=codex`, { headers: { accept: 'text/plain' } })
-  expect((await response.text()).split('\n').includes('supports_websockets = true')).toBe(webSocket)
-})
+test.each([true, false])(
+  'writes settings for Codex that use WebSocket only if the gateway accepts it (%s)',
+  async webSocket => {
+    const { url } = await started({ webSocket, ...demo })
+    const response = await fetch(`${url}/client-config?client=codex`, {
+      headers: { accept: 'text/plain' },
+    })
+    expect((await response.text()).split('\n').includes('supports_websockets = true')).toBe(
+      webSocket,
+    )
+  },
+)
 
 test('responds to the upgrade as without WebSocket when the configuration does not ask for it', async () => {
   const { url } = await started(demo)
@@ -80,7 +108,19 @@ test('responds with 404 to an upgrade at a path that is none of the gateway', as
 
 test.each([
   ['clients', { webSocket: true, ...demo }],
-  ['upstreams', { channels: [{ name: 'up', protocols: ['responses'], baseUrl: 'http://127.0.0.1:1', transport: 'websocket' }] }],
+  [
+    'upstreams',
+    {
+      channels: [
+        {
+          name: 'up',
+          protocols: ['responses'],
+          baseUrl: 'http://127.0.0.1:1',
+          transport: 'websocket',
+        },
+      ],
+    },
+  ],
 ])('does not start without the package ws when %s need it', async (_, config) => {
   vi.resetModules()
   vi.doMock('ws', () => {
@@ -89,5 +129,7 @@ test.each([
   const { serve: fresh } = await import('../../src/cli/serve.ts')
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, JSON.stringify({ records: false, ...config }))
-  await expect(fresh({ host: '127.0.0.1', port: 0, config: file }, { out: () => {}, err: () => {} })).rejects.toThrow('npm install ws')
+  await expect(
+    fresh({ host: '127.0.0.1', port: 0, config: file }, { out: () => {}, err: () => {} }),
+  ).rejects.toThrow('npm install ws')
 })

@@ -2,7 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { ConfigError, type GatewayConfig, type Hooks, type UsageRecord } from '../../src/gateway/gateway.ts'
+import {
+  ConfigError,
+  type GatewayConfig,
+  type Hooks,
+  type UsageRecord,
+} from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import {
@@ -32,17 +37,30 @@ type Script = (socket: WebSocket, message: Record<string, unknown>) => unknown
 /** A provider on WebSocket: a script for each message, the last one for the rest. `http`: the response to requests without an upgrade. */
 async function provider(
   scripts: Script[],
-  { handshake, http }: { handshake?: (request: IncomingMessage) => number; http?: (response: ServerResponse) => unknown } = {},
+  {
+    handshake,
+    http,
+  }: {
+    handshake?: (request: IncomingMessage) => number
+    http?: (response: ServerResponse) => unknown
+  } = {},
 ) {
-  const server = createServer((_, response) => (http ? http(response) : response.writeHead(500).end()))
+  const server = createServer((_, response) =>
+    http ? http(response) : response.writeHead(500).end(),
+  )
   const wss = new WebSocketServer({
     server,
     verifyClient: ({ req }, done) => {
       const status = handshake?.(req) ?? 101
-      done(status === 101, status, JSON.stringify({ error: { message: 'No entry', type: 'x', code: null, param: null } }), {
-        'content-type': 'application/json',
-        'retry-after': '7',
-      })
+      done(
+        status === 101,
+        status,
+        JSON.stringify({ error: { message: 'No entry', type: 'x', code: null, param: null } }),
+        {
+          'content-type': 'application/json',
+          'retry-after': '7',
+        },
+      )
     },
   })
   const seen = {
@@ -83,7 +101,8 @@ const sendAll =
     for (const event of list) socket.send(event)
   }
 const over = { transport: 'websocket' } as const
-const behind = (url: string, more: Partial<GatewayConfig> = {}, channel: object = {}) => one(url, 'responses', more, {}, { ...over, ...channel })
+const behind = (url: string, more: Partial<GatewayConfig> = {}, channel: object = {}) =>
+  one(url, 'responses', more, {}, { ...over, ...channel })
 const clients = Object.keys(paths) as Protocol[]
 
 async function start(config: GatewayConfig, hooks?: Hooks) {
@@ -97,7 +116,9 @@ afterEach(() => {
 
 /** Ids and times are new in each response. */
 const lasting = (text: string) =>
-  text.replaceAll(/"(id|item_id|responseId)":"[^"]*"|"(created|created_at|completed_at)":\d+/g, '').replaceAll(/(chatcmpl-|msg_|resp_)\w+/g, '')
+  text
+    .replaceAll(/"(id|item_id|responseId)":"[^"]*"|"(created|created_at|completed_at)":\d+/g, '')
+    .replaceAll(/(chatcmpl-|msg_|resp_)\w+/g, '')
 
 describe.each(clients)('a client of %s', client => {
   test.each([true, false])('gets the same response as over HTTP (stream: %s)', async stream => {
@@ -117,7 +138,10 @@ describe.each(clients)('a client of %s', client => {
     expect(lasting(texts[0] ?? '')).toBe(lasting(texts[1] ?? ''))
     const { type, ...message } = onSocket.messages[0] ?? {}
     expect([type, message]).toEqual(['response.create', onHttp.calls[0]?.json])
-    expect(onSocket.handshakes[0]?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'user-agent': 'wireglot' })
+    expect(onSocket.handshakes[0]?.headers).toMatchObject({
+      authorization: 'Bearer upstream-secret',
+      'user-agent': 'wireglot',
+    })
     expect(onSocket.handshakes[0]?.url).toBe('/v1/responses')
   })
 
@@ -133,7 +157,10 @@ describe.each(clients)('a client of %s', client => {
     const text = await textBeforeBreak(await ask(...asking(client, { stream: true })))
     await until(() => records.length === 1)
     expect(records[0]).toMatchObject({ channel: 'up', failure: 'upstream_network' })
-    expect(failureIn(text, client)).toMatchObject({ kind: 'internal', message: 'the upstream broke the connection' })
+    expect(failureIn(text, client)).toMatchObject({
+      kind: 'internal',
+      message: 'the upstream broke the connection',
+    })
     const whole = await ask(...asking(client, { stream: false }))
     expect(whole.status).toBe(502)
   })
@@ -156,7 +183,9 @@ test('opens a connection for each of several requests at a time', async () => {
   const waiting: (() => void)[] = []
   const up = await provider([socket => void waiting.push(() => sendAll()(socket, {}))])
   const ask = await start(behind(up.url))
-  const all = [1, 2, 3].map(() => ask(...asking('responses', { stream: true })).then(response => response.text()))
+  const all = [1, 2, 3].map(() =>
+    ask(...asking('responses', { stream: true })).then(response => response.text()),
+  )
   await until(() => waiting.length === 3)
   for (const respond of waiting) respond()
   for (const text of await Promise.all(all)) expect(await sent(text, 'responses')).toBe('Hello')
@@ -172,10 +201,14 @@ test('opens a new connection when the provider has closed the idle one', async (
     sendAll(),
   ])
   const ask = await start(behind(up.url))
-  expect(await sent(await (await ask(...asking('responses', { stream: true }))).text(), 'responses')).toBe('Hello')
+  expect(
+    await sent(await (await ask(...asking('responses', { stream: true }))).text(), 'responses'),
+  ).toBe('Hello')
   await until(() => up.closed === 1)
   await wait(20)
-  expect(await sent(await (await ask(...asking('responses', { stream: true }))).text(), 'responses')).toBe('Hello')
+  expect(
+    await sent(await (await ask(...asking('responses', { stream: true }))).text(), 'responses'),
+  ).toBe('Hello')
   expect(up.handshakes).toHaveLength(2)
 })
 
@@ -183,7 +216,12 @@ const error = (status: number, retryAfter = '9') =>
   JSON.stringify({
     type: 'error',
     status,
-    error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down', param: null },
+    error: {
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: 'Slow down',
+      param: null,
+    },
     headers: { 'retry-after': retryAfter },
   })
 
@@ -194,7 +232,14 @@ test('responds with the HTTP error that the first event reports', async () => {
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
     429,
     '9',
-    { error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down', param: null } },
+    {
+      error: {
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+        message: 'Slow down',
+        param: null,
+      },
+    },
   ])
 })
 
@@ -221,15 +266,24 @@ test.each([401, 429, 503])('responds with the error of a refused handshake (%d)'
   const up = await provider([], { handshake: () => status })
   const ask = await start(behind(up.url))
   const response = await ask(...asking('messages', { stream: true }))
-  expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([status, '7', expect.any(String)])
+  expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
+    status,
+    '7',
+    expect.any(String),
+  ])
 })
 
 test('responds with 502 when the server has no WebSocket, or is not there', async () => {
-  const plain = await listen((_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello'))
+  const plain = await listen(
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello'),
+  )
   for (const url of [plain, 'http://127.0.0.1:1']) {
     const ask = await start(behind(url))
     const response = await ask(...asking('responses', { stream: true }))
-    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('could not be reached')])
+    expect([response.status, await response.text()]).toEqual([
+      502,
+      expect.stringContaining('could not be reached'),
+    ])
   }
 })
 
@@ -260,7 +314,9 @@ test.each([
 ])('closes the connection when %s comes too late', async (_, list, timeouts) => {
   const records: UsageRecord[] = []
   const up = await provider([sendAll(list)])
-  const ask = await start(behind(up.url, {}, { timeouts }), { onUsage: record => void records.push(record) })
+  const ask = await start(behind(up.url, {}, { timeouts }), {
+    onUsage: record => void records.push(record),
+  })
   await ask(...asking('responses', { stream: true }))
     .then(response => response.text())
     .catch(() => '')
@@ -276,7 +332,8 @@ test('stops reading the provider while the client does not read', async () => {
   const up = await provider([
     async socket => {
       for (const event of begun) socket.send(event)
-      for (; written < count && socket.readyState === socket.OPEN; written++) await new Promise(resolve => socket.send(big, resolve))
+      for (; written < count && socket.readyState === socket.OPEN; written++)
+        await new Promise(resolve => socket.send(big, resolve))
       for (const event of events.slice(begun.length)) socket.send(event)
     },
   ])
@@ -296,11 +353,17 @@ test('stops reading the provider while the client does not read', async () => {
 
 test('sends calls other than generation over HTTP', async () => {
   const up = await provider([], {
-    http: response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"response.input_tokens","input_tokens":4}'),
+    http: response =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"object":"response.input_tokens","input_tokens":4}'),
   })
   const ask = await start(behind(up.url))
   const [, init] = asking('responses')
-  expect(await (await ask('/v1/responses/input_tokens', init)).json()).toEqual({ object: 'response.input_tokens', input_tokens: 4 })
+  expect(await (await ask('/v1/responses/input_tokens', init)).json()).toEqual({
+    object: 'response.input_tokens',
+    input_tokens: 4,
+  })
   expect(up.handshakes).toHaveLength(0)
 })
 
@@ -311,8 +374,13 @@ test('says which package is missing', async () => {
   })
   const { gateway: fresh } = await import('../../src/hosts/connect.ts')
   const logged: unknown[] = []
-  const log = (...line: unknown[]) => void logged.push(JSON.stringify(line, (_, value) => (value instanceof Error ? value.message : value)))
-  const handler = fresh(behind('http://127.0.0.1:1'), { logger: { info: log, warn: log, error: log } })
+  const log = (...line: unknown[]) =>
+    void logged.push(
+      JSON.stringify(line, (_, value) => (value instanceof Error ? value.message : value)),
+    )
+  const handler = fresh(behind('http://127.0.0.1:1'), {
+    logger: { info: log, warn: log, error: log },
+  })
   after(() => handler.close(0))
   const url = await listen(handler)
   const [path, init] = asking('responses', { stream: true })
@@ -321,8 +389,16 @@ test('says which package is missing', async () => {
 })
 
 test.each<[string, () => unknown, string]>([
-  ['a protocol that has no WebSocket', () => gateway(one('http://127.0.0.1:1', 'messages', {}, {}, over)), 'only responses'],
-  ['a proxy', () => gateway(behind('http://127.0.0.1:1', { proxy: 'http://127.0.0.1:2' })), 'no proxy'],
+  [
+    'a protocol that has no WebSocket',
+    () => gateway(one('http://127.0.0.1:1', 'messages', {}, {}, over)),
+    'only responses',
+  ],
+  [
+    'a proxy',
+    () => gateway(behind('http://127.0.0.1:1', { proxy: 'http://127.0.0.1:2' })),
+    'no proxy',
+  ],
   ['a host without it', () => fetchGateway(behind('http://127.0.0.1:1')), 'no WebSocket'],
 ])('refuses %s in the configuration', (_, create, message) => {
   expect(create).toThrow(ConfigError)

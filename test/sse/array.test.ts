@@ -19,7 +19,8 @@ test('decodes a list to one frame for each item', () => {
 
 test('decodes a list at any split of its bytes', () => {
   const bytes = new TextEncoder().encode(text)
-  for (let at = 0; at <= bytes.length; at++) expect(read([bytes.slice(0, at), bytes.slice(at)])).toEqual(items)
+  for (let at = 0; at <= bytes.length; at++)
+    expect(read([bytes.slice(0, at), bytes.slice(at)])).toEqual(items)
   expect(read([...bytes].map(byte => Uint8Array.of(byte)))).toEqual(items)
 })
 
@@ -50,7 +51,9 @@ test('frames become a list, and a list becomes frames', async () => {
   const half = Math.floor(frames.length / 2)
   const list = await joined(listOfFrames(chunks([frames.slice(0, half), frames.slice(half)])))
   expect(JSON.parse(list)).toEqual(items)
-  expect(read([await joined(framesOfList(chunks([list.slice(0, half), list.slice(half)])))])).toEqual(items)
+  expect(
+    read([await joined(framesOfList(chunks([list.slice(0, half), list.slice(half)])))]),
+  ).toEqual(items)
   expect(read([await joined(framesOfList(chunks([text])))])).toEqual(items)
 })
 

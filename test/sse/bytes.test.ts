@@ -19,6 +19,8 @@ test('joins a character that is split between chunks', () => {
   const bytes = new TextEncoder().encode(text)
   for (const cut of [1, 2, 500, 501, 502, 503, 999, 1000, 1001, 1002, 1003]) {
     const reader = createTextReader()
-    expect(reader.read(bytes.subarray(0, cut)) + reader.read(bytes.subarray(cut)) + reader.end()).toBe(text)
+    expect(
+      reader.read(bytes.subarray(0, cut)) + reader.read(bytes.subarray(cut)) + reader.end(),
+    ).toBe(text)
   }
 })

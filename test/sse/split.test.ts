@@ -7,14 +7,17 @@ function endsIn(chunks: (Uint8Array | string)[]): number[] {
   const ends: number[] = []
   let before = 0
   for (const chunk of chunks) {
-    for (let end = splitter.next(chunk, 0); end >= 0; end = splitter.next(chunk, end)) ends.push(before + end)
+    for (let end = splitter.next(chunk, 0); end >= 0; end = splitter.next(chunk, end))
+      ends.push(before + end)
     before += chunk.length
   }
   return ends
 }
 
 function cut(bytes: Uint8Array, size: number): Uint8Array[] {
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+    bytes.subarray(i * size, (i + 1) * size),
+  )
 }
 
 test.each<[string, string[]]>([
@@ -28,14 +31,19 @@ test.each<[string, string[]]>([
   ['', []],
 ])('%j consists of the frames %j', (text, frames) => {
   const bytes = new TextEncoder().encode(text)
-  expect([...framesIn(bytes)].map(frame => new TextDecoder('utf-8', { ignoreBOM: true }).decode(frame))).toEqual(frames)
+  expect(
+    [...framesIn(bytes)].map(frame => new TextDecoder('utf-8', { ignoreBOM: true }).decode(frame)),
+  ).toEqual(frames)
   const whole = endsIn([bytes])
   const lengthOf = (end: number) => new TextEncoder().encode(text.slice(0, end)).length
   expect(endsIn([text]).map(lengthOf)).toEqual(whole)
   expect(endOfFrames(bytes)).toBe(whole.at(-1) ?? 0)
   // Cut between a CR and its LF, the frame ends before the LF, which counts as one more.
   const isCutCrlf = (end: number) => bytes[end - 1] === 0x0d && bytes[end] === 0x0a
-  for (let size = 1; size <= text.length; size++) expect([...new Set(endsIn(cut(bytes, size)).map(end => (isCutCrlf(end) ? end + 1 : end)))]).toEqual(whole)
+  for (let size = 1; size <= text.length; size++)
+    expect([
+      ...new Set(endsIn(cut(bytes, size)).map(end => (isCutCrlf(end) ? end + 1 : end))),
+    ]).toEqual(whole)
 })
 
 test('accepts the same chunk twice', () => {

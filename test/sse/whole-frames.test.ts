@@ -39,13 +39,20 @@ test.each<[string[], string[], string]>([
 
 test('passes input over the event limit as it arrives', () => {
   const frames = passing({ maxEventLength: 2 })
-  expect(['1234', '5678', '9', '0'].map(chunk => frames.push(chunk))).toEqual([undefined, undefined, '123456789', '0'])
+  expect(['1234', '5678', '9', '0'].map(chunk => frames.push(chunk))).toEqual([
+    undefined,
+    undefined,
+    '123456789',
+    '0',
+  ])
   expect(frames.rest()).toBe('')
   expect(frames.isBetween()).toBe(false)
 })
 
 describe('any text in any chunks', () => {
-  const chunks = fc.array(fc.string({ unit: fc.constantFrom('\n', '\r', 'a', 'ü', ': '), maxLength: 5 }))
+  const chunks = fc.array(
+    fc.string({ unit: fc.constantFrom('\n', '\r', 'a', 'ü', ': '), maxLength: 5 }),
+  )
   const boundary = /(\r\n|\n|\r)(\r\n|\n|\r)$/
 
   test('passes unchanged, and what is left has no blank line', () => {
@@ -53,7 +60,8 @@ describe('any text in any chunks', () => {
       fc.property(chunks, chunks => {
         const frames = passing()
         const passed = chunks.flatMap(chunk => frames.push(chunk) ?? [])
-        for (const [i] of passed.entries()) expect(passed.slice(0, i + 1).join('')).toMatch(boundary)
+        for (const [i] of passed.entries())
+          expect(passed.slice(0, i + 1).join('')).toMatch(boundary)
         const rest = frames.rest()
         expect(passed.join('') + rest).toBe(chunks.join(''))
         expect(rest).not.toMatch(/\n\n|\r\r|\n\r./)

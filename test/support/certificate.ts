@@ -4,8 +4,12 @@ import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 function der(tag: number, ...content: Uint8Array[]): Buffer {
   const inner = Buffer.concat(content)
   const { length } = inner
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...size]), inner])
+  return Buffer.concat([Buffer.from([tag, ...sizeOf(length)]), inner])
+}
+
+function sizeOf(length: number): number[] {
+  if (length < 0x80) return [length]
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
 }
 
 const sequence = (...content: Uint8Array[]) => der(0x30, ...content)
@@ -40,5 +44,8 @@ export function selfSigned(): { cert: string; key: string } {
   const signature = createSign('SHA256').update(body).sign(privateKey)
   const bytes = sequence(body, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature))
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
-  return { cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'), key: privateKey }
+  return {
+    cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
+    key: privateKey,
+  }
 }

@@ -11,7 +11,12 @@ import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross
  * - approximated: the note has the path of a value, or of a missing one, which does not come back unchanged
  * - synthesized: the note has a path in the other body whose value contains no value of the source
  */
-export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
+export function falsehoodOf(
+  kind: Kind,
+  wire: unknown,
+  pick: number,
+  { from, to }: { from: Protocol; to: Protocol },
+): string | undefined {
   const there = cross(kind, wire, from, to)
   const note = there?.notes[pick % there.notes.length]
   if (!there || !note) return undefined
@@ -19,21 +24,29 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   const reported = `${note.kind} ${note.code} ${place}`
   if (isOfSearchResult(wire, place) || isResponse(wire, place)) return undefined
   if (note.kind === 'synthesized') {
-    if (valueAt(there.wire, place) === undefined) return `leads nowhere in the other body: ${reported}`
+    if (valueAt(there.wire, place) === undefined)
+      return `leads nowhere in the other body: ${reported}`
     const other = changeOf(wire, pick, wordsOf)
-    return other && isReported(cross(kind, changed(wire, other), from, to), note, other.after) ? `is in the source, at ${other.path}: ${reported}` : undefined
+    return other && isReported(cross(kind, changed(wire, other), from, to), note, other.after)
+      ? `is in the source, at ${other.path}: ${reported}`
+      : undefined
   }
   if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${reported}`
   const value = valueAt(wire, place)
-  if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${reported}`
-  if (note.kind === 'approximated') return isExact(kind, wire, there, note, { from, to }) ? `says another of the same: ${reported}` : undefined
+  if (value === undefined)
+    return isAboutAbsence(note) ? undefined : `says what is not there: ${reported}`
+  if (note.kind === 'approximated')
+    return isExact(kind, wire, there, note, { from, to })
+      ? `says another of the same: ${reported}`
+      : undefined
   const same = (other: unknown) => {
     const crossed = cross(kind, other, from, to)
     const again = crossed?.notes.some(({ code, path }) => code === note.code && path === note.path)
     return !crossed || !again || sent(crossed) === sent(there)
   }
   const change = changeOf(value, pick, wordsOf)
-  if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${reported}${change.path}`
+  if (change && !same(changed(wire, { ...change, path: place + change.path })))
+    return `is carried: ${reported}${change.path}`
   // In a list other items would move up, and an older spelling would have the value.
   if (!hasKeyOfItsOwn(wire, place)) return undefined
   const bare = cross(kind, without(wire, place), from, to)
@@ -43,16 +56,33 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
 /** The changed value of the source is there unchanged, and is called synthesized all the same. */
 function isReported(crossed: Crossed | undefined, { code, path }: Note, after: unknown): boolean {
   return (
-    String(after).includes(mark) && valueAt(crossed?.wire, path) === after && crossed?.notes.some(note => note.code === code && note.path === path) === true
+    String(after).includes(mark) &&
+    valueAt(crossed?.wire, path) === after &&
+    crossed?.notes.some(note => note.code === code && note.path === path) === true
   )
 }
 
 /** One value, and the way back restores it, without a guess. Where something was left out, others take its place. */
-function isExact(kind: Kind, wire: unknown, there: Crossed, { code, path }: Note, { from, to }: { from: Protocol; to: Protocol }): boolean {
+function isExact(
+  kind: Kind,
+  wire: unknown,
+  there: Crossed,
+  { code, path }: Note,
+  { from, to }: { from: Protocol; to: Protocol },
+): boolean {
   const value = valueAt(wire, path)
-  if (typeof value === 'object' || aboutMore.has(code) || there.notes.some(note => note.kind === 'dropped')) return false
+  if (
+    typeof value === 'object' ||
+    aboutMore.has(code) ||
+    there.notes.some(note => note.kind === 'dropped')
+  )
+    return false
   const back = cross(kind, there.wire, to, from, there.path)
-  return back !== undefined && valueAt(back.wire, path) === value && back.notes.every(note => note.kind !== 'approximated')
+  return (
+    back !== undefined &&
+    valueAt(back.wire, path) === value &&
+    back.notes.every(note => note.kind !== 'approximated')
+  )
 }
 
 /** Notes on what a field leads to beside its value: the effort is written, and no thinking beside a forced tool (2.6). */
@@ -75,7 +105,9 @@ function isResponse(wire: unknown, place: string): boolean {
 /** The last part of a search result represents all of it when it has its cache mark. */
 function isOfSearchResult(wire: unknown, place: string): boolean {
   const block = valueAt(wire, place.replace(/^((?:.*\/)?\d+)(?:\/[^/\d]*)?$/, '$1'))
-  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'search_result'
+  return (
+    typeof block === 'object' && block !== null && 'type' in block && block.type === 'search_result'
+  )
 }
 
 /** Codes that report something missing in the source. */

@@ -21,7 +21,12 @@ export function displaced(events: readonly unknown[]): Mutation[] {
   return events.flatMap((event, at) => {
     const [before, after] = [events.slice(0, at), events.slice(at + 1)]
     const [next, ...rest] = after
-    const one = (what: string, changed: unknown[]): Mutation => ({ how: `${what} ${nameOf(event)}`, events: changed, keys: [], event })
+    const one = (what: string, changed: unknown[]): Mutation => ({
+      how: `${what} ${nameOf(event)}`,
+      events: changed,
+      keys: [],
+      event,
+    })
     return [
       one('dropped', [...before, ...after]),
       one('doubled', [...before, event, ...events.slice(at)]),
@@ -41,10 +46,24 @@ export function altered(events: readonly unknown[]): Mutation[] {
         const name = `${how} ${nameOf(event)}${pathOf(keys)}`
         if (seen.has(name) || canonicalJson(other) === canonicalJson(value)) return []
         seen.add(name)
-        const changed = [...events.slice(0, at), withValue(event, keys, other), ...events.slice(at + 1)]
-        return [{ how: name, events: changed, keys, event, ...(reported !== undefined && { stranger: reported }) }]
+        const changed = [
+          ...events.slice(0, at),
+          withValue(event, keys, other),
+          ...events.slice(at + 1),
+        ]
+        return [
+          {
+            how: name,
+            events: changed,
+            keys,
+            event,
+            ...(reported !== undefined && { stranger: reported }),
+          },
+        ]
       }
-      const inside = isObject(value) ? put('odd key in', { ...value, [odd]: stranger }, stranger) : []
+      const inside = isObject(value)
+        ? put('odd key in', { ...value, [odd]: stranger }, stranger)
+        : []
       if (keys.length === 0) return inside
       return [
         ...inside,
@@ -58,19 +77,28 @@ export function altered(events: readonly unknown[]): Mutation[] {
   )
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const nameOf = (event: unknown): string => (isObject(event) ? String(event['type'] ?? '') : String(event))
+const nameOf = (event: unknown): string =>
+  isObject(event) ? String(event['type'] ?? '') : String(event)
 
-const pathOf = (keys: readonly string[]) => keys.map(key => (/^\d+$/.test(key) ? '/*' : `/${key}`)).join('')
+const pathOf = (keys: readonly string[]) =>
+  keys.map(key => (/^\d+$/.test(key) ? '/*' : `/${key}`)).join('')
 
 function placesIn(value: unknown, keys: string[] = []): { keys: string[]; value: unknown }[] {
   if (typeof value !== 'object' || value === null) return keys.length > 0 ? [{ keys, value }] : []
-  return [{ keys, value }, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...keys, key]))]
+  return [
+    { keys, value },
+    ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...keys, key])),
+  ]
 }
 
 function withValue(value: unknown, [key, ...rest]: readonly string[], other: unknown): unknown {
   if (key === undefined) return other
-  if (Array.isArray(value)) return value.map((item: unknown, index) => (String(index) === key ? withValue(item, rest, other) : item))
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) =>
+      String(index) === key ? withValue(item, rest, other) : item,
+    )
   return isObject(value) ? { ...value, [key]: withValue(value[key], rest, other) } : other
 }

@@ -9,8 +9,15 @@ export function withOddKeys(body: unknown, at = ''): { path: string; body: unkno
   if (typeof body !== 'object' || body === null) return []
   const own = Array.isArray(body) ? [] : [{ path: `${at}/${odd}`, body: { ...body, [odd]: odd } }]
   const copy = (key: string, value: unknown) =>
-    Array.isArray(body) ? body.map((item: unknown, i) => (String(i) === key ? value : item)) : { ...body, [key]: value }
-  return [...own, ...Object.entries(body).flatMap(([key, value]) => withOddKeys(value, `${at}/${key}`).map(one => ({ ...one, body: copy(key, one.body) })))]
+    Array.isArray(body)
+      ? body.map((item: unknown, i) => (String(i) === key ? value : item))
+      : { ...body, [key]: value }
+  return [
+    ...own,
+    ...Object.entries(body).flatMap(([key, value]) =>
+      withOddKeys(value, `${at}/${key}`).map(one => ({ ...one, body: copy(key, one.body) })),
+    ),
+  ]
 }
 
 /** The key came through, or a note reports it or its parent. */

@@ -10,21 +10,45 @@ export function withOddValues(body: unknown): OddValue[] {
     const before = valueAt(body, path)
     const others = oddFor(before)
       .filter(after => after !== before)
-      .map(after => ({ path, before, after, body: changed(body, { path, before: '', after: after as string }) }))
-    return [...others, ...(/\/\d+$/.test(path) ? [] : [{ path, before, after: undefined, body: without(body, path) }])]
+      .map(after => ({
+        path,
+        before,
+        after,
+        body: changed(body, { path, before: '', after: after as string }),
+      }))
+    return [
+      ...others,
+      ...(/\/\d+$/.test(path)
+        ? []
+        : [{ path, before, after: undefined, body: without(body, path) }]),
+    ]
   })
 }
 
 function placesIn(value: unknown, at = ''): string[] {
   if (typeof value !== 'object' || value === null) return [at]
-  const inside = Object.entries(value).flatMap(([key, item]) => placesIn(item, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+  const inside = Object.entries(value).flatMap(([key, item]) =>
+    placesIn(item, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  )
   return at === '' ? inside : [at, ...inside]
 }
 
 function oddFor(value: unknown): unknown[] {
-  if (typeof value === 'string') return [mark, '', mark.repeat(1000), `${mark}\ud800`, null, 700_001, true, [mark], { [mark]: mark }]
+  if (typeof value === 'string')
+    return [
+      mark,
+      '',
+      mark.repeat(1000),
+      `${mark}\ud800`,
+      null,
+      700_001,
+      true,
+      [mark],
+      { [mark]: mark },
+    ]
   if (typeof value === 'number') return [-1, 0, 1.5, 1e21, null, '700001', true, [7]]
   if (typeof value === 'boolean') return [!value, null, mark, 1]
-  if (Array.isArray(value)) return [[], null, mark, {}, ...[null, 7, [], {}].map(one => [...(value as unknown[]), one])]
+  if (Array.isArray(value))
+    return [[], null, mark, {}, ...[null, 7, [], {}].map(one => [...(value as unknown[]), one])]
   return value === null ? [] : [{}, null, mark, [], 7]
 }

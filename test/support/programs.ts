@@ -31,7 +31,9 @@ export const externalPackages: Plugin = {
   name: 'external packages',
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || /^(?:wireglot(?:$|\/)|zod\/mini$|@noble\/)/.test(path) ? undefined : { path, external: true },
+      kind === 'entry-point' || /^(?:wireglot(?:$|\/)|zod\/mini$|@noble\/)/.test(path)
+        ? undefined
+        : { path, external: true },
     )
   },
 }

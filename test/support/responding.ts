@@ -1,5 +1,6 @@
 /** For clients whose errors show the headers of the response. */
-export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
+export const retryAfter = (error: unknown) =>
+  (error as { headers: Headers }).headers.get('retry-after')
 
 /** A fetch that always returns this response. */
 export function responding(body: string, type: string): typeof fetch {

@@ -1,6 +1,11 @@
 import type { ProtocolName } from '../../src/protocols/index.ts'
 
-const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
+const schema = {
+  type: 'object',
+  properties: { q: { type: 'string' } },
+  required: ['q'],
+  additionalProperties: false,
+}
 const png = 'iVBORw0KGgo='
 const pdf = 'JVBERi0xLjQ='
 
@@ -11,16 +16,32 @@ export const requests: Record<ProtocolName, object[]> = {
       model: 'm',
       messages: [
         { role: 'system', content: 'be brief' },
-        { role: 'developer', name: 'dev', content: [{ type: 'text', text: 'rules', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } }] },
+        {
+          role: 'developer',
+          name: 'dev',
+          content: [
+            {
+              type: 'text',
+              text: 'rules',
+              prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' },
+            },
+          ],
+        },
         {
           role: 'user',
           name: 'ann',
           content: [
             { type: 'text', text: 'see', prompt_cache_breakpoint: { mode: 'explicit' } },
             { type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'low' } },
-            { type: 'image_url', image_url: { url: `data:image/png;base64,${png}`, detail: 'high' } },
+            {
+              type: 'image_url',
+              image_url: { url: `data:image/png;base64,${png}`, detail: 'high' },
+            },
             { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
-            { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'a.pdf' } },
+            {
+              type: 'file',
+              file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'a.pdf' },
+            },
             { type: 'file', file: { file_id: 'file-1' } },
           ],
         },
@@ -46,13 +67,32 @@ export const requests: Record<ProtocolName, object[]> = {
       model: 'm',
       messages: [{ role: 'user', content: 'hi' }],
       tools: [
-        { type: 'function', function: { name: 'look', description: 'looks', parameters: schema, strict: true } },
-        { type: 'custom', custom: { name: 'free', description: 'free', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } } } },
+        {
+          type: 'function',
+          function: { name: 'look', description: 'looks', parameters: schema, strict: true },
+        },
+        {
+          type: 'custom',
+          custom: {
+            name: 'free',
+            description: 'free',
+            format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
+          },
+        },
         { type: 'custom', custom: { name: 'free2', format: { type: 'text' } } },
       ],
-      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'look' } }] } },
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: {
+          mode: 'required',
+          tools: [{ type: 'function', function: { name: 'look' } }],
+        },
+      },
       parallel_tool_calls: false,
-      response_format: { type: 'json_schema', json_schema: { name: 'out', description: 'd', schema, strict: true } },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'out', description: 'd', schema, strict: true },
+      },
       reasoning_effort: 'high',
       max_completion_tokens: 4000,
       temperature: 0.5,
@@ -81,7 +121,10 @@ export const requests: Record<ProtocolName, object[]> = {
       verbosity: 'low',
       web_search_options: {
         search_context_size: 'low',
-        user_location: { type: 'approximate', approximate: { city: 'c', country: 'DE', region: 'r', timezone: 'Europe/Berlin' } },
+        user_location: {
+          type: 'approximate',
+          approximate: { city: 'c', country: 'DE', region: 'r', timezone: 'Europe/Berlin' },
+        },
       },
       top_k: 40,
       min_p: 0.1,
@@ -95,11 +138,28 @@ export const requests: Record<ProtocolName, object[]> = {
           role: 'assistant',
           content: 'yes',
           reasoning_details: [
-            { type: 'reasoning.text', text: 'why', signature: 'QUJD', id: 'r1', format: 'anthropic-claude-v1', index: 0 },
+            {
+              type: 'reasoning.text',
+              text: 'why',
+              signature: 'QUJD',
+              id: 'r1',
+              format: 'anthropic-claude-v1',
+              index: 0,
+            },
             { type: 'reasoning.encrypted', data: 'QUJD', id: 'r2', index: 1 },
           ],
           audio: { id: 'audio_1' },
-          annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 3, title: 't', url: 'https://example.org' } }],
+          annotations: [
+            {
+              type: 'url_citation',
+              url_citation: {
+                start_index: 0,
+                end_index: 3,
+                title: 't',
+                url: 'https://example.org',
+              },
+            },
+          ],
         },
         {
           role: 'assistant',
@@ -114,7 +174,11 @@ export const requests: Record<ProtocolName, object[]> = {
           ],
         },
         { role: 'tool', tool_call_id: 'g1', content: 'ok' },
-        { role: 'assistant', content: 'so', thinking_blocks: [{ type: 'thinking', thinking: 'deep', signature: 'QUJD' }] },
+        {
+          role: 'assistant',
+          content: 'so',
+          thinking_blocks: [{ type: 'thinking', thinking: 'deep', signature: 'QUJD' }],
+        },
         { role: 'user', content: 'go' },
       ],
       modalities: ['text', 'audio'],
@@ -130,7 +194,11 @@ export const requests: Record<ProtocolName, object[]> = {
       model: 'm',
       messages: [
         { role: 'user', content: 'hi' },
-        { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{"q":"x"}' } },
+        {
+          role: 'assistant',
+          content: null,
+          function_call: { name: 'look', arguments: '{"q":"x"}' },
+        },
         { role: 'function', name: 'look', content: 'found' },
         { role: 'user', content: 'go' },
       ],
@@ -138,7 +206,12 @@ export const requests: Record<ProtocolName, object[]> = {
       function_call: { name: 'look' },
       reasoning: { effort: 'low', exclude: true },
     },
-    { model: 'm', messages: [{ role: 'user', content: 'hi' }], reasoning: { max_tokens: 2000, enabled: true }, response_format: { type: 'text' } },
+    {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      reasoning: { max_tokens: 2000, enabled: true },
+      response_format: { type: 'text' },
+    },
     {
       model: 'm',
       messages: [{ role: 'user', content: 'hi' }],
@@ -161,11 +234,24 @@ export const requests: Record<ProtocolName, object[]> = {
           id: 'msg_u',
           status: 'completed',
           content: [
-            { type: 'input_text', text: 'see', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+            {
+              type: 'input_text',
+              text: 'see',
+              prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' },
+            },
             { type: 'input_image', image_url: 'https://example.org/a.png', detail: 'low' },
-            { type: 'input_image', image_url: `data:image/png;base64,${png}`, detail: 'auto', prompt_cache_breakpoint: { mode: 'explicit' } },
+            {
+              type: 'input_image',
+              image_url: `data:image/png;base64,${png}`,
+              detail: 'auto',
+              prompt_cache_breakpoint: { mode: 'explicit' },
+            },
             { type: 'input_image', file_id: 'file-1', detail: 'high' },
-            { type: 'input_file', file_data: `data:application/pdf;base64,${pdf}`, filename: 'a.pdf' },
+            {
+              type: 'input_file',
+              file_data: `data:application/pdf;base64,${pdf}`,
+              filename: 'a.pdf',
+            },
             { type: 'input_file', file_url: 'https://example.org/a.pdf', detail: 'low' },
             { type: 'input_file', file_id: 'file-2' },
             { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
@@ -189,14 +275,36 @@ export const requests: Record<ProtocolName, object[]> = {
             {
               type: 'output_text',
               text: 'yes',
-              annotations: [{ type: 'url_citation', start_index: 0, end_index: 3, title: 't', url: 'https://example.org' }],
+              annotations: [
+                {
+                  type: 'url_citation',
+                  start_index: 0,
+                  end_index: 3,
+                  title: 't',
+                  url: 'https://example.org',
+                },
+              ],
               logprobs: [],
             },
             { type: 'refusal', refusal: 'no' },
           ],
         },
-        { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'look', arguments: '{"q":"x"}', status: 'completed' },
-        { type: 'function_call', call_id: 'c2', name: 'inner', namespace: 'ns', arguments: '{}', async: false },
+        {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'c1',
+          name: 'look',
+          arguments: '{"q":"x"}',
+          status: 'completed',
+        },
+        {
+          type: 'function_call',
+          call_id: 'c2',
+          name: 'inner',
+          namespace: 'ns',
+          arguments: '{}',
+          async: false,
+        },
         { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c3', name: 'free', input: 'abc' },
         { type: 'function_call_output', call_id: 'c1', output: 'found', status: 'completed' },
         {
@@ -215,13 +323,33 @@ export const requests: Record<ProtocolName, object[]> = {
       model: 'm',
       input: 'hi',
       tools: [
-        { type: 'function', name: 'look', description: 'looks', parameters: schema, strict: true, defer_loading: false, allowed_callers: ['direct'] },
-        { type: 'custom', name: 'free', description: 'free', format: { type: 'grammar', syntax: 'regex', definition: 'a+' } },
+        {
+          type: 'function',
+          name: 'look',
+          description: 'looks',
+          parameters: schema,
+          strict: true,
+          defer_loading: false,
+          allowed_callers: ['direct'],
+        },
+        {
+          type: 'custom',
+          name: 'free',
+          description: 'free',
+          format: { type: 'grammar', syntax: 'regex', definition: 'a+' },
+        },
         {
           type: 'namespace',
           name: 'ns',
           description: 'n',
-          tools: [{ type: 'function', name: 'inner', parameters: { type: 'object', properties: {} }, strict: false }],
+          tools: [
+            {
+              type: 'function',
+              name: 'inner',
+              parameters: { type: 'object', properties: {} },
+              strict: false,
+            },
+          ],
         },
         {
           type: 'web_search',
@@ -230,10 +358,21 @@ export const requests: Record<ProtocolName, object[]> = {
           user_location: { type: 'approximate', country: 'DE' },
         },
         { type: 'code_interpreter', container: { type: 'auto' } },
-        { type: 'mcp', server_label: 's', server_url: 'https://example.org/mcp', allowed_tools: ['t'], require_approval: 'never', authorization: 'x' },
+        {
+          type: 'mcp',
+          server_label: 's',
+          server_url: 'https://example.org/mcp',
+          allowed_tools: ['t'],
+          require_approval: 'never',
+          authorization: 'x',
+        },
         { type: 'image_generation', quality: 'low' },
       ],
-      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'look' }] },
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'required',
+        tools: [{ type: 'function', name: 'look' }],
+      },
       parallel_tool_calls: false,
       max_output_tokens: 4000,
       max_tool_calls: 3,
@@ -242,7 +381,10 @@ export const requests: Record<ProtocolName, object[]> = {
       top_logprobs: 3,
       presence_penalty: 0.25,
       frequency_penalty: 0.5,
-      text: { format: { type: 'json_schema', name: 'out', description: 'd', schema, strict: true }, verbosity: 'low' },
+      text: {
+        format: { type: 'json_schema', name: 'out', description: 'd', schema, strict: true },
+        verbosity: 'low',
+      },
       reasoning: { effort: 'high', summary: 'detailed', context: 'all_turns', mode: 'pro' },
       include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
       store: false,
@@ -264,14 +406,56 @@ export const requests: Record<ProtocolName, object[]> = {
       model: 'm',
       input: [
         { role: 'user', content: 'hi' },
-        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q', queries: ['q'] } },
-        { type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: '1', container_id: 'c', outputs: [{ type: 'logs', logs: '1' }] },
+        {
+          type: 'web_search_call',
+          id: 'ws_1',
+          status: 'completed',
+          action: { type: 'search', query: 'q', queries: ['q'] },
+        },
+        {
+          type: 'code_interpreter_call',
+          id: 'ci_1',
+          status: 'completed',
+          code: '1',
+          container_id: 'c',
+          outputs: [{ type: 'logs', logs: '1' }],
+        },
         { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png },
-        { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 's', tools: [{ name: 't', input_schema: schema }] },
-        { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 't', arguments: '{}', output: 'o', status: 'completed' },
-        { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 't', arguments: '{}' },
-        { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true, reason: 'r' },
-        { type: 'local_shell_call', id: 'ls_1', call_id: 'l1', status: 'completed', action: { type: 'exec', command: ['ls'], env: {} } },
+        {
+          type: 'mcp_list_tools',
+          id: 'mcpl_1',
+          server_label: 's',
+          tools: [{ name: 't', input_schema: schema }],
+        },
+        {
+          type: 'mcp_call',
+          id: 'mcp_1',
+          server_label: 's',
+          name: 't',
+          arguments: '{}',
+          output: 'o',
+          status: 'completed',
+        },
+        {
+          type: 'mcp_approval_request',
+          id: 'mcpr_1',
+          server_label: 's',
+          name: 't',
+          arguments: '{}',
+        },
+        {
+          type: 'mcp_approval_response',
+          approval_request_id: 'mcpr_1',
+          approve: true,
+          reason: 'r',
+        },
+        {
+          type: 'local_shell_call',
+          id: 'ls_1',
+          call_id: 'l1',
+          status: 'completed',
+          action: { type: 'exec', command: ['ls'], env: {} },
+        },
         { type: 'local_shell_call_output', id: 'l1', output: 'o' },
         {
           type: 'computer_call',
@@ -281,8 +465,18 @@ export const requests: Record<ProtocolName, object[]> = {
           pending_safety_checks: [],
           action: { type: 'click', x: 1, y: 2, button: 'left' },
         },
-        { type: 'computer_call_output', call_id: 'u1', output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${png}` } },
-        { type: 'apply_patch_call', id: 'ap_1', call_id: 'p1', status: 'completed', operation: { type: 'delete_file', path: 'a' } },
+        {
+          type: 'computer_call_output',
+          call_id: 'u1',
+          output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${png}` },
+        },
+        {
+          type: 'apply_patch_call',
+          id: 'ap_1',
+          call_id: 'p1',
+          status: 'completed',
+          operation: { type: 'delete_file', path: 'a' },
+        },
         { type: 'apply_patch_call_output', call_id: 'p1', status: 'completed', output: 'o' },
         { type: 'compaction', id: 'cmp_1', encrypted_content: 'QUJD' },
         { type: 'item_reference', id: 'msg_9' },
@@ -292,7 +486,12 @@ export const requests: Record<ProtocolName, object[]> = {
       tools: [
         { type: 'function', name: 'look', parameters: null, strict: null },
         { type: 'local_shell' },
-        { type: 'computer_use_preview', display_width: 10, display_height: 10, environment: 'linux' },
+        {
+          type: 'computer_use_preview',
+          display_width: 10,
+          display_height: 10,
+          environment: 'linux',
+        },
         { type: 'file_search', vector_store_ids: ['v'] },
         { type: 'apply_patch' },
       ],
@@ -322,7 +521,11 @@ export const requests: Record<ProtocolName, object[]> = {
           content: [
             { type: 'text', text: 'see', cache_control: { type: 'ephemeral' } },
             { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
-            { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' }, cache_control: { type: 'ephemeral', ttl: '5m' } },
+            {
+              type: 'image',
+              source: { type: 'url', url: 'https://example.org/a.png' },
+              cache_control: { type: 'ephemeral', ttl: '5m' },
+            },
             { type: 'image', source: { type: 'file', file_id: 'file_1' } },
             {
               type: 'document',
@@ -333,9 +536,18 @@ export const requests: Record<ProtocolName, object[]> = {
             },
             { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } },
             { type: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } },
-            { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'inside' }] } },
+            {
+              type: 'document',
+              source: { type: 'content', content: [{ type: 'text', text: 'inside' }] },
+            },
             { type: 'document', source: { type: 'content', content: 'plain inside' } },
-            { type: 'search_result', source: 'https://example.org', title: 't', content: [{ type: 'text', text: 'found' }], citations: { enabled: true } },
+            {
+              type: 'search_result',
+              source: 'https://example.org',
+              title: 't',
+              content: [{ type: 'text', text: 'found' }],
+              citations: { enabled: true },
+            },
             { type: 'container_upload', file_id: 'file_2' },
           ],
         },
@@ -348,20 +560,63 @@ export const requests: Record<ProtocolName, object[]> = {
               type: 'text',
               text: 'yes',
               citations: [
-                { type: 'char_location', cited_text: 'c', document_index: 0, document_title: 't', start_char_index: 0, end_char_index: 1 },
-                { type: 'web_search_result_location', cited_text: 'c', url: 'https://example.org', title: 't', encrypted_index: 'e' },
+                {
+                  type: 'char_location',
+                  cited_text: 'c',
+                  document_index: 0,
+                  document_title: 't',
+                  start_char_index: 0,
+                  end_char_index: 1,
+                },
+                {
+                  type: 'web_search_result_location',
+                  cited_text: 'c',
+                  url: 'https://example.org',
+                  title: 't',
+                  encrypted_index: 'e',
+                },
               ],
             },
-            { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
+            {
+              type: 'server_tool_use',
+              id: 'srvtoolu_1',
+              name: 'web_search',
+              input: { query: 'q' },
+            },
             {
               type: 'web_search_tool_result',
               tool_use_id: 'srvtoolu_1',
-              content: [{ type: 'web_search_result', url: 'https://example.org', title: 't', encrypted_content: 'e', page_age: null }],
+              content: [
+                {
+                  type: 'web_search_result',
+                  url: 'https://example.org',
+                  title: 't',
+                  encrypted_content: 'e',
+                  page_age: null,
+                },
+              ],
             },
             { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 't', server_name: 's', input: {} },
-            { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: [{ type: 'text', text: 'o' }] },
-            { type: 'tool_use', id: 'toolu_1', name: 'look', input: { q: 'x' }, caller: { type: 'direct' } },
-            { type: 'tool_use', id: 'toolu_2', name: 'look', input: {}, cache_control: { type: 'ephemeral' } },
+            {
+              type: 'mcp_tool_result',
+              tool_use_id: 'mcptoolu_1',
+              is_error: false,
+              content: [{ type: 'text', text: 'o' }],
+            },
+            {
+              type: 'tool_use',
+              id: 'toolu_1',
+              name: 'look',
+              input: { q: 'x' },
+              caller: { type: 'direct' },
+            },
+            {
+              type: 'tool_use',
+              id: 'toolu_2',
+              name: 'look',
+              input: {},
+              cache_control: { type: 'ephemeral' },
+            },
           ],
         },
         {
@@ -374,7 +629,12 @@ export const requests: Record<ProtocolName, object[]> = {
               content: [
                 { type: 'text', text: 'seen' },
                 { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
-                { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'found' }] },
+                {
+                  type: 'search_result',
+                  source: 's',
+                  title: 't',
+                  content: [{ type: 'text', text: 'found' }],
+                },
               ],
             },
             { type: 'text', text: 'and then?' },
@@ -409,12 +669,25 @@ export const requests: Record<ProtocolName, object[]> = {
           cache_control: { type: 'ephemeral' },
         },
         { type: 'custom', name: 'look2', input_schema: { type: 'object' } },
-        { type: 'web_search_20250305', name: 'web_search', max_uses: 3, allowed_domains: ['example.org'], user_location: { type: 'approximate', city: 'c' } },
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          max_uses: 3,
+          allowed_domains: ['example.org'],
+          user_location: { type: 'approximate', city: 'c' },
+        },
         { type: 'code_execution_20250825', name: 'code_execution' },
         { type: 'bash_20250124', name: 'bash' },
-        { type: 'mcp_toolset', mcp_server_name: 's', default_config: { enabled: true }, configs: { t: { enabled: true } } },
+        {
+          type: 'mcp_toolset',
+          mcp_server_name: 's',
+          default_config: { enabled: true },
+          configs: { t: { enabled: true } },
+        },
       ],
-      mcp_servers: [{ type: 'url', name: 's', url: 'https://example.org/mcp', authorization_token: 'x' }],
+      mcp_servers: [
+        { type: 'url', name: 's', url: 'https://example.org/mcp', authorization_token: 'x' },
+      ],
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       metadata: { user_id: 'u1' },
       service_tier: 'standard_only',
@@ -435,7 +708,12 @@ export const requests: Record<ProtocolName, object[]> = {
       thinking: { type: 'disabled' },
       output_format: { type: 'json_schema', schema },
     },
-    { model: 'm', max_tokens: 3000, messages: [{ role: 'user', content: 'hi' }], thinking: { type: 'adaptive' } },
+    {
+      model: 'm',
+      max_tokens: 3000,
+      messages: [{ role: 'user', content: 'hi' }],
+      thinking: { type: 'adaptive' },
+    },
   ],
   'generate-content': [
     {
@@ -446,12 +724,23 @@ export const requests: Record<ProtocolName, object[]> = {
           role: 'user',
           parts: [
             { text: 'see' },
-            { inlineData: { mimeType: 'image/png', data: png, displayName: 'a.png' }, mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } },
+            {
+              inlineData: { mimeType: 'image/png', data: png, displayName: 'a.png' },
+              mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' },
+            },
             { inlineData: { mimeType: 'application/pdf', data: pdf } },
             { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } },
-            { inlineData: { mimeType: 'video/mp4', data: 'AAAA' }, videoMetadata: { startOffset: '1s', endOffset: '2s', fps: 1 } },
+            {
+              inlineData: { mimeType: 'video/mp4', data: 'AAAA' },
+              videoMetadata: { startOffset: '1s', endOffset: '2s', fps: 1 },
+            },
             { fileData: { fileUri: 'https://example.org/a.png', mimeType: 'image/png' } },
-            { fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc', mimeType: 'application/pdf' } },
+            {
+              fileData: {
+                fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc',
+                mimeType: 'application/pdf',
+              },
+            },
           ],
         },
         {
@@ -470,7 +759,14 @@ export const requests: Record<ProtocolName, object[]> = {
         {
           role: 'user',
           parts: [
-            { functionResponse: { id: 'a', name: 'look', response: { output: 'found' }, parts: [{ inlineData: { mimeType: 'image/png', data: png } }] } },
+            {
+              functionResponse: {
+                id: 'a',
+                name: 'look',
+                response: { output: 'found' },
+                parts: [{ inlineData: { mimeType: 'image/png', data: png } }],
+              },
+            },
             { functionResponse: { name: 'look2', response: { error: 'bad' } } },
           ],
         },
@@ -485,7 +781,11 @@ export const requests: Record<ProtocolName, object[]> = {
             {
               name: 'look',
               description: 'looks',
-              parameters: { type: 'OBJECT', properties: { q: { type: 'STRING', nullable: true } }, required: ['q'] },
+              parameters: {
+                type: 'OBJECT',
+                properties: { q: { type: 'STRING', nullable: true } },
+                required: ['q'],
+              },
               response: { type: 'OBJECT' },
               behavior: 'BLOCKING',
             },
@@ -532,7 +832,11 @@ export const requests: Record<ProtocolName, object[]> = {
       contents: [{ parts: [{ text: 'hi' }] }],
       tools: [{ functionDeclarations: [{ name: 'look' }] }],
       toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
-      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema, thinkingConfig: { thinkingLevel: 'HIGH' } },
+      generationConfig: {
+        responseMimeType: 'application/json',
+        responseJsonSchema: schema,
+        thinkingConfig: { thinkingLevel: 'HIGH' },
+      },
     },
     {
       contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
@@ -546,7 +850,11 @@ export const requests: Record<ProtocolName, object[]> = {
   ],
   converse: [
     {
-      system: [{ text: 'be brief' }, { cachePoint: { type: 'default', ttl: '1h' } }, { guardContent: { text: { text: 'guarded' } } }],
+      system: [
+        { text: 'be brief' },
+        { cachePoint: { type: 'default', ttl: '1h' } },
+        { guardContent: { text: { text: 'guarded' } } },
+      ],
       messages: [
         {
           role: 'user',
@@ -554,12 +862,32 @@ export const requests: Record<ProtocolName, object[]> = {
             { text: 'see' },
             { cachePoint: { type: 'default' } },
             { image: { format: 'png', source: { bytes: png } } },
-            { image: { format: 'png', source: { s3Location: { uri: 's3://b/a.png', bucketOwner: '123456789012' } } } },
-            { document: { format: 'pdf', name: 'T', source: { bytes: pdf }, context: 'C', citations: { enabled: true } } },
+            {
+              image: {
+                format: 'png',
+                source: { s3Location: { uri: 's3://b/a.png', bucketOwner: '123456789012' } },
+              },
+            },
+            {
+              document: {
+                format: 'pdf',
+                name: 'T',
+                source: { bytes: pdf },
+                context: 'C',
+                citations: { enabled: true },
+              },
+            },
             { document: { format: 'txt', name: 'U', source: { text: 'words' } } },
             { document: { name: 'V', source: { content: [{ text: 'inside' }] } } },
             { video: { format: 'mp4', source: { bytes: 'AAAA' } } },
-            { searchResult: { source: 'https://example.org', title: 't', content: [{ text: 'found' }], citations: { enabled: true } } },
+            {
+              searchResult: {
+                source: 'https://example.org',
+                title: 't',
+                content: [{ text: 'found' }],
+                citations: { enabled: true },
+              },
+            },
             { guardContent: { text: { text: 'guarded', qualifiers: ['query'] } } },
           ],
         },
@@ -571,11 +899,31 @@ export const requests: Record<ProtocolName, object[]> = {
             {
               citationsContent: {
                 content: [{ text: 'yes' }],
-                citations: [{ title: 't', sourceContent: [{ text: 'c' }], location: { documentChar: { documentIndex: 0, start: 0, end: 1 } } }],
+                citations: [
+                  {
+                    title: 't',
+                    sourceContent: [{ text: 'c' }],
+                    location: { documentChar: { documentIndex: 0, start: 0, end: 1 } },
+                  },
+                ],
               },
             },
-            { toolUse: { toolUseId: 'srv_1', name: 'nova_grounding', input: { query: 'q' }, type: 'server_tool_use' } },
-            { toolResult: { toolUseId: 'srv_1', content: [{ json: { a: 1 } }], status: 'success', type: 'nova_grounding_result' } },
+            {
+              toolUse: {
+                toolUseId: 'srv_1',
+                name: 'nova_grounding',
+                input: { query: 'q' },
+                type: 'server_tool_use',
+              },
+            },
+            {
+              toolResult: {
+                toolUseId: 'srv_1',
+                content: [{ json: { a: 1 } }],
+                status: 'success',
+                type: 'nova_grounding_result',
+              },
+            },
             { toolUse: { toolUseId: 'tooluse_1', name: 'look', input: { q: 'x' } } },
             { toolUse: { toolUseId: 'tooluse_2', name: 'look', input: {} } },
           ],
@@ -583,8 +931,16 @@ export const requests: Record<ProtocolName, object[]> = {
         {
           role: 'user',
           content: [
-            { toolResult: { toolUseId: 'tooluse_1', content: [{ text: 'found' }], status: 'error' } },
-            { toolResult: { toolUseId: 'tooluse_2', content: [{ json: { seen: true } }], status: 'success' } },
+            {
+              toolResult: { toolUseId: 'tooluse_1', content: [{ text: 'found' }], status: 'error' },
+            },
+            {
+              toolResult: {
+                toolUseId: 'tooluse_2',
+                content: [{ json: { seen: true } }],
+                status: 'success',
+              },
+            },
             { text: 'and then?' },
           ],
         },
@@ -595,19 +951,42 @@ export const requests: Record<ProtocolName, object[]> = {
     {
       modelId: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
       messages: [{ role: 'user', content: [{ text: 'hi' }] }],
-      inferenceConfig: { maxTokens: 4000, temperature: 0.5, topP: 0.9, stopSequences: ['END', 'FIN'] },
+      inferenceConfig: {
+        maxTokens: 4000,
+        temperature: 0.5,
+        topP: 0.9,
+        stopSequences: ['END', 'FIN'],
+      },
       toolConfig: {
         tools: [
-          { toolSpec: { name: 'look', description: 'looks', inputSchema: { json: schema }, strict: true } },
+          {
+            toolSpec: {
+              name: 'look',
+              description: 'looks',
+              inputSchema: { json: schema },
+              strict: true,
+            },
+          },
           { cachePoint: { type: 'default', ttl: '5m' } },
           { systemTool: { name: 'nova_grounding' } },
         ],
         toolChoice: { tool: { name: 'look' } },
       },
-      additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2000 }, top_k: 40, anthropic_beta: ['b'] },
+      additionalModelRequestFields: {
+        thinking: { type: 'enabled', budget_tokens: 2000 },
+        top_k: 40,
+        anthropic_beta: ['b'],
+      },
       additionalModelResponseFieldPaths: ['/stop_sequence'],
       guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: 'DRAFT', trace: 'enabled' },
-      outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(schema), name: 'result', description: 'd' } } } },
+      outputConfig: {
+        textFormat: {
+          type: 'json_schema',
+          structure: {
+            jsonSchema: { schema: JSON.stringify(schema), name: 'result', description: 'd' },
+          },
+        },
+      },
       performanceConfig: { latency: 'optimized' },
       promptVariables: { a: { text: 'x' } },
       requestMetadata: { team: 'a' },
@@ -615,8 +994,13 @@ export const requests: Record<ProtocolName, object[]> = {
     },
     {
       messages: [{ role: 'user', content: [{ text: 'hi' }] }],
-      toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }] },
-      additionalModelRequestFields: { output_config: { effort: 'high' }, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      toolConfig: {
+        tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }],
+      },
+      additionalModelRequestFields: {
+        output_config: { effort: 'high' },
+        tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      },
     },
   ],
 }

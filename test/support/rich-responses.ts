@@ -1,6 +1,12 @@
 import type { ProtocolName } from '../../src/protocols/index.ts'
 
-const chatResponse = (...choices: object[]) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices })
+const chatResponse = (...choices: object[]) => ({
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices,
+})
 const responsesHead = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
 
 /** Complete responses with most of what each wire has. */
@@ -12,7 +18,14 @@ export const responses: Record<ProtocolName, object[]> = {
           index: 0,
           finish_reason: 'stop',
           logprobs: {
-            content: [{ token: 'yes', logprob: -1, bytes: [121, 101, 115], top_logprobs: [{ token: 'yes', logprob: -1, bytes: [121, 101, 115] }] }],
+            content: [
+              {
+                token: 'yes',
+                logprob: -1,
+                bytes: [121, 101, 115],
+                top_logprobs: [{ token: 'yes', logprob: -1, bytes: [121, 101, 115] }],
+              },
+            ],
             refusal: null,
           },
           message: {
@@ -20,10 +33,25 @@ export const responses: Record<ProtocolName, object[]> = {
             content: 'yes',
             refusal: null,
             reasoning_content: 'hm',
-            annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 3, title: 't', url: 'https://example.org' } }],
+            annotations: [
+              {
+                type: 'url_citation',
+                url_citation: {
+                  start_index: 0,
+                  end_index: 3,
+                  title: 't',
+                  url: 'https://example.org',
+                },
+              },
+            ],
           },
         },
-        { index: 1, finish_reason: 'stop', logprobs: null, message: { role: 'assistant', content: 'no', refusal: null } },
+        {
+          index: 1,
+          finish_reason: 'stop',
+          logprobs: null,
+          message: { role: 'assistant', content: 'no', refusal: null },
+        },
       ),
       usage: {
         prompt_tokens: 1,
@@ -49,13 +77,23 @@ export const responses: Record<ProtocolName, object[]> = {
       index: 0,
       finish_reason: 'stop',
       logprobs: null,
-      message: { role: 'assistant', content: null, refusal: 'no', audio: { id: 'x', data: 'AAAA', expires_at: 9, transcript: 'b' } },
+      message: {
+        role: 'assistant',
+        content: null,
+        refusal: 'no',
+        audio: { id: 'x', data: 'AAAA', expires_at: 9, transcript: 'b' },
+      },
     }),
     chatResponse({
       index: 0,
       finish_reason: 'function_call',
       logprobs: null,
-      message: { role: 'assistant', content: [{ type: 'text', text: 'yes' }], refusal: null, function_call: { name: 'f', arguments: '{}' } },
+      message: {
+        role: 'assistant',
+        content: [{ type: 'text', text: 'yes' }],
+        refusal: null,
+        function_call: { name: 'f', arguments: '{}' },
+      },
     }),
   ],
   responses: [
@@ -79,15 +117,42 @@ export const responses: Record<ProtocolName, object[]> = {
             {
               type: 'output_text',
               text: 'yes',
-              annotations: [{ type: 'url_citation', start_index: 0, end_index: 3, title: 't', url: 'https://example.org' }],
-              logprobs: [{ token: 'yes', logprob: -1, bytes: [121], top_logprobs: [{ token: 'yes', logprob: -1, bytes: [121] }] }],
+              annotations: [
+                {
+                  type: 'url_citation',
+                  start_index: 0,
+                  end_index: 3,
+                  title: 't',
+                  url: 'https://example.org',
+                },
+              ],
+              logprobs: [
+                {
+                  token: 'yes',
+                  logprob: -1,
+                  bytes: [121],
+                  top_logprobs: [{ token: 'yes', logprob: -1, bytes: [121] }],
+                },
+              ],
             },
             { type: 'refusal', refusal: 'no' },
           ],
         },
-        { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'f', arguments: '{"x":1}', status: 'completed' },
+        {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'a',
+          name: 'f',
+          arguments: '{"x":1}',
+          status: 'completed',
+        },
         { type: 'custom_tool_call', id: 'ctc_1', call_id: 'b', name: 'g', input: 'x' },
-        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q', queries: ['q'] } },
+        {
+          type: 'web_search_call',
+          id: 'ws_1',
+          status: 'completed',
+          action: { type: 'search', query: 'q', queries: ['q'] },
+        },
         {
           type: 'code_interpreter_call',
           id: 'ci_1',
@@ -110,7 +175,15 @@ export const responses: Record<ProtocolName, object[]> = {
       ...responsesHead,
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
-      output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }],
+      output: [
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'incomplete',
+          content: [{ type: 'output_text', text: 'yes', annotations: [] }],
+        },
+      ],
     },
   ],
   messages: [
@@ -125,13 +198,29 @@ export const responses: Record<ProtocolName, object[]> = {
         {
           type: 'text',
           text: 'yes',
-          citations: [{ type: 'web_search_result_location', cited_text: 'c', url: 'https://example.org', title: 't', encrypted_index: 'e' }],
+          citations: [
+            {
+              type: 'web_search_result_location',
+              cited_text: 'c',
+              url: 'https://example.org',
+              title: 't',
+              encrypted_index: 'e',
+            },
+          ],
         },
         { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
         {
           type: 'web_search_tool_result',
           tool_use_id: 'srvtoolu_1',
-          content: [{ type: 'web_search_result', url: 'https://example.org', title: 't', encrypted_content: 'e', page_age: null }],
+          content: [
+            {
+              type: 'web_search_result',
+              url: 'https://example.org',
+              title: 't',
+              encrypted_content: 'e',
+              page_age: null,
+            },
+          ],
         },
         { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
       ],
@@ -167,7 +256,9 @@ export const responses: Record<ProtocolName, object[]> = {
           safetyRatings: [{ category: 'c', probability: 'LOW' }],
           groundingMetadata: {
             groundingChunks: [{ web: { uri: 'https://example.org', title: 't' } }],
-            groundingSupports: [{ segment: { startIndex: 0, endIndex: 3, text: 'yes' }, groundingChunkIndices: [0] }],
+            groundingSupports: [
+              { segment: { startIndex: 0, endIndex: 3, text: 'yes' }, groundingChunkIndices: [0] },
+            ],
             webSearchQueries: ['q'],
           },
           logprobsResult: {
@@ -175,7 +266,11 @@ export const responses: Record<ProtocolName, object[]> = {
             topCandidates: [{ candidates: [{ token: 'yes', logProbability: -1 }] }],
           },
         },
-        { index: 1, content: { role: 'model', parts: [{ text: 'no' }] }, finishReason: 'MAX_TOKENS' },
+        {
+          index: 1,
+          content: { role: 'model', parts: [{ text: 'no' }] },
+          finishReason: 'MAX_TOKENS',
+        },
       ],
       usageMetadata: {
         promptTokenCount: 1,
@@ -187,7 +282,14 @@ export const responses: Record<ProtocolName, object[]> = {
       responseId: 'r1',
       createTime: '2026-01-01T00:00:00Z',
     },
-    { promptFeedback: { blockReason: 'SAFETY', safetyRatings: [{ category: 'c', probability: 'HIGH' }] }, modelVersion: 'm', responseId: 'r1' },
+    {
+      promptFeedback: {
+        blockReason: 'SAFETY',
+        safetyRatings: [{ category: 'c', probability: 'HIGH' }],
+      },
+      modelVersion: 'm',
+      responseId: 'r1',
+    },
   ],
   converse: [
     {
@@ -200,11 +302,31 @@ export const responses: Record<ProtocolName, object[]> = {
             {
               citationsContent: {
                 content: [{ text: 'yes' }],
-                citations: [{ title: 't', sourceContent: [{ text: 'c' }], location: { web: { url: 'https://example.org', domain: 'example.org' } } }],
+                citations: [
+                  {
+                    title: 't',
+                    sourceContent: [{ text: 'c' }],
+                    location: { web: { url: 'https://example.org', domain: 'example.org' } },
+                  },
+                ],
               },
             },
-            { toolUse: { toolUseId: 'srv_1', name: 'nova_grounding', input: { query: 'q' }, type: 'server_tool_use' } },
-            { toolResult: { toolUseId: 'srv_1', content: [{ json: { a: 1 } }], status: 'success', type: 'nova_grounding_result' } },
+            {
+              toolUse: {
+                toolUseId: 'srv_1',
+                name: 'nova_grounding',
+                input: { query: 'q' },
+                type: 'server_tool_use',
+              },
+            },
+            {
+              toolResult: {
+                toolUseId: 'srv_1',
+                content: [{ json: { a: 1 } }],
+                status: 'success',
+                type: 'nova_grounding_result',
+              },
+            },
             { toolUse: { toolUseId: 'tooluse_1', name: 'f', input: {} } },
           ],
         },

@@ -2,7 +2,9 @@ import type { Reported } from './upstreams/index.ts'
 
 /** A function as the upstream received it. */
 export function reportedFunction(name: string, schema: unknown): Reported {
-  const [field = ''] = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+  const [field = ''] = Object.keys(
+    (schema as { properties?: object } | undefined)?.properties ?? {},
+  )
   return { name, freeform: false, field }
 }
 

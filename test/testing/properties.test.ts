@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
+import {
+  createStreamTranslator,
+  type ProtocolName,
+  translateRequest,
+  translateResponse,
+} from '../../src/index.ts'
 import { protocols } from '../../src/protocols.ts'
 import * as testing from '../../src/testing/index.ts'
 import { runs } from '../support/runs.ts'
@@ -13,7 +18,10 @@ const create = () => createStreamTranslator({ from, to })
 const holds = (property: fc.IRawProperty<unknown>) => () => fc.assert(property, runs(200))
 
 const fails = (property: fc.IRawProperty<unknown>, message: RegExp) => {
-  const { failed, errorInstance } = fc.check(property, { numRuns: 2_000, seed: 1 }) as { failed: boolean; errorInstance?: unknown }
+  const { failed, errorInstance } = fc.check(property, { numRuns: 2_000, seed: 1 }) as {
+    failed: boolean
+    errorInstance?: unknown
+  }
   expect(failed).toBe(true)
   expect(String(errorInstance)).toMatch(message)
 }
@@ -21,8 +29,16 @@ const fails = (property: fc.IRawProperty<unknown>, message: RegExp) => {
 describe('the properties hold for wireglot itself', () => {
   test('returns the same result for any split', holds(testing.splitProperty(from, create)))
   test('writes legal streams', holds(testing.legalStreamProperty({ from, to }, create)))
-  test('never makes a cut-off stream look complete', holds(testing.truncationProperty({ from, to }, create)))
-  test('does not change its input', holds(testing.purityProperty(testing.requestOf(from), body => translateRequest(body, { from, to }))))
+  test(
+    'never makes a cut-off stream look complete',
+    holds(testing.truncationProperty({ from, to }, create)),
+  )
+  test(
+    'does not change its input',
+    holds(
+      testing.purityProperty(testing.requestOf(from), body => translateRequest(body, { from, to })),
+    ),
+  )
   test(
     'restores a body within one protocol',
     holds(
@@ -37,7 +53,12 @@ describe('the properties hold for wireglot itself', () => {
     const validator = testing.strictOf(name)
     const wires = (text: string) => testing.framesOf(text).map(({ wire }) => wire)
     fc.assert(
-      fc.property(testing.streamOf(name), text => validator.checkStream(wires(text)).length === 0 && validator.outcome(wires(text)) === 'success'),
+      fc.property(
+        testing.streamOf(name),
+        text =>
+          validator.checkStream(wires(text)).length === 0 &&
+          validator.outcome(wires(text)) === 'success',
+      ),
       runs(100),
     )
     fc.assert(
@@ -52,47 +73,66 @@ const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({
 describe('noSilentLossProperty for wireglot', () => {
   test.each(pairs)('requests of $from toward $to', pair => {
     fc.assert(
-      testing.noSilentLossProperty(testing.requestOf(pair.from), body => translateRequest(body, pair)),
+      testing.noSilentLossProperty(testing.requestOf(pair.from), body =>
+        translateRequest(body, pair),
+      ),
       runs(300),
     )
   })
 
   test.each(pairs)('responses of $from toward $to', pair => {
     fc.assert(
-      testing.noSilentLossProperty(testing.responseOf(pair.from), body => translateResponse(body, pair)),
+      testing.noSilentLossProperty(testing.responseOf(pair.from), body =>
+        translateResponse(body, pair),
+      ),
       runs(300),
     )
   })
 
-  test.each(pairs.filter(({ from, to }) => ![from, to].some(name => protocols[name].frames.withoutModel)))(
-    'finds the model that a converter from $from toward $to forgets',
-    pair => {
-      const forgetful = (body: unknown) => {
-        const { body: converted, notes } = translateResponse(body, pair)
-        const { model: _, modelVersion: __, ...rest } = converted as Record<string, unknown>
-        return { body: rest, notes }
-      }
-      fails(testing.noSilentLossProperty(testing.responseOf(pair.from), forgetful), /lost silently: \/model/)
-    },
-  )
+  test.each(
+    pairs.filter(({ from, to }) => ![from, to].some(name => protocols[name].frames.withoutModel)),
+  )('finds the model that a converter from $from toward $to forgets', pair => {
+    const forgetful = (body: unknown) => {
+      const { body: converted, notes } = translateResponse(body, pair)
+      const { model: _, modelVersion: __, ...rest } = converted as Record<string, unknown>
+      return { body: rest, notes }
+    }
+    fails(
+      testing.noSilentLossProperty(testing.responseOf(pair.from), forgetful),
+      /lost silently: \/model/,
+    )
+  })
 })
 
 describe('values that are not a loss', () => {
   test.each([
-    ['requests', { messages: [], response_format: { type: 'json_schema', json_schema: { name: 'a' } } }],
+    [
+      'requests',
+      { messages: [], response_format: { type: 'json_schema', json_schema: { name: 'a' } } },
+    ],
     ['responses', { object: 'response', status: 'completed' }],
   ])('a label in %s is no loss, and another value of the same body is', (_, body) => {
     const nothing = () => ({ body: {} })
-    const isLossy = (one: unknown) => fc.check(testing.noSilentLossProperty(fc.constant(one), nothing), { numRuns: 50, seed: 1 }).failed
+    const isLossy = (one: unknown) =>
+      fc.check(testing.noSilentLossProperty(fc.constant(one), nothing), { numRuns: 50, seed: 1 })
+        .failed
     const { object: _object, status: _status, ...rest } = body as Record<string, unknown>
     expect(isLossy({ ...body, model: 'm' })).toBe(true)
-    expect(isLossy('object' in body ? { object: 'response', ...rest } : { messages: [], response_format: { json_schema: { name: 'a' } } })).toBe(false)
+    expect(
+      isLossy(
+        'object' in body
+          ? { object: 'response', ...rest }
+          : { messages: [], response_format: { json_schema: { name: 'a' } } },
+      ),
+    ).toBe(false)
   })
 })
 
 test('the status of a message without content is no loss, and that of another one is', () => {
   const isLossy = (content: unknown) => {
-    const body = { input: [{ type: 'message', status: 'completed', ...(content !== undefined && { content }) }] }
+    const body = {
+      input: [{ type: 'message', status: 'completed', ...(content !== undefined && { content }) }],
+    }
     const property = testing.noSilentLossProperty(
       fc.constant(body),
       () => ({ body: {} }),
@@ -100,7 +140,14 @@ test('the status of a message without content is no loss, and that of another on
     )
     return fc.check(property, { numRuns: 50, seed: 1 }).failed
   }
-  expect([undefined, null, '', [], 'Hello', [{ type: 'input_image' }]].map(isLossy)).toEqual([false, false, false, false, true, true])
+  expect([undefined, null, '', [], 'Hello', [{ type: 'input_image' }]].map(isLossy)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+    true,
+  ])
 })
 
 test('whether an empty text is a thought is no loss, and of another text it is', () => {
@@ -118,7 +165,8 @@ test('whether an empty text is a thought is no loss, and of another text it is',
 describe('the properties find a fault:', () => {
   test('lines that are split by chunk', () => {
     const byChunk = () => ({
-      push: (chunk: Uint8Array | string) => (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)).trim(),
+      push: (chunk: Uint8Array | string) =>
+        (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)).trim(),
       end: () => '',
     })
     fails(testing.splitProperty(from, byChunk), /depends on how the bytes are split/)
@@ -153,8 +201,14 @@ describe('the properties find a fault:', () => {
       const { temperature: _, ...rest } = body as { temperature?: unknown }
       return { body: rest, notes: [] }
     }
-    fails(testing.noSilentLossProperty(testing.requestOf(from), lossy), /lost silently: \/temperature/)
-    const noted = (body: unknown) => ({ ...lossy(body), notes: [{ kind: 'dropped' as const, path: '/temperature', code: 'x', reason: 'no place' }] })
+    fails(
+      testing.noSilentLossProperty(testing.requestOf(from), lossy),
+      /lost silently: \/temperature/,
+    )
+    const noted = (body: unknown) => ({
+      ...lossy(body),
+      notes: [{ kind: 'dropped' as const, path: '/temperature', code: 'x', reason: 'no place' }],
+    })
     fc.assert(testing.noSilentLossProperty(testing.requestOf(from), noted), runs(500))
     fc.assert(
       testing.noSilentLossProperty(testing.requestOf(from), lossy, path => path === '/temperature'),
@@ -163,9 +217,19 @@ describe('the properties find a fault:', () => {
   })
 
   test.each([
-    ['purityProperty', (convert: () => never) => testing.purityProperty(testing.requestOf(from), convert)],
-    ['noSilentLossProperty', (convert: () => never) => testing.noSilentLossProperty(testing.requestOf(from), convert)],
-    ['roundTripProperty', (convert: () => never) => testing.roundTripProperty(testing.requestOf(from), convert, convert)],
+    [
+      'purityProperty',
+      (convert: () => never) => testing.purityProperty(testing.requestOf(from), convert),
+    ],
+    [
+      'noSilentLossProperty',
+      (convert: () => never) => testing.noSilentLossProperty(testing.requestOf(from), convert),
+    ],
+    [
+      'roundTripProperty',
+      (convert: () => never) =>
+        testing.roundTripProperty(testing.requestOf(from), convert, convert),
+    ],
   ])('%s reports a conversion that throws anything but a TranslationError', (_, property) => {
     const broken = () => {
       throw new TypeError('a fault of the conversion')

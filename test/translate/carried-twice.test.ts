@@ -4,7 +4,8 @@ import { protocols } from '../../src/protocols/index.ts'
 
 const { 'chat-completions': chat, 'generate-content': google } = protocols
 
-const call = (id: string) => ({ type: 'tool-call', id, name: 'f', kind: 'function', input: '{}' }) as const
+const call = (id: string) =>
+  ({ type: 'tool-call', id, name: 'f', kind: 'function', input: '{}' }) as const
 const response: CanonicalResponse = {
   id: 'r',
   model: 'm',
@@ -17,7 +18,11 @@ const response: CanonicalResponse = {
           role: 'assistant',
           origin: 'message',
           parts: [
-            { type: 'reasoning', segments: [{ kind: 'raw', text: 'hm' }], signature: { value: 'QUJD', issuer: 'messages' } },
+            {
+              type: 'reasoning',
+              segments: [{ kind: 'raw', text: 'hm' }],
+              signature: { value: 'QUJD', issuer: 'messages' },
+            },
             { type: 'text', text: 'so' },
             call('a'),
             call('b'),
@@ -33,13 +38,25 @@ type Bearer = { thoughtSignature?: string; extra_content?: unknown }
 
 test('restores reasoning that a client puts on both calls of a turn once, to generate-content', () => {
   const { wire } = google.encodeResponse(response, { signedReasoning: 'calls' })
-  const { candidates } = wire as { candidates: { content: { parts: (Bearer & { functionCall?: object })[] } }[] }
+  const { candidates } = wire as {
+    candidates: { content: { parts: (Bearer & { functionCall?: object })[] } }[]
+  }
   const parts = candidates[0]?.content.parts ?? []
   const thoughtSignature = parts.find(part => part.functionCall)?.thoughtSignature
   expect(thoughtSignature).toBeDefined()
-  const kept = parts.filter(part => !('thought' in part)).map(part => (part.functionCall ? { ...part, thoughtSignature } : part))
-  const { value } = google.decodeRequest({ contents: [{ role: 'model', parts: kept }] }, { path: '/v1beta/models/m:generateContent' })
-  expect(value.messages.flatMap(({ parts: read }) => read.map(({ type }) => type))).toEqual(['reasoning', 'text', 'tool-call', 'tool-call'])
+  const kept = parts
+    .filter(part => !('thought' in part))
+    .map(part => (part.functionCall ? { ...part, thoughtSignature } : part))
+  const { value } = google.decodeRequest(
+    { contents: [{ role: 'model', parts: kept }] },
+    { path: '/v1beta/models/m:generateContent' },
+  )
+  expect(value.messages.flatMap(({ parts: read }) => read.map(({ type }) => type))).toEqual([
+    'reasoning',
+    'text',
+    'tool-call',
+    'tool-call',
+  ])
 })
 
 test('restores reasoning that a client puts on both calls of a turn once, over chat-completions', () => {
@@ -49,6 +66,14 @@ test('restores reasoning that a client puts on both calls of a turn once, over c
   const extra = calls[0]?.extra_content
   expect(extra).toBeDefined()
   const kept = calls.map(one => ({ ...one, extra_content: extra }))
-  const { value } = chat.decodeRequest({ model: 'm', messages: [{ role: 'assistant', content, tool_calls: kept }] })
-  expect(value.messages.flatMap(({ parts: read }) => read.map(({ type }) => type))).toEqual(['reasoning', 'text', 'tool-call', 'tool-call'])
+  const { value } = chat.decodeRequest({
+    model: 'm',
+    messages: [{ role: 'assistant', content, tool_calls: kept }],
+  })
+  expect(value.messages.flatMap(({ parts: read }) => read.map(({ type }) => type))).toEqual([
+    'reasoning',
+    'text',
+    'tool-call',
+    'tool-call',
+  ])
 })

@@ -6,13 +6,24 @@ const later = { defer_loading: true }
 const bodies = {
   messages: {
     search: { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' },
-    body: (...tools: object[]) => ({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools }),
+    body: (...tools: object[]) => ({
+      model: 'm',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools,
+    }),
     tool: (name: string, more: object) => ({ name, input_schema: { type: 'object' }, ...more }),
   },
   responses: {
     search: { type: 'tool_search' },
     body: (...tools: object[]) => ({ model: 'm', max_output_tokens: 16, input: 'hi', tools }),
-    tool: (name: string, more: object) => ({ type: 'function', name, parameters: { type: 'object' }, strict: false, ...more }),
+    tool: (name: string, more: object) => ({
+      type: 'function',
+      name,
+      parameters: { type: 'object' },
+      strict: false,
+      ...more,
+    }),
   },
 }
 type Reported = [name: unknown, deferred: unknown]
@@ -24,9 +35,18 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   const { search, body, tool } = bodies[from]
   const crossed = (wire: object, options: MappingOptions = {}) => {
     const { body: there, notes } = translateRequest(wire, { from, to, ...options })
-    const { tools } = there as { tools: { type?: string; name?: string; defer_loading?: boolean }[] }
-    const reported = tools.map(({ name, type, defer_loading }): Reported => [name ?? type, defer_loading])
-    return { reported, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
+    const { tools } = there as {
+      tools: { type?: string; name?: string; defer_loading?: boolean }[]
+    }
+    const reported = tools.map(
+      ({ name, type, defer_loading }): Reported => [name ?? type, defer_loading],
+    )
+    return {
+      reported,
+      notes: notes
+        .filter(({ code }) => code.startsWith('tool.'))
+        .map(({ code, path }) => `${code} ${path}`),
+    }
   }
 
   test('are loaded from the start when their search is dropped', () => {
@@ -40,7 +60,9 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   })
 
   test('stay deferred when the search is mapped', () => {
-    const { reported, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
+    const { reported, notes } = crossed(body(tool('a', later), search), {
+      tools: { serverTools: 'map' },
+    })
     expect(reported[0]).toEqual(['a', true])
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
@@ -60,13 +82,30 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
 test('includes what another search has found', () => {
   const input = [
     { role: 'user', content: 'hi' },
-    { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {}, status: 'completed' },
-    { type: 'tool_search_output', call_id: null, execution: 'server', status: 'completed', tools: [bodies.responses.tool('found', later)] },
+    {
+      type: 'tool_search_call',
+      call_id: null,
+      execution: 'server',
+      arguments: {},
+      status: 'completed',
+    },
+    {
+      type: 'tool_search_output',
+      call_id: null,
+      execution: 'server',
+      status: 'completed',
+      tools: [bodies.responses.tool('found', later)],
+    },
   ]
-  const { body, notes } = translateRequest({ model: 'm', input, tools: [bodies.responses.search] }, { from: 'responses', to: 'messages' })
+  const { body, notes } = translateRequest(
+    { model: 'm', input, tools: [bodies.responses.search] },
+    { from: 'responses', to: 'messages' },
+  )
   expect(body).toMatchObject({ tools: [{ name: 'found' }] })
   expect(JSON.stringify(body)).not.toContain('defer_loading')
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /input/2/tools/0/defer_loading')
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+    'tool.loaded /input/2/tools/0/defer_loading',
+  )
 })
 
 test.each<[ProtocolName, object]>([
@@ -83,9 +122,14 @@ test.each<[ProtocolName, object]>([
     { type: 'tool_search_call', ...received, call_id: 'c2', arguments: { query: 'q' } },
     { type: 'tool_search_output', ...received, call_id: 'c2', tools: [tool('found', {})] },
   ]
-  const { body, notes } = translateRequest({ model: 'm', input, tools: [tool('known', {}), search] }, { from: 'responses', to })
+  const { body, notes } = translateRequest(
+    { model: 'm', input, tools: [tool('known', {}), search] },
+    { from: 'responses', to },
+  )
   expect(body).toMatchObject({ tools })
-  expect(notes.filter(({ code }) => code === 'tool.added-late').map(({ path }) => path)).toEqual(['/input/2'])
+  expect(notes.filter(({ code }) => code === 'tool.added-late').map(({ path }) => path)).toEqual([
+    '/input/2',
+  ])
 })
 
 /** "tools: Tool names must be unique.", as these servers say it. */
@@ -105,27 +149,44 @@ test.each<[ProtocolName, object]>([
 
 test('ignores a search that is not among the allowed tools', () => {
   const { tool, search, body } = bodies.responses
-  const received = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
-  const { body: there, notes } = translateRequest(received, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })
+  const received = {
+    ...body(tool('a', later), search),
+    tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] },
+  }
+  const { body: there, notes } = translateRequest(received, {
+    from: 'responses',
+    to: 'messages',
+    tools: { serverTools: 'map' },
+  })
   expect(there).toMatchObject({ tools: [{ name: 'a' }] })
   expect(JSON.stringify(there)).not.toContain('defer_loading')
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /tools/0/defer_loading')
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+    'tool.loaded /tools/0/defer_loading',
+  )
 })
 
 /** Claude Code searches by itself: its tool gives references, and an empty result would look as if nothing had been found. */
-test.each<ProtocolName>(['chat-completions', 'responses', 'generate-content'])('what a search of the client has found can be read on %s', to => {
-  const { body, tool } = bodies.messages
-  const found = { type: 'tool_reference', tool_name: 'found' }
-  const messages = [
-    { role: 'user', content: 'hi' },
-    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'search', input: {} }] },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: [found] }] },
-  ]
-  const { body: there, notes } = translateRequest({ ...body(tool('search', {})), messages }, { from: 'messages', to })
-  // A text that is written as JSON, inside of JSON.
-  expect(JSON.stringify(there)).toContain(JSON.stringify(JSON.stringify(found)))
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool-result.flattened /messages/2/content/0/content/0')
-})
+test.each<ProtocolName>(['chat-completions', 'responses', 'generate-content'])(
+  'what a search of the client has found can be read on %s',
+  to => {
+    const { body, tool } = bodies.messages
+    const found = { type: 'tool_reference', tool_name: 'found' }
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'search', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: [found] }] },
+    ]
+    const { body: there, notes } = translateRequest(
+      { ...body(tool('search', {})), messages },
+      { from: 'messages', to },
+    )
+    // A text that is written as JSON, inside of JSON.
+    expect(JSON.stringify(there)).toContain(JSON.stringify(JSON.stringify(found)))
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+      'tool-result.flattened /messages/2/content/0/content/0',
+    )
+  },
+)
 
 test.each<[ProtocolName, object, string]>([
   [
@@ -133,7 +194,10 @@ test.each<[ProtocolName, object, string]>([
     {
       messages: [
         { role: 'user', content: 'hi' },
-        { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }] },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+        },
         { role: 'tool', tool_call_id: 'c1', content: [{ type: 'table', rows: [[1]] }] },
       ],
     },
@@ -152,6 +216,10 @@ test.each<[ProtocolName, object, string]>([
 ])('what a tool gave and only %s knows can be read on messages', (from, body, place) => {
   const { body: there, notes } = translateRequest(body, { from, to: 'messages' })
   const { messages } = there as { messages: { content: unknown }[] }
-  expect(messages.at(-1)?.content).toMatchObject([{ type: 'tool_result', tool_use_id: 'c1', content: '{"type":"table","rows":[[1]]}' }])
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(`tool-result.flattened ${place}`)
+  expect(messages.at(-1)?.content).toMatchObject([
+    { type: 'tool_result', tool_use_id: 'c1', content: '{"type":"table","rows":[[1]]}' },
+  ])
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+    `tool-result.flattened ${place}`,
+  )
 })

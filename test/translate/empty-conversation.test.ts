@@ -18,7 +18,11 @@ const empty: [from: ProtocolName, path: string, body: object][] = [
   ['messages', '/messages', { model: 'm', max_tokens: 50, messages: [] }],
   ['messages', '/messages', { model: 'm', max_tokens: 50, system: 'Be kind.', messages: [] }],
   ['messages', '/messages/0', { model: 'm', max_tokens: 50, messages: [user([])] }],
-  ['messages', '/messages/0/content/0', { model: 'm', max_tokens: 50, system: 'Be kind.', messages: [user([odd])] }],
+  [
+    'messages',
+    '/messages/0/content/0',
+    { model: 'm', max_tokens: 50, system: 'Be kind.', messages: [user([odd])] },
+  ],
   ['responses', '/input', { model: 'm' }],
   ['responses', '/input', { model: 'm', instructions: 'Be kind.' }],
   ['responses', '/input', { model: 'm', input: '' }],
@@ -26,25 +30,47 @@ const empty: [from: ProtocolName, path: string, body: object][] = [
   ['responses', '/input/0', { model: 'm', input: [user([])] }],
   ['responses', '/input/0', { model: 'm', input: [{ type: 'novelty' }] }],
   ['generate-content', '/contents', { contents: [] }],
-  ['generate-content', '/contents', { systemInstruction: { parts: [{ text: 'Be kind.' }] }, contents: [] }],
+  [
+    'generate-content',
+    '/contents',
+    { systemInstruction: { parts: [{ text: 'Be kind.' }] }, contents: [] },
+  ],
   ['generate-content', '/contents/0', { contents: [{ parts: [] }] }],
-  ['generate-content', '/contents/0/parts/0', { contents: [{ role: 'user', parts: [{ novelty: 1 }] }] }],
+  [
+    'generate-content',
+    '/contents/0/parts/0',
+    { contents: [{ role: 'user', parts: [{ novelty: 1 }] }] },
+  ],
 ]
 
 describe.each(Object.keys(protocols) as ProtocolName[])('toward %s', to => {
-  test.each(empty.filter(([from]) => from !== to))('refuses an empty conversation of %s at %s: %j', (from, path, body) => {
-    expect(() => translateRequest(body, { from, to })).toThrow(expect.objectContaining({ code: expect.stringMatching(/^(malformed|inexpressible)$/), path }))
-  })
+  test.each(empty.filter(([from]) => from !== to))(
+    'refuses an empty conversation of %s at %s: %j',
+    (from, path, body) => {
+      expect(() => translateRequest(body, { from, to })).toThrow(
+        expect.objectContaining({
+          code: expect.stringMatching(/^(malformed|inexpressible)$/),
+          path,
+        }),
+      )
+    },
+  )
 })
 
-test.each(empty)('keeps the bytes when both sides are %s and the conversation is empty at %s', (from, _path, body) => {
-  expect(translateRequest(body, { from, to: from }).body).toBe(body)
-})
+test.each(empty)(
+  'keeps the bytes when both sides are %s and the conversation is empty at %s',
+  (from, _path, body) => {
+    expect(translateRequest(body, { from, to: from }).body).toBe(body)
+  },
+)
 
 test('reports the notes when the only message was left out', () => {
   const body = { model: 'm', messages: [user([odd])] }
   expect(() => translateRequest(body, { from: 'chat-completions', to: 'messages' })).toThrow(
-    expect.objectContaining({ code: 'inexpressible', notes: expect.arrayContaining([expect.objectContaining({ code: 'part.unknown' })]) }),
+    expect.objectContaining({
+      code: 'inexpressible',
+      notes: expect.arrayContaining([expect.objectContaining({ code: 'part.unknown' })]),
+    }),
   )
 })
 
@@ -59,16 +85,19 @@ test.each([
   else expect(translate).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages' }))
 })
 
-test.each(['messages', 'generate-content'] as const)('a conversation of instructions alone gets a user message toward %s when leadingUser asks for it', to => {
-  const body = { model: 'm', messages: [system] }
-  const { notes } = translateRequest(body, {
-    from: 'chat-completions',
-    to,
-    messages: { leadingUser: 'synthesize' },
-    generateContent: { leadingUser: 'synthesize' },
-  })
-  expect(notes).toContainEqual(expect.objectContaining({ code: 'message.leading-user' }))
-})
+test.each(['messages', 'generate-content'] as const)(
+  'a conversation of instructions alone gets a user message toward %s when leadingUser asks for it',
+  to => {
+    const body = { model: 'm', messages: [system] }
+    const { notes } = translateRequest(body, {
+      from: 'chat-completions',
+      to,
+      messages: { leadingUser: 'synthesize' },
+      generateContent: { leadingUser: 'synthesize' },
+    })
+    expect(notes).toContainEqual(expect.objectContaining({ code: 'message.leading-user' }))
+  },
+)
 
 test('refers to the stored conversation when a request continues one and has no input', () => {
   const body = { model: 'm', previous_response_id: 'resp_1' }

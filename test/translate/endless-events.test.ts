@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { collectStream, createStreamTranslator } from '../../src/index.ts'
 
-const begun = 'data: {"id":"c1","model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\ndata: {"id":"'
+const begun =
+  'data: {"id":"c1","model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\ndata: {"id":"'
 const chunk = 'x'.repeat(1024 * 1024)
 
 test('fails the stream when an event exceeds the limit', async () => {

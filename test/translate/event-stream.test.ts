@@ -30,13 +30,16 @@ const result = {
   usage: { input_tokens: 8, output_tokens: 3 },
 }
 const names = Object.keys(protocols) as ProtocolName[]
-const bodyIn = (protocol: ProtocolName) => translateResponse(result, { from: 'messages', to: protocol }).body
+const bodyIn = (protocol: ProtocolName) =>
+  translateResponse(result, { from: 'messages', to: protocol }).body
 const streamIn = (protocol: ProtocolName) => explodeResponse(bodyIn(protocol), { protocol })
 
 /** Bytes in chunks of 7, which cut letters and frames. */
 function chunksOf(text: string): Uint8Array[] {
   const bytes = new TextEncoder().encode(text)
-  return Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7))
+  return Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) =>
+    bytes.subarray(index * 7, index * 7 + 7),
+  )
 }
 
 async function eventsOf(stream: AsyncIterable<CanonicalEvent>): Promise<CanonicalEvent[]> {
@@ -53,7 +56,9 @@ describe.each(names)('readStream of %s', protocol => {
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
     const response = await stream.complete()
     expect(textOf(response)).toBe('Grüße')
-    expect(toolCallsOf(response)).toMatchObject([{ name: 'add', input: { a: 1, b: 2 }, inputText: '{"a":1,"b":2}' }])
+    expect(toolCallsOf(response)).toMatchObject([
+      { name: 'add', input: { a: 1, b: 2 }, inputText: '{"a":1,"b":2}' },
+    ])
     expect(response.candidates[0]?.finish?.reason).toBe('tool_calls')
     expect(response.usage).toMatchObject({ input: 8, output: 3 })
   })
@@ -66,7 +71,10 @@ describe.each(names)('readStream of %s', protocol => {
       'a web stream that is not iterable',
       () => {
         const { body } = new Response(streamIn(protocol))
-        return Object.assign(Object.create({ getReader: () => body?.getReader() }), {}) as ReadableStream<Uint8Array>
+        return Object.assign(
+          Object.create({ getReader: () => body?.getReader() }),
+          {},
+        ) as ReadableStream<Uint8Array>
       },
     ],
   ]
@@ -104,14 +112,17 @@ describe('readStream', () => {
   })
 
   test('returns a response with an error when the stream failed', async () => {
-    const text = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n'
+    const text =
+      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n'
     const stream = readStream([text], { protocol: 'messages' })
     expect((await stream.complete()).error).toMatchObject({ kind: 'overloaded', message: 'busy' })
   })
 
   test('has the response so far while events are read', async () => {
     const stream = readStream([streamIn('messages')], { protocol: 'messages' })
-    for await (const event of stream) if (event.type === 'part.end' && event.part === 0) expect(textOf(stream.partial)).toBe('Grüße')
+    for await (const event of stream)
+      if (event.type === 'part.end' && event.part === 0)
+        expect(textOf(stream.partial)).toBe('Grüße')
     expect(stream.notes).toEqual([])
   })
 
@@ -120,32 +131,45 @@ describe('readStream', () => {
       yield streamIn('messages').slice(0, 300)
       throw new Error('connection reset')
     }
-    await expect(readStream(broken(), { protocol: 'messages' }).complete()).rejects.toThrow('connection reset')
+    await expect(readStream(broken(), { protocol: 'messages' }).complete()).rejects.toThrow(
+      'connection reset',
+    )
   })
 
   test('reads the absent body of a response as a stream that was cut off', async () => {
-    await expect(readStream(null, { protocol: 'messages' }).complete()).rejects.toThrow(TranslationError)
+    await expect(readStream(null, { protocol: 'messages' }).complete()).rejects.toThrow(
+      TranslationError,
+    )
   })
 
   test('refuses a note that strict forbids', async () => {
-    const text = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: no json\n\ndata: [DONE]\n\n'
-    const stream = readStream([text], { protocol: 'chat-completions', strict: ['dropped', 'approximated', 'synthesized'] })
+    const text =
+      'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: no json\n\ndata: [DONE]\n\n'
+    const stream = readStream([text], {
+      protocol: 'chat-completions',
+      strict: ['dropped', 'approximated', 'synthesized'],
+    })
     await expect(stream.complete()).rejects.toMatchObject({ code: 'inexpressible' })
   })
 })
 
 describe('web streams', () => {
   const pair = { from: 'messages', to: 'chat-completions' } as const
-  const collected = async (body: ReadableStream<Uint8Array>) => (await collectStream(body, { protocol: pair.to })).body
+  const collected = async (body: ReadableStream<Uint8Array>) =>
+    (await collectStream(body, { protocol: pair.to })).body
 
   test('createTransformStream translates what is piped through it', async () => {
     const { body } = new Response(streamIn('messages'))
     if (!body) throw new Error('no body')
-    expect(await collected(body.pipeThrough(createTransformStream(pair)))).toMatchObject({ choices: [{ message: { content: 'Grüße' } }] })
+    expect(await collected(body.pipeThrough(createTransformStream(pair)))).toMatchObject({
+      choices: [{ message: { content: 'Grüße' } }],
+    })
   })
 
   test('toWebStream makes the body of a response', async () => {
-    const { body } = new Response(toWebStream(translateStream(chunksOf(streamIn('messages')), pair)))
+    const { body } = new Response(
+      toWebStream(translateStream(chunksOf(streamIn('messages')), pair)),
+    )
     if (!body) throw new Error('no body')
     expect(await collected(body)).toMatchObject({ choices: [{ message: { content: 'Grüße' } }] })
   })

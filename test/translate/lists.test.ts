@@ -4,20 +4,32 @@ import { createStreamTranslator } from '../../src/index.ts'
 import { runs } from '../support/runs.ts'
 
 const chunk = (text: string, finishReason?: string) => ({
-  candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...(finishReason && { finishReason }) }],
+  candidates: [
+    {
+      content: { role: 'model', parts: [{ text }] },
+      index: 0,
+      ...(finishReason && { finishReason }),
+    },
+  ],
 })
 const failure = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }
 const whole = JSON.stringify([chunk('a "[{ b'), chunk('\\'), chunk('c', 'STOP')], null, 1)
 
 const passed = (chunks: readonly string[]) => {
-  const translator = createStreamTranslator({ from: 'generate-content', to: 'generate-content', now: 1 })
+  const translator = createStreamTranslator({
+    from: 'generate-content',
+    to: 'generate-content',
+    now: 1,
+  })
   return chunks.map(part => translator.push(part)).join('') + translator.end()
 }
 
 test('ends a JSON list that is cut off anywhere with an error as its last element', () => {
   for (let end = 1; end <= whole.lastIndexOf('}'); end++) {
     const list = JSON.parse(passed([whole.slice(0, end)])) as object[]
-    expect(list.pop()).toEqual({ error: { code: 502, message: 'upstream stream ended early', status: 'INTERNAL' } })
+    expect(list.pop()).toEqual({
+      error: { code: 502, message: 'upstream stream ended early', status: 'INTERNAL' },
+    })
     expect((JSON.parse(whole) as object[]).slice(0, list.length)).toEqual(list)
   }
   expect(JSON.parse(passed([whole.slice(0, -1)]))).toEqual(JSON.parse(whole))

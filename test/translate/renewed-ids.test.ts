@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { createStreamTranslator, explodeResponse, type ProtocolName, type TranslateOptions, translateResponse } from '../../src/index.ts'
+import {
+  createStreamTranslator,
+  explodeResponse,
+  type ProtocolName,
+  type TranslateOptions,
+  translateResponse,
+} from '../../src/index.ts'
 
 const messages = {
   id: 'msg_1',
@@ -24,7 +30,9 @@ const ways: [from: ProtocolName, to: ProtocolName, body: object, id: string][] =
   ['chat-completions', 'messages', chat, 'msg_new'],
 ]
 const idNotes = (notes: readonly { code: string; kind: string; path: string }[]) =>
-  notes.filter(({ code }) => code.startsWith('response.id')).map(({ code, kind, path }) => ({ code, kind, path }))
+  notes
+    .filter(({ code }) => code.startsWith('response.id'))
+    .map(({ code, kind, path }) => ({ code, kind, path }))
 
 function streamed(body: object, options: TranslateOptions) {
   const translator = createStreamTranslator(options)
@@ -33,19 +41,37 @@ function streamed(body: object, options: TranslateOptions) {
 }
 const newId = (prefix: string) => `${prefix}new`
 
-test.each(ways)('says that the id was replaced, not that there was none, when a response of %s to %s gets a new id', (from, to, body, id) => {
-  const { body: made, notes } = translateResponse(body, { from, to, renewId: true, newId })
-  expect(made).toMatchObject({ id })
-  expect(idNotes(notes)).toEqual([{ code: 'response.id-renewed', kind: 'synthesized', path: '/id' }])
-})
+test.each(ways)(
+  'says that the id was replaced, not that there was none, when a response of %s to %s gets a new id',
+  (from, to, body, id) => {
+    const { body: made, notes } = translateResponse(body, { from, to, renewId: true, newId })
+    expect(made).toMatchObject({ id })
+    expect(idNotes(notes)).toEqual([
+      { code: 'response.id-renewed', kind: 'synthesized', path: '/id' },
+    ])
+  },
+)
 
-test.each(ways)('says that there was no id when a response of %s to %s has none', (from, to, body) => {
-  const { notes } = translateResponse({ ...body, id: undefined }, { from, to, renewId: true, newId })
-  expect(idNotes(notes)).toEqual([{ code: 'response.id', kind: 'synthesized', path: '/id' }])
-})
+test.each(ways)(
+  'says that there was no id when a response of %s to %s has none',
+  (from, to, body) => {
+    const { notes } = translateResponse(
+      { ...body, id: undefined },
+      { from, to, renewId: true, newId },
+    )
+    expect(idNotes(notes)).toEqual([{ code: 'response.id', kind: 'synthesized', path: '/id' }])
+  },
+)
 
 test('says that the id was replaced when a streamed response of chat-completions to messages gets a new id', () => {
-  const { out, notes } = streamed(chat, { from: 'chat-completions', to: 'messages', renewId: true, newId })
+  const { out, notes } = streamed(chat, {
+    from: 'chat-completions',
+    to: 'messages',
+    renewId: true,
+    newId,
+  })
   expect(out).toContain('"id":"msg_new"')
-  expect(idNotes(notes)).toEqual([{ code: 'response.id-renewed', kind: 'synthesized', path: '/message/id' }])
+  expect(idNotes(notes)).toEqual([
+    { code: 'response.id-renewed', kind: 'synthesized', path: '/message/id' },
+  ])
 })

@@ -9,7 +9,12 @@ const sources = [
   { type: 'url', url: 'https://example.org/tides' },
   { type: 'api', name: 'oai-weather' },
 ]
-const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'tides', queries: ['tides', 'moon'], sources } }
+const call = {
+  type: 'web_search_call',
+  id: 'ws_1',
+  status: 'completed',
+  action: { type: 'search', query: 'tides', queries: ['tides', 'moon'], sources },
+}
 const message = {
   type: 'message',
   id: 'msg_1',
@@ -17,29 +22,55 @@ const message = {
   status: 'completed',
   content: [{ type: 'output_text', text: 'Twice a day.', annotations: [] }],
 }
-const responseOf = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output })
+const responseOf = (...output: object[]) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'm',
+  output,
+})
 const settings = { from: 'responses', to: 'messages' } as const
 
 const id = expect.stringMatching(/^srvtoolu_\w+$/)
-const found = (url: string, title: string) => ({ type: 'web_search_result', url, title, encrypted_content: '', page_age: null })
+const found = (url: string, title: string) => ({
+  type: 'web_search_result',
+  url,
+  title,
+  encrypted_content: '',
+  page_age: null,
+})
 const blocks = [
   { type: 'server_tool_use', id, name: 'web_search', input: { query: 'tides' } },
-  { type: 'web_search_tool_result', tool_use_id: id, content: [found('https://example.org/tides', 'https://example.org/tides')] },
+  {
+    type: 'web_search_tool_result',
+    tool_use_id: id,
+    content: [found('https://example.org/tides', 'https://example.org/tides')],
+  },
   { type: 'text', text: 'Twice a day.' },
 ]
 
 /** What the official SDK collects from the stream. */
 async function throughSdk(text: string) {
   const fetch = async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-  const client = new Anthropic({ apiKey: 'none', baseURL: 'https://api.example', maxRetries: 0, fetch })
-  return client.messages.stream({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }).finalMessage()
+  const client = new Anthropic({
+    apiKey: 'none',
+    baseURL: 'https://api.example',
+    maxRetries: 0,
+    fetch,
+  })
+  return client.messages
+    .stream({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
+    .finalMessage()
 }
 
 describe('a web search that a server of responses has run', () => {
   const whole = () => translateResponse(responseOf(call, message), settings)
   const streamed = () => {
     const translator = createStreamTranslator(settings)
-    const text = translator.push(explodeResponse(responseOf(call, message), { protocol: 'responses' })) + translator.end()
+    const text =
+      translator.push(explodeResponse(responseOf(call, message), { protocol: 'responses' })) +
+      translator.end()
     return { text, notes: translator.notes }
   }
 
@@ -47,7 +78,9 @@ describe('a web search that a server of responses has run', () => {
     const { body, notes } = whole()
     expect(body).toMatchObject({ stop_reason: 'end_turn', content: blocks })
     expect(strictOf('messages').checkResponse(body)).toEqual([])
-    expect(notes.filter(({ code }) => code.startsWith('server-tool'))).toEqual([expect.objectContaining({ code: 'server-tool.search', path: '/output/0' })])
+    expect(notes.filter(({ code }) => code.startsWith('server-tool'))).toEqual([
+      expect.objectContaining({ code: 'server-tool.search', path: '/output/0' }),
+    ])
   })
 
   test('becomes the same blocks in a stream, as the official SDK collects it', async () => {
@@ -61,15 +94,32 @@ describe('a web search that a server of responses has run', () => {
     const { value } = messages.decodeResponse(whole().body)
     const [first, second] = value.candidates[0]?.messages[0]?.parts ?? []
     expect(first).toMatchObject({ type: 'server-tool', phase: 'call', tool: 'web_search', id })
-    expect(second).toMatchObject({ type: 'server-tool', phase: 'result', tool: 'web_search', id: (first as { id: string }).id })
+    expect(second).toMatchObject({
+      type: 'server-tool',
+      phase: 'result',
+      tool: 'web_search',
+      id: (first as { id: string }).id,
+    })
   })
 
   test.each([
-    ['the titles of its results', { ...call, results: [{ url: 'https://example.org/a', title: 'A' }] }, 'tides', [found('https://example.org/a', 'A')]],
+    [
+      'the titles of its results',
+      { ...call, results: [{ url: 'https://example.org/a', title: 'A' }] },
+      'tides',
+      [found('https://example.org/a', 'A')],
+    ],
     ['no results', { ...call, action: { type: 'search', query: 'tides' } }, 'tides', []],
-    ['several queries and no first one', { ...call, action: { type: 'search', queries: ['tides', 'moon'] } }, 'tides; moon', []],
+    [
+      'several queries and no first one',
+      { ...call, action: { type: 'search', queries: ['tides', 'moon'] } },
+      'tides; moon',
+      [],
+    ],
   ])('is written with %s', (_what, item, query, content) => {
-    expect(translateResponse(responseOf(item), settings).body).toMatchObject({ content: [{ input: { query } }, { content }] })
+    expect(translateResponse(responseOf(item), settings).body).toMatchObject({
+      content: [{ input: { query } }, { content }],
+    })
   })
 
   test.each([
@@ -86,14 +136,20 @@ describe('a web search that a server of responses has run', () => {
     const input = [{ role: 'user', content: 'When?' }, call, { role: 'user', content: 'Sure?' }]
     const { body, notes } = translateRequest({ model: 'm', input, store: false }, settings)
     expect(JSON.stringify(body)).not.toContain('web_search')
-    expect(notes).toContainEqual(expect.objectContaining({ code: 'server-tool.dropped', path: '/input/1' }))
+    expect(notes).toContainEqual(
+      expect.objectContaining({ code: 'server-tool.dropped', path: '/input/1' }),
+    )
   })
 
   test('reaches no server of messages when a client sends it back: its results are not encrypted', () => {
     const { content } = whole().body as { content: unknown }
     const own = [
       { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
-      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [{ ...found('https://example.org', 't'), encrypted_content: 'Eo8B' }] },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'srvtoolu_1',
+        content: [{ ...found('https://example.org', 't'), encrypted_content: 'Eo8B' }],
+      },
     ]
     const history = [
       { role: 'user', content: 'When?' },
@@ -102,8 +158,13 @@ describe('a web search that a server of responses has run', () => {
       { role: 'assistant', content: own },
       { role: 'user', content: 'Well?' },
     ]
-    const { body, notes } = translateRequest({ model: 'm', max_tokens: 9, messages: history }, { from: 'messages', to: 'messages' })
-    expect(body).toMatchObject({ messages: [{}, { content: 'Twice a day.' }, {}, { content: own }, {}] })
+    const { body, notes } = translateRequest(
+      { model: 'm', max_tokens: 9, messages: history },
+      { from: 'messages', to: 'messages' },
+    )
+    expect(body).toMatchObject({
+      messages: [{}, { content: 'Twice a day.' }, {}, { content: own }, {}],
+    })
     expect(notes.map(({ code, path }) => [code, path])).toEqual([
       ['server-tool.dropped', '/messages/1/content/0'],
       ['server-tool.dropped', '/messages/1/content/1'],

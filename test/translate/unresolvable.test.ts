@@ -8,17 +8,33 @@ const input = [{ type: 'message', role: 'user', content: 'Hi' }, { type: 'compac
 test.each(others)('refuses a compaction trigger toward %s', to => {
   const translate = () => translateRequest({ model: 'm', input }, { from: 'responses', to })
   expect(translate).toThrow(TranslationError)
-  expect(translate).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/input/1', message: expect.stringContaining('compact the conversation') }))
+  expect(translate).toThrow(
+    expect.objectContaining({
+      code: 'inexpressible',
+      path: '/input/1',
+      message: expect.stringContaining('compact the conversation'),
+    }),
+  )
 })
 
 test.each(others)('notes a compaction trigger for %s on request', to => {
-  const { notes } = translateRequest({ model: 'm', input }, { from: 'responses', to, onUnresolvable: 'note' })
-  expect(notes).toContainEqual(expect.objectContaining({ code: 'state.unresolvable', kind: 'dropped', path: '/input/1' }))
+  const { notes } = translateRequest(
+    { model: 'm', input },
+    { from: 'responses', to, onUnresolvable: 'note' },
+  )
+  expect(notes).toContainEqual(
+    expect.objectContaining({ code: 'state.unresolvable', kind: 'dropped', path: '/input/1' }),
+  )
 })
 
 test.each(others)('names the background run that it refuses toward %s', to => {
-  const translate = () => translateRequest({ model: 'm', input: 'Hi', background: true }, { from: 'responses', to })
+  const translate = () =>
+    translateRequest({ model: 'm', input: 'Hi', background: true }, { from: 'responses', to })
   expect(translate).toThrow(
-    expect.objectContaining({ code: 'inexpressible', path: '/background', message: expect.stringMatching(/^\/background: Only .* run in the background/) }),
+    expect.objectContaining({
+      code: 'inexpressible',
+      path: '/background',
+      message: expect.stringMatching(/^\/background: Only .* run in the background/),
+    }),
   )
 })

@@ -9,7 +9,9 @@ const choice = (message: object, finish: string) => ({
   object: 'chat.completion',
   created: 1,
   model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish }],
+  choices: [
+    { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish },
+  ],
 })
 const chunk = (delta: object, finish: string | null) => ({
   id: 'c1',
@@ -24,11 +26,22 @@ const chat = (message: object, finish: string): Case => {
   return {
     from: 'chat-completions',
     whole: choice(message, finish),
-    stream: [chunk({ role: 'assistant', ...rest, ...(numbered && { tool_calls: numbered }) }, null), chunk({}, finish)],
+    stream: [
+      chunk({ role: 'assistant', ...rest, ...(numbered && { tool_calls: numbered }) }, null),
+      chunk({}, finish),
+    ],
   }
 }
 const blocks = (content: object[]): Case => {
-  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null }
+  const head = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  }
   const usage = { input_tokens: 1, output_tokens: 1 }
   return {
     from: 'messages',
@@ -45,14 +58,19 @@ const blocks = (content: object[]): Case => {
   }
 }
 const gemini = (parts: object[]): Case => {
-  const whole = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }], modelVersion: 'm', responseId: 'r1' }
+  const whole = {
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
+    modelVersion: 'm',
+    responseId: 'r1',
+  }
   return { from: 'generate-content', whole, stream: [whole] }
 }
 const nameless = { id: 'a', type: 'function', function: { name: '', arguments: '{}' } }
 const named = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
 
 const all: ProtocolName[] = ['chat-completions', 'responses', 'messages', 'generate-content']
-const asFrames = (events: object[]) => events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
+const asFrames = (events: object[]) =>
+  events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
 const text = 'none of them can be used'
 const streamed = ({ from, stream }: Case, to: ProtocolName) => {
   const translator = createStreamTranslator({ from, to })
@@ -62,11 +80,20 @@ const streamed = ({ from, stream }: Case, to: ProtocolName) => {
 describe.each<[string, Case]>([
   ['chat-completions has calls without a name', chat({ tool_calls: [nameless] }, 'tool_calls')],
   ['chat-completions has calls without a name and stops', chat({ tool_calls: [nameless] }, 'stop')],
-  ['chat-completions has reasoning and calls without a name', chat({ reasoning_content: 'hm', tool_calls: [nameless] }, 'tool_calls')],
+  [
+    'chat-completions has reasoning and calls without a name',
+    chat({ reasoning_content: 'hm', tool_calls: [nameless] }, 'tool_calls'),
+  ],
   ['messages has no calls', blocks([])],
-  ['messages has calls without a name', blocks([{ type: 'tool_use', id: 'a', name: '', input: {} }])],
+  [
+    'messages has calls without a name',
+    blocks([{ type: 'tool_use', id: 'a', name: '', input: {} }]),
+  ],
   ['generate-content has calls without a name', gemini([{ functionCall: { args: {} } }])],
-  ['generate-content has reasoning and a call without a name', gemini([{ text: 'hm', thought: true }, { functionCall: { args: {} } }])],
+  [
+    'generate-content has reasoning and a call without a name',
+    gemini([{ text: 'hm', thought: true }, { functionCall: { args: {} } }]),
+  ],
 ])('a turn of which %s', (_, one) => {
   const others = all.filter(to => to !== one.from)
 
@@ -86,7 +113,9 @@ describe.each<[string, Case]>([
   ['text before a stray call', gemini([{ text: 'hi' }, { functionCall: { args: {} } }])],
 ])('a turn with %s', (_, one) => {
   test.each(all.filter(to => to !== one.from))('is no error toward %s', to => {
-    expect(JSON.stringify(translateResponse(one.whole, { from: one.from, to }).body)).not.toContain(text)
+    expect(JSON.stringify(translateResponse(one.whole, { from: one.from, to }).body)).not.toContain(
+      text,
+    )
     const { out, translator } = streamed(one, to)
     expect(out).not.toContain(text)
     expect(translator.finished).toBe(true)

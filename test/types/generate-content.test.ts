@@ -4,8 +4,14 @@ import type * as ours from '../../src/protocols/generate-content/schema.ts'
 import { accepts, type Beyond, read, reasonsHold, type Undeclared } from './support.ts'
 
 // The SDK's types are those of a client; on the wire half of its `config` is in `generationConfig`, and enums are texts.
-accepts<Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>, google.Candidate>()
-accepts<Omit<ours.GeminiUsage, 'serviceTier' | 'promptTokensDetails' | 'candidatesTokensDetails'>, google.GenerateContentResponseUsageMetadata>()
+accepts<
+  Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>,
+  google.Candidate
+>()
+accepts<
+  Omit<ours.GeminiUsage, 'serviceTier' | 'promptTokensDetails' | 'candidatesTokensDetails'>,
+  google.GenerateContentResponseUsageMetadata
+>()
 
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const client = 'only the client has it, the wire has not'
@@ -33,14 +39,20 @@ const words = {
     IMAGE_OTHER: 'read as any other ending, with its word',
     CONTINUATION: read,
   } satisfies Record<`${google.FinishReason}`, string>,
-  callingModes: { MODE_UNSPECIFIED: 'means nothing, and is kept', AUTO: read, ANY: read, NONE: read, VALIDATED: read } satisfies Record<
-    `${google.FunctionCallingConfigMode}`,
-    string
-  >,
-  thinkingLevels: { THINKING_LEVEL_UNSPECIFIED: 'means nothing, and is kept', LOW: read, MEDIUM: read, HIGH: read, MINIMAL: read } satisfies Record<
-    `${google.ThinkingLevel}`,
-    string
-  >,
+  callingModes: {
+    MODE_UNSPECIFIED: 'means nothing, and is kept',
+    AUTO: read,
+    ANY: read,
+    NONE: read,
+    VALIDATED: read,
+  } satisfies Record<`${google.FunctionCallingConfigMode}`, string>,
+  thinkingLevels: {
+    THINKING_LEVEL_UNSPECIFIED: 'means nothing, and is kept',
+    LOW: read,
+    MEDIUM: read,
+    HIGH: read,
+    MINIMAL: read,
+  } satisfies Record<`${google.ThinkingLevel}`, string>,
   part: {
     mediaResolution: read,
     toolCall: read,
@@ -60,12 +72,25 @@ const words = {
     mediaProcessing: kept,
     speechMetadata: kept,
   } satisfies Record<keyof google.Part, string>,
-  functionCall: { args: read, id: read, name: read, partialArgs: read, willContinue: read } satisfies Record<keyof google.FunctionCall, string>,
-  partialArg: { boolValue: read, jsonPath: read, nullValue: read, numberValue: read, stringValue: read, willContinue: read } satisfies Record<
-    keyof google.PartialArg,
+  functionCall: {
+    args: read,
+    id: read,
+    name: read,
+    partialArgs: read,
+    willContinue: read,
+  } satisfies Record<keyof google.FunctionCall, string>,
+  partialArg: {
+    boolValue: read,
+    jsonPath: read,
+    nullValue: read,
+    numberValue: read,
+    stringValue: read,
+    willContinue: read,
+  } satisfies Record<keyof google.PartialArg, string>,
+  segment: { startIndex: read, endIndex: read, partIndex: read, text: read } satisfies Record<
+    keyof google.Segment,
     string
   >,
-  segment: { startIndex: read, endIndex: read, partIndex: read, text: read } satisfies Record<keyof google.Segment, string>,
   grounding: {
     groundingChunks: read,
     groundingSupports: read,
@@ -77,13 +102,25 @@ const words = {
     retrievalQueries: kept,
     sourceFlaggingUris: kept,
   } satisfies Record<keyof google.GroundingMetadata, string>,
-  groundingChunk: { image: read, maps: read, retrievedContext: read, web: read } satisfies Record<keyof google.GroundingChunk, string>,
-  groundingSupport: { confidenceScores: kept, groundingChunkIndices: read, segment: read, renderedParts: kept } satisfies Record<
-    keyof google.GroundingSupport,
+  groundingChunk: { image: read, maps: read, retrievedContext: read, web: read } satisfies Record<
+    keyof google.GroundingChunk,
     string
   >,
-  logprobs: { chosenCandidates: read, topCandidates: read, logProbabilitySum: kept } satisfies Record<keyof google.LogprobsResult, string>,
-  token: { logProbability: read, token: read, tokenId: kept } satisfies Record<keyof google.LogprobsResultCandidate, string>,
+  groundingSupport: {
+    confidenceScores: kept,
+    groundingChunkIndices: read,
+    segment: read,
+    renderedParts: kept,
+  } satisfies Record<keyof google.GroundingSupport, string>,
+  logprobs: {
+    chosenCandidates: read,
+    topCandidates: read,
+    logProbabilitySum: kept,
+  } satisfies Record<keyof google.LogprobsResult, string>,
+  token: { logProbability: read, token: read, tokenId: kept } satisfies Record<
+    keyof google.LogprobsResultCandidate,
+    string
+  >,
 }
 
 /** Fields that only the SDK has. */
@@ -114,7 +151,11 @@ const beyond = {
   response: {} satisfies Beyond<google.GenerateContentResponse, ours.GeminiResponse>,
   candidate: {} satisfies Beyond<google.Candidate, ours.GeminiCandidate>,
   content: {} satisfies Beyond<google.Content, ours.GeminiContent>,
-  usage: { serviceTier: 'servers send it here' } satisfies Beyond<google.GenerateContentResponseUsageMetadata, ours.GeminiUsage>,
+  usage: { serviceTier: 'servers send it here' } satisfies Beyond<
+    google.GenerateContentResponseUsageMetadata,
+    ours.GeminiUsage
+  >,
 }
 
-describe('generate-content and the official SDK', () => reasonsHold('generate-content', { ...words, ...undeclared }, beyond))
+describe('generate-content and the official SDK', () =>
+  reasonsHold('generate-content', { ...words, ...undeclared }, beyond))

@@ -1,12 +1,28 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/messages/schema.ts'
-import { accepts, type Beyond, type Keys, type Modelled, read, reasonsHold, type Undeclared, type Wider, type Words } from './support.ts'
+import {
+  accepts,
+  type Beyond,
+  type Keys,
+  type Modelled,
+  read,
+  reasonsHold,
+  type Undeclared,
+  type Wider,
+  type Words,
+} from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
 accepts<ours.MessagesRequest, Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams>()
 accepts<ours.MessagesResponse, Anthropic.Message | Anthropic.Beta.BetaMessage>()
-accepts<ours.MessagesBlock, Modelled<Anthropic.ContentBlockParam | Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlockParam, ours.MessagesBlock>>()
+accepts<
+  ours.MessagesBlock,
+  Modelled<
+    Anthropic.ContentBlockParam | Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlockParam,
+    ours.MessagesBlock
+  >
+>()
 accepts<ours.MessagesTool, Anthropic.Tool | Anthropic.Beta.BetaTool>()
 
 const open = 'a word of a list that grows: any is read'
@@ -44,7 +60,12 @@ const words = {
     web_fetch_tool_result: read,
     web_search_tool_result: read,
   } satisfies Record<
-    Words<Anthropic.ContentBlockParam | Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlockParam | Anthropic.Beta.BetaContentBlock>,
+    Words<
+      | Anthropic.ContentBlockParam
+      | Anthropic.ContentBlock
+      | Anthropic.Beta.BetaContentBlockParam
+      | Anthropic.Beta.BetaContentBlock
+    >,
     string
   >,
   sources: { base64: read, content: read, file: read, text: read, url: read } satisfies Record<
@@ -63,7 +84,12 @@ const words = {
     search_result_location: read,
     web_search_result_location: read,
   } satisfies Record<
-    Words<Anthropic.TextCitation | Anthropic.TextCitationParam | Anthropic.Beta.BetaTextCitation | Anthropic.Beta.BetaTextCitationParam>,
+    Words<
+      | Anthropic.TextCitation
+      | Anthropic.TextCitationParam
+      | Anthropic.Beta.BetaTextCitation
+      | Anthropic.Beta.BetaTextCitationParam
+    >,
     string
   >,
   tools: {
@@ -98,8 +124,16 @@ const words = {
     web_search_20260209: dated,
     web_search_20260318: dated,
   } satisfies Record<Words<Anthropic.ToolUnion | Anthropic.Beta.BetaToolUnion>, string>,
-  choices: { any: read, auto: read, none: read, tool: read } satisfies Record<Words<Anthropic.ToolChoice | Anthropic.Beta.BetaToolChoice>, string>,
-  thinkings: { adaptive: read, between_tools: read, disabled: read, enabled: read } satisfies Record<
+  choices: { any: read, auto: read, none: read, tool: read } satisfies Record<
+    Words<Anthropic.ToolChoice | Anthropic.Beta.BetaToolChoice>,
+    string
+  >,
+  thinkings: {
+    adaptive: read,
+    between_tools: read,
+    disabled: read,
+    enabled: read,
+  } satisfies Record<
     Words<Anthropic.ThinkingConfigParam | Anthropic.Beta.BetaThinkingConfigParam>,
     string
   >,
@@ -110,7 +144,10 @@ const words = {
     signature_delta: read,
     text_delta: read,
     thinking_delta: read,
-  } satisfies Record<Words<Anthropic.RawContentBlockDelta | Anthropic.Beta.BetaRawContentBlockDelta>, string>,
+  } satisfies Record<
+    Words<Anthropic.RawContentBlockDelta | Anthropic.Beta.BetaRawContentBlockDelta>,
+    string
+  >,
   events: {
     content_block_delta: read,
     content_block_start: read,
@@ -118,9 +155,19 @@ const words = {
     message_delta: read,
     message_start: read,
     message_stop: read,
-  } satisfies Record<Words<Anthropic.RawMessageStreamEvent | Anthropic.Beta.BetaRawMessageStreamEvent>, string>,
-  delta: { container: read, stop_details: read, stop_reason: read, stop_sequence: read } satisfies Record<
-    Keys<Anthropic.RawMessageDeltaEvent['delta'] | Anthropic.Beta.BetaRawMessageDeltaEvent['delta']>,
+  } satisfies Record<
+    Words<Anthropic.RawMessageStreamEvent | Anthropic.Beta.BetaRawMessageStreamEvent>,
+    string
+  >,
+  delta: {
+    container: read,
+    stop_details: read,
+    stop_reason: read,
+    stop_sequence: read,
+  } satisfies Record<
+    Keys<
+      Anthropic.RawMessageDeltaEvent['delta'] | Anthropic.Beta.BetaRawMessageDeltaEvent['delta']
+    >,
     string
   >,
 }
@@ -141,12 +188,22 @@ const undeclared = {
     thread: read,
     user_profile_id: kept,
     workspace_id: kept,
-  } satisfies Undeclared<Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams, ours.MessagesRequest>,
-  response: { container: read, context_management: read, diagnostics: read, input_transformations: read } satisfies Undeclared<
-    Anthropic.Message | Anthropic.Beta.BetaMessage,
-    ours.MessagesResponse
+  } satisfies Undeclared<
+    Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams,
+    ours.MessagesRequest
   >,
-  usage: { fallback_credit: kept, inference_geo: read, iterations: kept, speed: read } satisfies Undeclared<
+  response: {
+    container: read,
+    context_management: read,
+    diagnostics: read,
+    input_transformations: read,
+  } satisfies Undeclared<Anthropic.Message | Anthropic.Beta.BetaMessage, ours.MessagesResponse>,
+  usage: {
+    fallback_credit: kept,
+    inference_geo: read,
+    iterations: kept,
+    speed: read,
+  } satisfies Undeclared<
     Anthropic.Usage | Anthropic.Beta.BetaUsage,
     NonNullable<ours.MessagesResponse['usage']>
   >,
@@ -154,20 +211,44 @@ const undeclared = {
     Anthropic.MessageDeltaUsage | Anthropic.Beta.BetaMessageDeltaUsage,
     NonNullable<ours.MessagesResponse['usage']>
   >,
-  message: { clear_at: kept, output_config: read } satisfies Undeclared<Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam, ours.MessagesMessage>,
+  message: { clear_at: kept, output_config: read } satisfies Undeclared<
+    Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam,
+    ours.MessagesMessage
+  >,
   text: {} satisfies Undeclared<
-    Anthropic.TextBlockParam | Anthropic.TextBlock | Anthropic.Beta.BetaTextBlockParam | Anthropic.Beta.BetaTextBlock,
+    | Anthropic.TextBlockParam
+    | Anthropic.TextBlock
+    | Anthropic.Beta.BetaTextBlockParam
+    | Anthropic.Beta.BetaTextBlock,
     ours.MessagesBlockOf<'text'>
   >,
-  image: { transformations: kept } satisfies Undeclared<Anthropic.ImageBlockParam | Anthropic.Beta.BetaImageBlockParam, ours.MessagesBlockOf<'image'>>,
-  document: {} satisfies Undeclared<Anthropic.DocumentBlockParam | Anthropic.Beta.BetaRequestDocumentBlock, ours.MessagesBlockOf<'document'>>,
-  searchResult: {} satisfies Undeclared<Anthropic.SearchResultBlockParam | Anthropic.Beta.BetaSearchResultBlockParam, ours.MessagesBlockOf<'search_result'>>,
-  thinkingBlock: {} satisfies Undeclared<Anthropic.ThinkingBlockParam | Anthropic.Beta.BetaThinkingBlockParam, ours.MessagesBlockOf<'thinking'>>,
+  image: { transformations: kept } satisfies Undeclared<
+    Anthropic.ImageBlockParam | Anthropic.Beta.BetaImageBlockParam,
+    ours.MessagesBlockOf<'image'>
+  >,
+  document: {} satisfies Undeclared<
+    Anthropic.DocumentBlockParam | Anthropic.Beta.BetaRequestDocumentBlock,
+    ours.MessagesBlockOf<'document'>
+  >,
+  searchResult: {} satisfies Undeclared<
+    Anthropic.SearchResultBlockParam | Anthropic.Beta.BetaSearchResultBlockParam,
+    ours.MessagesBlockOf<'search_result'>
+  >,
+  thinkingBlock: {} satisfies Undeclared<
+    Anthropic.ThinkingBlockParam | Anthropic.Beta.BetaThinkingBlockParam,
+    ours.MessagesBlockOf<'thinking'>
+  >,
   toolUse: {} satisfies Undeclared<
-    Anthropic.ToolUseBlockParam | Anthropic.ToolUseBlock | Anthropic.Beta.BetaToolUseBlockParam | Anthropic.Beta.BetaToolUseBlock,
+    | Anthropic.ToolUseBlockParam
+    | Anthropic.ToolUseBlock
+    | Anthropic.Beta.BetaToolUseBlockParam
+    | Anthropic.Beta.BetaToolUseBlock,
     ours.MessagesBlockOf<'tool_use'>
   >,
-  toolResult: {} satisfies Undeclared<Anthropic.ToolResultBlockParam | Anthropic.Beta.BetaToolResultBlockParam, ours.MessagesBlockOf<'tool_result'>>,
+  toolResult: {} satisfies Undeclared<
+    Anthropic.ToolResultBlockParam | Anthropic.Beta.BetaToolResultBlockParam,
+    ours.MessagesBlockOf<'tool_result'>
+  >,
   tool: {} satisfies Undeclared<Anthropic.Tool | Anthropic.Beta.BetaTool, ours.MessagesTool>,
   outputConfig: { task_budget: kept } satisfies Undeclared<
     Anthropic.OutputConfig | Anthropic.Beta.BetaOutputConfig,
@@ -177,7 +258,10 @@ const undeclared = {
     Anthropic.ThinkingConfigParam | Anthropic.Beta.BetaThinkingConfigParam,
     NonNullable<ours.MessagesRequest['thinking']>
   >,
-  metadata: {} satisfies Undeclared<Anthropic.Metadata | Anthropic.Beta.BetaMetadata, NonNullable<ours.MessagesRequest['metadata']>>,
+  metadata: {} satisfies Undeclared<
+    Anthropic.Metadata | Anthropic.Beta.BetaMetadata,
+    NonNullable<ours.MessagesRequest['metadata']>
+  >,
   cacheControl: {} satisfies Undeclared<
     Anthropic.CacheControlEphemeral | Anthropic.Beta.BetaCacheControlEphemeral,
     NonNullable<ours.MessagesRequest['cache_control']>
@@ -190,30 +274,69 @@ const beyond = {
     Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams,
     ours.MessagesRequest
   >,
-  response: {} satisfies Beyond<Anthropic.Message | Anthropic.Beta.BetaMessage, ours.MessagesResponse>,
-  usage: {} satisfies Beyond<Anthropic.Usage | Anthropic.Beta.BetaUsage, NonNullable<ours.MessagesResponse['usage']>>,
+  response: {} satisfies Beyond<
+    Anthropic.Message | Anthropic.Beta.BetaMessage,
+    ours.MessagesResponse
+  >,
+  usage: {} satisfies Beyond<
+    Anthropic.Usage | Anthropic.Beta.BetaUsage,
+    NonNullable<ours.MessagesResponse['usage']>
+  >,
   deltaUsage: { cache_creation: shared, service_tier: shared } satisfies Beyond<
     Anthropic.MessageDeltaUsage | Anthropic.Beta.BetaMessageDeltaUsage,
     NonNullable<ours.MessagesResponse['usage']>
   >,
-  message: {} satisfies Beyond<Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam, ours.MessagesMessage>,
+  message: {} satisfies Beyond<
+    Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam,
+    ours.MessagesMessage
+  >,
   text: {} satisfies Beyond<
-    Anthropic.TextBlockParam | Anthropic.TextBlock | Anthropic.Beta.BetaTextBlockParam | Anthropic.Beta.BetaTextBlock,
+    | Anthropic.TextBlockParam
+    | Anthropic.TextBlock
+    | Anthropic.Beta.BetaTextBlockParam
+    | Anthropic.Beta.BetaTextBlock,
     ours.MessagesBlockOf<'text'>
   >,
-  image: {} satisfies Beyond<Anthropic.ImageBlockParam | Anthropic.Beta.BetaImageBlockParam, ours.MessagesBlockOf<'image'>>,
-  document: {} satisfies Beyond<Anthropic.DocumentBlockParam | Anthropic.Beta.BetaRequestDocumentBlock, ours.MessagesBlockOf<'document'>>,
-  searchResult: {} satisfies Beyond<Anthropic.SearchResultBlockParam | Anthropic.Beta.BetaSearchResultBlockParam, ours.MessagesBlockOf<'search_result'>>,
-  thinkingBlock: {} satisfies Beyond<Anthropic.ThinkingBlockParam | Anthropic.Beta.BetaThinkingBlockParam, ours.MessagesBlockOf<'thinking'>>,
+  image: {} satisfies Beyond<
+    Anthropic.ImageBlockParam | Anthropic.Beta.BetaImageBlockParam,
+    ours.MessagesBlockOf<'image'>
+  >,
+  document: {} satisfies Beyond<
+    Anthropic.DocumentBlockParam | Anthropic.Beta.BetaRequestDocumentBlock,
+    ours.MessagesBlockOf<'document'>
+  >,
+  searchResult: {} satisfies Beyond<
+    Anthropic.SearchResultBlockParam | Anthropic.Beta.BetaSearchResultBlockParam,
+    ours.MessagesBlockOf<'search_result'>
+  >,
+  thinkingBlock: {} satisfies Beyond<
+    Anthropic.ThinkingBlockParam | Anthropic.Beta.BetaThinkingBlockParam,
+    ours.MessagesBlockOf<'thinking'>
+  >,
   toolUse: {} satisfies Beyond<
-    Anthropic.ToolUseBlockParam | Anthropic.ToolUseBlock | Anthropic.Beta.BetaToolUseBlockParam | Anthropic.Beta.BetaToolUseBlock,
+    | Anthropic.ToolUseBlockParam
+    | Anthropic.ToolUseBlock
+    | Anthropic.Beta.BetaToolUseBlockParam
+    | Anthropic.Beta.BetaToolUseBlock,
     ours.MessagesBlockOf<'tool_use'>
   >,
-  toolResult: {} satisfies Beyond<Anthropic.ToolResultBlockParam | Anthropic.Beta.BetaToolResultBlockParam, ours.MessagesBlockOf<'tool_result'>>,
+  toolResult: {} satisfies Beyond<
+    Anthropic.ToolResultBlockParam | Anthropic.Beta.BetaToolResultBlockParam,
+    ours.MessagesBlockOf<'tool_result'>
+  >,
   tool: {} satisfies Beyond<Anthropic.Tool | Anthropic.Beta.BetaTool, ours.MessagesTool>,
-  outputConfig: {} satisfies Beyond<Anthropic.OutputConfig | Anthropic.Beta.BetaOutputConfig, NonNullable<ours.MessagesRequest['output_config']>>,
-  thinking: {} satisfies Beyond<Anthropic.ThinkingConfigParam | Anthropic.Beta.BetaThinkingConfigParam, NonNullable<ours.MessagesRequest['thinking']>>,
-  metadata: {} satisfies Beyond<Anthropic.Metadata | Anthropic.Beta.BetaMetadata, NonNullable<ours.MessagesRequest['metadata']>>,
+  outputConfig: {} satisfies Beyond<
+    Anthropic.OutputConfig | Anthropic.Beta.BetaOutputConfig,
+    NonNullable<ours.MessagesRequest['output_config']>
+  >,
+  thinking: {} satisfies Beyond<
+    Anthropic.ThinkingConfigParam | Anthropic.Beta.BetaThinkingConfigParam,
+    NonNullable<ours.MessagesRequest['thinking']>
+  >,
+  metadata: {} satisfies Beyond<
+    Anthropic.Metadata | Anthropic.Beta.BetaMetadata,
+    NonNullable<ours.MessagesRequest['metadata']>
+  >,
   cacheControl: {} satisfies Beyond<
     Anthropic.CacheControlEphemeral | Anthropic.Beta.BetaCacheControlEphemeral,
     NonNullable<ours.MessagesRequest['cache_control']>
@@ -233,21 +356,42 @@ const wider = {
     'thinking.display': open,
     'thinking.type': open,
     'tool_choice.type': open,
-  } satisfies Wider<ours.MessagesRequest, Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams>,
-  message: {} satisfies Wider<ours.MessagesMessage, Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam>,
-  response: { role: open, stop_reason: open, type: open, 'usage.service_tier': open } satisfies Wider<
-    ours.MessagesResponse,
-    Anthropic.Message | Anthropic.Beta.BetaMessage
+  } satisfies Wider<
+    ours.MessagesRequest,
+    Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams
   >,
-  requested: { 'cache_control.ttl': open, 'cache_control.type': open, caller: apart, 'source.media_type': open, 'source.type': open } satisfies Wider<
+  message: {} satisfies Wider<
+    ours.MessagesMessage,
+    Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam
+  >,
+  response: {
+    role: open,
+    stop_reason: open,
+    type: open,
+    'usage.service_tier': open,
+  } satisfies Wider<ours.MessagesResponse, Anthropic.Message | Anthropic.Beta.BetaMessage>,
+  requested: {
+    'cache_control.ttl': open,
+    'cache_control.type': open,
+    caller: apart,
+    'source.media_type': open,
+    'source.type': open,
+  } satisfies Wider<
     ours.MessagesBlock,
     Anthropic.ContentBlockParam | Anthropic.Beta.BetaContentBlockParam
   >,
-  received: { caller: apart, type: open } satisfies Wider<ours.MessagesBlock, Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlock>,
-  tool: { allowed_callers: open, 'cache_control.ttl': open, 'cache_control.type': open, input_examples: apart, type: open } satisfies Wider<
-    ours.MessagesTool,
-    Anthropic.Tool | Anthropic.Beta.BetaTool
+  received: { caller: apart, type: open } satisfies Wider<
+    ours.MessagesBlock,
+    Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlock
   >,
+  tool: {
+    allowed_callers: open,
+    'cache_control.ttl': open,
+    'cache_control.type': open,
+    input_examples: apart,
+    type: open,
+  } satisfies Wider<ours.MessagesTool, Anthropic.Tool | Anthropic.Beta.BetaTool>,
 }
 
-describe('messages and the official SDK', () => reasonsHold('messages', { ...words, ...undeclared }, beyond, wider))
+describe('messages and the official SDK', () =>
+  reasonsHold('messages', { ...words, ...undeclared }, beyond, wider))

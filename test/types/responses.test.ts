@@ -16,11 +16,29 @@ import {
 } from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
-accepts<Omit<ours.ResponsesRequest, 'input'>, Omit<OpenAI.Responses.ResponseCreateParams, 'input'>>()
+accepts<
+  Omit<ours.ResponsesRequest, 'input'>,
+  Omit<OpenAI.Responses.ResponseCreateParams, 'input'>
+>()
 accepts<ours.ResponsesResponse, OpenAI.Responses.Response>()
-accepts<ours.ResponsesItem, Apart<OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem>>()
-accepts<Shaped<ours.ResponsesItem>, Modelled<OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem, ours.ResponsesItem>>()
-accepts<Shaped<ours.ResponsesContent>, Modelled<OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseContent, ours.ResponsesContent>>()
+accepts<
+  ours.ResponsesItem,
+  Apart<OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem>
+>()
+accepts<
+  Shaped<ours.ResponsesItem>,
+  Modelled<
+    OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem,
+    ours.ResponsesItem
+  >
+>()
+accepts<
+  Shaped<ours.ResponsesContent>,
+  Modelled<
+    OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseContent,
+    ours.ResponsesContent
+  >
+>()
 accepts<Shaped<ours.ResponsesTool>, Modelled<OpenAI.Responses.Tool, ours.ResponsesTool>>()
 
 const open = 'a word of a list that grows: any is read'
@@ -65,7 +83,10 @@ const words = {
     tool_search_call: read,
     tool_search_output: read,
     web_search_call: read,
-  } satisfies Record<Words<OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem>, string>,
+  } satisfies Record<
+    Words<OpenAI.Responses.ResponseInputItem | OpenAI.Responses.ResponseOutputItem>,
+    string
+  >,
   contents: {
     input_file: read,
     input_image: read,
@@ -74,13 +95,19 @@ const words = {
     reasoning_text: read,
     refusal: read,
   } satisfies Record<
-    Words<OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseOutputMessage['content'][number] | OpenAI.Responses.ResponseContent>,
+    Words<
+      | OpenAI.Responses.ResponseInputContent
+      | OpenAI.Responses.ResponseOutputMessage['content'][number]
+      | OpenAI.Responses.ResponseContent
+    >,
     string
   >,
-  annotations: { container_file_citation: read, file_citation: read, file_path: read, url_citation: read } satisfies Record<
-    Words<OpenAI.Responses.ResponseOutputText['annotations'][number]>,
-    string
-  >,
+  annotations: {
+    container_file_citation: read,
+    file_citation: read,
+    file_path: read,
+    url_citation: read,
+  } satisfies Record<Words<OpenAI.Responses.ResponseOutputText['annotations'][number]>, string>,
   tools: {
     apply_patch: read,
     code_interpreter: read,
@@ -117,8 +144,14 @@ const words = {
     shell: read,
     web_search_preview: read,
     web_search_preview_2025_03_11: read,
-  } satisfies Record<Words<Exclude<NonNullable<OpenAI.Responses.ResponseCreateParams['tool_choice']>, string>>, string>,
-  formats: { json_object: read, json_schema: read, text: read } satisfies Record<Words<OpenAI.Responses.ResponseFormatTextConfig>, string>,
+  } satisfies Record<
+    Words<Exclude<NonNullable<OpenAI.Responses.ResponseCreateParams['tool_choice']>, string>>,
+    string
+  >,
+  formats: { json_object: read, json_schema: read, text: read } satisfies Record<
+    Words<OpenAI.Responses.ResponseFormatTextConfig>,
+    string
+  >,
   events: {
     error: read,
     'response.audio.delta': kept,
@@ -184,17 +217,40 @@ const undeclared = {
     ours.ResponsesResponse & ours.ResponsesRequest
   >,
   usage: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage, ours.ResponsesUsage>,
-  inputDetails: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage['input_tokens_details'], NonNullable<ours.ResponsesUsage['input_tokens_details']>>,
-  outputDetails: {} satisfies Undeclared<OpenAI.Responses.ResponseUsage['output_tokens_details'], NonNullable<ours.ResponsesUsage['output_tokens_details']>>,
-  reasoning: {} satisfies Undeclared<OpenAI.Reasoning, NonNullable<ours.ResponsesRequest['reasoning']>>,
-  text: {} satisfies Undeclared<OpenAI.Responses.ResponseTextConfig, NonNullable<ours.ResponsesRequest['text']>>,
-  reasoningItem: {} satisfies Undeclared<OpenAI.Responses.ResponseReasoningItem, ours.ResponsesReasoning>,
+  inputDetails: {} satisfies Undeclared<
+    OpenAI.Responses.ResponseUsage['input_tokens_details'],
+    NonNullable<ours.ResponsesUsage['input_tokens_details']>
+  >,
+  outputDetails: {} satisfies Undeclared<
+    OpenAI.Responses.ResponseUsage['output_tokens_details'],
+    NonNullable<ours.ResponsesUsage['output_tokens_details']>
+  >,
+  reasoning: {} satisfies Undeclared<
+    OpenAI.Reasoning,
+    NonNullable<ours.ResponsesRequest['reasoning']>
+  >,
+  text: {} satisfies Undeclared<
+    OpenAI.Responses.ResponseTextConfig,
+    NonNullable<ours.ResponsesRequest['text']>
+  >,
+  reasoningItem: {} satisfies Undeclared<
+    OpenAI.Responses.ResponseReasoningItem,
+    ours.ResponsesReasoning
+  >,
   message: {} satisfies Undeclared<
-    OpenAI.Responses.ResponseOutputMessage | OpenAI.Responses.ResponseInputItem.Message | OpenAI.Responses.EasyInputMessage,
+    | OpenAI.Responses.ResponseOutputMessage
+    | OpenAI.Responses.ResponseInputItem.Message
+    | OpenAI.Responses.EasyInputMessage,
     Extract<ours.ResponsesItem, { type: 'message' }>
   >,
-  call: { caller: read } satisfies Undeclared<OpenAI.Responses.ResponseFunctionToolCall, Extract<ours.ResponsesItem, { type: 'function_call' }>>,
-  customCall: { caller: read } satisfies Undeclared<OpenAI.Responses.ResponseCustomToolCall, Extract<ours.ResponsesItem, { type: 'custom_tool_call' }>>,
+  call: { caller: read } satisfies Undeclared<
+    OpenAI.Responses.ResponseFunctionToolCall,
+    Extract<ours.ResponsesItem, { type: 'function_call' }>
+  >,
+  customCall: { caller: read } satisfies Undeclared<
+    OpenAI.Responses.ResponseCustomToolCall,
+    Extract<ours.ResponsesItem, { type: 'custom_tool_call' }>
+  >,
   callOutput: { caller: read } satisfies Undeclared<
     OpenAI.Responses.ResponseInputItem.FunctionCallOutput,
     Extract<ours.ResponsesItem, { type: 'function_call_output' }>
@@ -205,8 +261,14 @@ const undeclared = {
   >,
   functionTool: {} satisfies Undeclared<OpenAI.Responses.FunctionTool, ours.ResponsesFunctionTool>,
   customTool: {} satisfies Undeclared<OpenAI.Responses.CustomTool, ours.ResponsesCustomTool>,
-  namespaceTool: {} satisfies Undeclared<OpenAI.Responses.NamespaceTool, ours.ResponsesNamespaceTool>,
-  outputText: {} satisfies Undeclared<OpenAI.Responses.ResponseOutputText, ours.ResponsesOutputText>,
+  namespaceTool: {} satisfies Undeclared<
+    OpenAI.Responses.NamespaceTool,
+    ours.ResponsesNamespaceTool
+  >,
+  outputText: {} satisfies Undeclared<
+    OpenAI.Responses.ResponseOutputText,
+    ours.ResponsesOutputText
+  >,
   inputText: {} satisfies Undeclared<OpenAI.Responses.ResponseInputText, ours.ResponsesInputText>,
   image: {} satisfies Undeclared<OpenAI.Responses.ResponseInputImage, ours.ResponsesInputImage>,
   file: {} satisfies Undeclared<OpenAI.Responses.ResponseInputFile, ours.ResponsesInputFile>,
@@ -216,13 +278,16 @@ const undeclared = {
 /** Words and fields that only our schema has. */
 const beyond = {
   contents: { input_audio: dialect, text: dialect } satisfies BeyondWords<
-    OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseOutputMessage['content'][number] | OpenAI.Responses.ResponseContent,
+    | OpenAI.Responses.ResponseInputContent
+    | OpenAI.Responses.ResponseOutputMessage['content'][number]
+    | OpenAI.Responses.ResponseContent,
     ours.ResponsesContent
   >,
-  request: { frequency_penalty: dialect, max_tool_calls: older, presence_penalty: dialect } satisfies Beyond<
-    OpenAI.Responses.ResponseCreateParams,
-    ours.ResponsesRequest
-  >,
+  request: {
+    frequency_penalty: dialect,
+    max_tool_calls: older,
+    presence_penalty: dialect,
+  } satisfies Beyond<OpenAI.Responses.ResponseCreateParams, ours.ResponsesRequest>,
   response: {
     context_management: echo,
     frequency_penalty: echo,
@@ -239,15 +304,29 @@ const beyond = {
     OpenAI.Responses.ResponseUsage['input_tokens_details'],
     NonNullable<ours.ResponsesUsage['input_tokens_details']>
   >,
-  outputDetails: {} satisfies Beyond<OpenAI.Responses.ResponseUsage['output_tokens_details'], NonNullable<ours.ResponsesUsage['output_tokens_details']>>,
+  outputDetails: {} satisfies Beyond<
+    OpenAI.Responses.ResponseUsage['output_tokens_details'],
+    NonNullable<ours.ResponsesUsage['output_tokens_details']>
+  >,
   reasoning: {} satisfies Beyond<OpenAI.Reasoning, NonNullable<ours.ResponsesRequest['reasoning']>>,
-  text: {} satisfies Beyond<OpenAI.Responses.ResponseTextConfig, NonNullable<ours.ResponsesRequest['text']>>,
-  reasoningItem: {} satisfies Beyond<OpenAI.Responses.ResponseReasoningItem, ours.ResponsesReasoning>,
+  text: {} satisfies Beyond<
+    OpenAI.Responses.ResponseTextConfig,
+    NonNullable<ours.ResponsesRequest['text']>
+  >,
+  reasoningItem: {} satisfies Beyond<
+    OpenAI.Responses.ResponseReasoningItem,
+    ours.ResponsesReasoning
+  >,
   message: {} satisfies Beyond<
-    OpenAI.Responses.ResponseOutputMessage | OpenAI.Responses.ResponseInputItem.Message | OpenAI.Responses.EasyInputMessage,
+    | OpenAI.Responses.ResponseOutputMessage
+    | OpenAI.Responses.ResponseInputItem.Message
+    | OpenAI.Responses.EasyInputMessage,
     Extract<ours.ResponsesItem, { type: 'message' }>
   >,
-  call: { async: dialect } satisfies Beyond<OpenAI.Responses.ResponseFunctionToolCall, Extract<ours.ResponsesItem, { type: 'function_call' }>>,
+  call: { async: dialect } satisfies Beyond<
+    OpenAI.Responses.ResponseFunctionToolCall,
+    Extract<ours.ResponsesItem, { type: 'function_call' }>
+  >,
   customCall: { async: dialect, status: shared } satisfies Beyond<
     OpenAI.Responses.ResponseCustomToolCall,
     Extract<ours.ResponsesItem, { type: 'custom_tool_call' }>
@@ -260,14 +339,23 @@ const beyond = {
     OpenAI.Responses.ResponseCustomToolCallOutput,
     Extract<ours.ResponsesItem, { type: 'custom_tool_call_output' }>
   >,
-  functionTool: { async: dialect } satisfies Beyond<OpenAI.Responses.FunctionTool, ours.ResponsesFunctionTool>,
-  customTool: { async: dialect } satisfies Beyond<OpenAI.Responses.CustomTool, ours.ResponsesCustomTool>,
+  functionTool: { async: dialect } satisfies Beyond<
+    OpenAI.Responses.FunctionTool,
+    ours.ResponsesFunctionTool
+  >,
+  customTool: { async: dialect } satisfies Beyond<
+    OpenAI.Responses.CustomTool,
+    ours.ResponsesCustomTool
+  >,
   namespaceTool: {} satisfies Beyond<OpenAI.Responses.NamespaceTool, ours.ResponsesNamespaceTool>,
   outputText: {} satisfies Beyond<OpenAI.Responses.ResponseOutputText, ours.ResponsesOutputText>,
   inputText: {} satisfies Beyond<OpenAI.Responses.ResponseInputText, ours.ResponsesInputText>,
   image: {} satisfies Beyond<OpenAI.Responses.ResponseInputImage, ours.ResponsesInputImage>,
   file: {} satisfies Beyond<OpenAI.Responses.ResponseInputFile, ours.ResponsesInputFile>,
-  error: { param: dialect, type: dialect } satisfies Beyond<OpenAI.Responses.ResponseError, ours.ResponsesError>,
+  error: { param: dialect, type: dialect } satisfies Beyond<
+    OpenAI.Responses.ResponseError,
+    ours.ResponsesError
+  >,
 }
 
 /** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
@@ -292,17 +380,33 @@ const wider = {
     'tool_choice.type': open,
     truncation: open,
   } satisfies Wider<ours.ResponsesRequest, OpenAI.Responses.ResponseCreateParams>,
-  response: { error: dialect, 'error.code': open, 'incomplete_details.reason': open, object: open, service_tier: open, status: open } satisfies Wider<
-    ours.ResponsesResponse,
-    OpenAI.Responses.Response
+  response: {
+    error: dialect,
+    'error.code': open,
+    'incomplete_details.reason': open,
+    object: open,
+    service_tier: open,
+    status: open,
+  } satisfies Wider<ours.ResponsesResponse, OpenAI.Responses.Response>,
+  input: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<
+    Shaped<ours.ResponsesItem>,
+    OpenAI.Responses.ResponseInputItem
   >,
-  input: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<Shaped<ours.ResponsesItem>, OpenAI.Responses.ResponseInputItem>,
-  output: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<Shaped<ours.ResponsesItem>, OpenAI.Responses.ResponseOutputItem>,
+  output: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<
+    Shaped<ours.ResponsesItem>,
+    OpenAI.Responses.ResponseOutputItem
+  >,
   content: { detail: open, 'prompt_cache_breakpoint.mode': open, type: dialect } satisfies Wider<
     Shaped<ours.ResponsesContent>,
-    OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseOutputMessage['content'][number] | OpenAI.Responses.ResponseContent
+    | OpenAI.Responses.ResponseInputContent
+    | OpenAI.Responses.ResponseOutputMessage['content'][number]
+    | OpenAI.Responses.ResponseContent
   >,
-  tool: { allowed_callers: open, 'format.type': open, output_schema: apart } satisfies Wider<Shaped<ours.ResponsesTool>, OpenAI.Responses.Tool>,
+  tool: { allowed_callers: open, 'format.type': open, output_schema: apart } satisfies Wider<
+    Shaped<ours.ResponsesTool>,
+    OpenAI.Responses.Tool
+  >,
 }
 
-describe('responses and the official SDK', () => reasonsHold('responses', { ...words, ...undeclared }, beyond, wider))
+describe('responses and the official SDK', () =>
+  reasonsHold('responses', { ...words, ...undeclared }, beyond, wider))

@@ -7,7 +7,9 @@ type Named<T> = { [K in keyof T as string extends K ? never : number extends K ?
 export type Keys<T> = T extends unknown ? Extract<keyof Named<T>, string> : never
 type Literal<Word> = Word extends string ? (string extends Word ? never : Word) : never
 /** The discriminator of the members of a union. */
-export type Words<T, Key extends string = 'type'> = T extends { [K in Key]?: infer Word } ? Literal<Word> : never
+export type Words<T, Key extends string = 'type'> = T extends { [K in Key]?: infer Word }
+  ? Literal<Word>
+  : never
 
 /** Fields that only the SDK has: a table of them with the reasons. A field that a newer SDK brings does not compile until it has one. */
 export type Undeclared<Sdk, Ours> = Record<Exclude<Keys<Sdk>, Keys<Ours>>, string>
@@ -17,13 +19,19 @@ export type Beyond<Sdk, Ours> = Record<Exclude<Keys<Ours>, Keys<Sdk>>, string>
 export type BeyondWords<Sdk, Ours> = Record<Exclude<Words<Ours>, Words<Sdk>>, string>
 
 /** A loose shape without its looseness, all the way down: the SDK's interfaces have no index signature. */
-export type Closed<T> = T extends readonly (infer Item)[] ? Closed<Item>[] : T extends object ? { [K in keyof Named<T>]: Closed<Named<T>[K]> } : T
+export type Closed<T> = T extends readonly (infer Item)[]
+  ? Closed<Item>[]
+  : T extends object
+    ? { [K in keyof Named<T>]: Closed<Named<T>[K]> }
+    : T
 /** Does not compile when a value of the SDK's type is none of ours. */
 export const accepts = <Ours, _Sdk extends Closed<Ours>>() => {}
 
 /** A shape whose `type` may be several things or missing, as one shape for each: the compiler does not split it by itself. */
 export type Apart<T> = T extends { type?: infer Word }
-  ? (Word extends string | null ? Omit<T, 'type'> & { type: Word } : never) | (undefined extends T['type'] ? Omit<T, 'type'> : never)
+  ?
+      | (Word extends string | null ? Omit<T, 'type'> & { type: Word } : never)
+      | (undefined extends T['type'] ? Omit<T, 'type'> : never)
   : T
 
 /** Without the branch for unknown kinds, which would accept anything. */
@@ -70,7 +78,14 @@ type Place<Ours, Sdk, Path extends string, Left extends readonly unknown[]> = un
             ? never
             : Path
 type Places<Ours, Sdk, Left extends readonly unknown[]> = Ours extends object
-  ? { [K in Keys<Ours> & Keys<Peers<Ours, Sdk>>]: Place<Field<Ours, K>, Field<Peers<Ours, Sdk>, K>, K, Left> }[Keys<Ours> & Keys<Peers<Ours, Sdk>>]
+  ? {
+      [K in Keys<Ours> & Keys<Peers<Ours, Sdk>>]: Place<
+        Field<Ours, K>,
+        Field<Peers<Ours, Sdk>, K>,
+        K,
+        Left
+      >
+    }[Keys<Ours> & Keys<Peers<Ours, Sdk>>]
   : never
 /** What the schema takes that the SDK would not: a table with the reasons. What a newer SDK admits does not compile until its row is gone. */
 export type Wider<Ours, Sdk> = Record<Places<Ours, Sdk, Inside>, string>
@@ -82,10 +97,17 @@ export const read = 'the codec reads it by name'
 
 export function reasonsHold(protocol: string, known: Tables, ...exceptions: Tables[]): void {
   const code = [`protocols/${protocol}`, 'kit'].flatMap(textsOf).join('\n')
-  test.each(Object.entries(known))('%s: what is documented as read by name is named in the code', (_, table) => {
-    const words = Object.keys(table).filter(word => table[word] === read)
-    expect(words.filter(word => !new RegExp(`(?<![\\w.])${word.replaceAll('.', '\\.')}\\b`).test(code))).toEqual([])
-  })
+  test.each(Object.entries(known))(
+    '%s: what is documented as read by name is named in the code',
+    (_, table) => {
+      const words = Object.keys(table).filter(word => table[word] === read)
+      expect(
+        words.filter(
+          word => !new RegExp(`(?<![\\w.])${word.replaceAll('.', '\\.')}\\b`).test(code),
+        ),
+      ).toEqual([])
+    },
+  )
 
   test('every exception has a reason', () => {
     for (const table of [known, ...exceptions].flatMap(tables => Object.values(tables)))

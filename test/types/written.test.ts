@@ -14,8 +14,15 @@ test('messages: a misspelled key does not compile', () => {
     { messages: [], max_token: 1 },
     // @ts-expect-error
     { messages: [{ role: 'user', content: [], contents: [] }] },
-    // @ts-expect-error
-    { messages: [{ role: 'user', content: [{ type: 'text', text: '', cache_contrl: { type: 'ephemeral' } }] }] },
+    {
+      messages: [
+        {
+          role: 'user',
+          // @ts-expect-error
+          content: [{ type: 'text', text: '', cache_contrl: { type: 'ephemeral' } }],
+        },
+      ],
+    },
     // @ts-expect-error
     { messages: [], tools: [{ name: 'f', input_schemas: {} }] },
     // @ts-expect-error
@@ -37,8 +44,11 @@ test('messages: a misspelled key does not compile', () => {
     // @ts-expect-error
     { type: 'message_strt' },
   ]
-  // @ts-expect-error
-  const error: messages.MessagesErrorBody = { type: 'error', error: { type: '', message: '', detail: 1 } }
+  const error: messages.MessagesErrorBody = {
+    type: 'error',
+    // @ts-expect-error
+    error: { type: '', message: '', detail: 1 },
+  }
   expect([body, response, event, error].flat()).toHaveLength(12)
 })
 
@@ -57,22 +67,43 @@ test('chat-completions: a misspelled key does not compile', () => {
     { messages: [], tools: [{ type: 'function', function: { name: 'f', parameter: {} } }] },
     // @ts-expect-error
     { messages: [], tool_choice: { type: 'function', function: { nam: 'f' } } },
-    // @ts-expect-error
-    { messages: [{ role: 'assistant', tool_calls: [{ id: '', type: 'function', function: { name: 'f', args: '' } }] }] },
+    {
+      messages: [
+        {
+          role: 'assistant',
+          // @ts-expect-error
+          tool_calls: [{ id: '', type: 'function', function: { name: 'f', args: '' } }],
+        },
+      ],
+    },
   ]
   const response: chat.ChatWrittenResponse[] = [
     // @ts-expect-error
     { ...head, object: 'chat.completion', choices: [], usages: usage },
-    // @ts-expect-error
-    { ...head, object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', reasoning_contents: '' } }] },
-    // @ts-expect-error
-    { ...head, object: 'chat.completion', choices: [], usage: { ...usage, prompt_token_details: {} } },
+    {
+      ...head,
+      object: 'chat.completion',
+      // @ts-expect-error
+      choices: [{ index: 0, message: { role: 'assistant', reasoning_contents: '' } }],
+    },
+    {
+      ...head,
+      object: 'chat.completion',
+      choices: [],
+      // @ts-expect-error
+      usage: { ...usage, prompt_token_details: {} },
+    },
   ]
   const event: chat.ChatWire['event'][] = [
     // @ts-expect-error
     { ...chunk, choices: [{ index: 0, delta: { contents: '' }, finish_reason: null }] },
-    // @ts-expect-error
-    { ...chunk, choices: [{ index: 0, delta: { tool_calls: [{ index: 0, functions: {} }] }, finish_reason: null }] },
+    {
+      ...chunk,
+      choices: [
+        // @ts-expect-error
+        { index: 0, delta: { tool_calls: [{ index: 0, functions: {} }] }, finish_reason: null },
+      ],
+    },
     // @ts-expect-error
     { ...chunk, choice: [] },
     // @ts-expect-error
@@ -171,7 +202,9 @@ test('responses: a misspelled key does not compile', () => {
     // @ts-expect-error
     '[END]',
   ]
-  // @ts-expect-error
-  const error: responses.ResponsesErrorBody = { error: { message: '', type: '', param: null, codes: null } }
+  const error: responses.ResponsesErrorBody = {
+    // @ts-expect-error
+    error: { message: '', type: '', param: null, codes: null },
+  }
   expect([body, response, event, error].flat()).toHaveLength(13)
 })

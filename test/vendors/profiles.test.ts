@@ -15,7 +15,8 @@ describe.each(all)('the profile of $name', vendor => {
     const sourced: { sources: readonly string[] }[] = [...vendor.endpoints, ...vendor.facts]
     for (const one of sourced) {
       expect(one.sources.length, JSON.stringify(one)).toBeGreaterThan(0)
-      for (const source of one.sources) expect(URL.canParse(source) && source.startsWith('https://'), source).toBe(true)
+      for (const source of one.sources)
+        expect(URL.canParse(source) && source.startsWith('https://'), source).toBe(true)
     }
   })
 
@@ -26,12 +27,24 @@ describe.each(all)('the profile of $name', vendor => {
   })
 
   test('names only options that exist, and facts that change something', () => {
-    for (const { fact, options = {}, responseOptions: responses = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
+    for (const {
+      fact,
+      options = {},
+      responseOptions: responses = {},
+      refuses,
+      speak,
+    } of vendor.facts as readonly Fact[]) {
       expect(
         [options, responses].flatMap(one => optionFaults(one, ungroupedOptions)),
         fact,
       ).toEqual([])
-      expect(Object.keys(options).length + Object.keys(responses).length + (refuses?.length ?? 0) + (speak ? 1 : 0), fact).toBeGreaterThan(0)
+      expect(
+        Object.keys(options).length +
+          Object.keys(responses).length +
+          (refuses?.length ?? 0) +
+          (speak ? 1 : 0),
+        fact,
+      ).toBeGreaterThan(0)
     }
   })
 
@@ -44,7 +57,8 @@ describe.each(all)('the profile of $name', vendor => {
     const [channel] = parseConfig(config, {}).channels
     expect(channel?.name).toBe(vendor.name)
     expect(channel?.protocols).toEqual(vendor.endpoints.map(({ protocol }) => protocol))
-    for (const { protocol, baseUrl } of vendor.endpoints) expect(channel?.endpoints[protocol]?.baseUrl).toBe(baseUrl)
+    for (const { protocol, baseUrl } of vendor.endpoints)
+      expect(channel?.endpoints[protocol]?.baseUrl).toBe(baseUrl)
   })
 })
 
@@ -60,26 +74,45 @@ test('the base URL of a channel identifies its vendor, whatever its version', ()
 })
 
 test('a channel with `generic` gets no profile', () => {
-  const channel = { name: 'up', vendor: 'generic', baseUrl: 'https://api.deepseek.com', protocols: ['chat-completions'] }
+  const channel = {
+    name: 'up',
+    vendor: 'generic',
+    baseUrl: 'https://api.deepseek.com',
+    protocols: ['chat-completions'],
+  }
   expect(parseConfig({ auth: 'none', channels: [channel] }, {}).channels[0]?.vendor).toBeUndefined()
 })
 
 test('a vendor that is misspelled is refused with the known names', () => {
-  expect(() => parseConfig({ auth: 'none', channels: [{ vendor: 'deepsek', apiKey: 'key-0123456789' }] }, {})).toThrow(/vendor: .*deepseek/)
+  expect(() =>
+    parseConfig({ auth: 'none', channels: [{ vendor: 'deepsek', apiKey: 'key-0123456789' }] }, {}),
+  ).toThrow(/vendor: .*deepseek/)
 })
 
 test('applies facts about some models only to them', () => {
-  expect(vendorSettings(vendors.openai, 'responses', 'gpt-6-sol').unsupported).toContain('temperature')
+  expect(vendorSettings(vendors.openai, 'responses', 'gpt-6-sol').unsupported).toContain(
+    'temperature',
+  )
   expect(vendorSettings(vendors.openai, 'responses', 'gpt-4.1').unsupported).toEqual([])
-  expect(vendorSettings(vendors.openai, 'responses', 'openai/GPT-6-SOL').unsupported).toContain('temperature')
+  expect(vendorSettings(vendors.openai, 'responses', 'openai/GPT-6-SOL').unsupported).toContain(
+    'temperature',
+  )
 })
 
 test('keeps the protocol of the client when the vendor supports it, unless the model needs another one', () => {
   const received = { model: 'gpt-4.1', hasTools: true }
   expect(protocolFor(vendors.openai, 'chat-completions', received)).toBe('chat-completions')
-  expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: true })).toBe('responses')
-  expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: false })).toBe('chat-completions')
+  expect(
+    protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: true }),
+  ).toBe('responses')
+  expect(
+    protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: false }),
+  ).toBe('chat-completions')
   expect(protocolFor(vendors.openai, 'messages', received)).toBe('responses')
-  expect(protocolFor(vendors.anthropic, 'chat-completions', { model: 'claude-opus-5', hasTools: false })).toBe('messages')
-  expect(protocolFor(vendors.deepseek, 'generate-content', { model: 'deepseek-chat', hasTools: false })).toBe('chat-completions')
+  expect(
+    protocolFor(vendors.anthropic, 'chat-completions', { model: 'claude-opus-5', hasTools: false }),
+  ).toBe('messages')
+  expect(
+    protocolFor(vendors.deepseek, 'generate-content', { model: 'deepseek-chat', hasTools: false }),
+  ).toBe('chat-completions')
 })

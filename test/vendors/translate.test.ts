@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 
-const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } } as const
+const weather = {
+  type: 'function',
+  name: 'weather',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+} as const
 
 describe('a request for DeepSeek', () => {
   const codex = {
@@ -10,18 +14,39 @@ describe('a request for DeepSeek', () => {
     max_output_tokens: 500,
     tools: [weather],
     input: [
-      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Follow the rules.' }] },
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'How is the weather in Oslo?' }] },
+      {
+        type: 'message',
+        role: 'developer',
+        content: [{ type: 'input_text', text: 'Follow the rules.' }],
+      },
+      {
+        type: 'message',
+        role: 'user',
+        content: [{ type: 'input_text', text: 'How is the weather in Oslo?' }],
+      },
       { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
       { type: 'function_call_output', call_id: 'call_1', output: 'rain' },
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
     ],
   }
-  const { body } = translateRequest(codex, { from: 'responses', to: 'chat-completions', vendor: 'deepseek' })
-  const messages = (body as { messages: { role: string; reasoning_content?: string; tool_calls?: unknown }[] }).messages
+  const { body } = translateRequest(codex, {
+    from: 'responses',
+    to: 'chat-completions',
+    vendor: 'deepseek',
+  })
+  const messages = (
+    body as { messages: { role: string; reasoning_content?: string; tool_calls?: unknown }[] }
+  ).messages
 
   test('has no role that it refuses, and keeps system messages where they are', () => {
-    expect(messages.map(({ role }) => role)).toEqual(['system', 'system', 'user', 'assistant', 'tool', 'system'])
+    expect(messages.map(({ role }) => role)).toEqual([
+      'system',
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'system',
+    ])
   })
 
   test('has the token limit in the field that it reads', () => {
@@ -30,24 +55,58 @@ describe('a request for DeepSeek', () => {
   })
 
   test('has reasoning in every message with a tool call', () => {
-    for (const message of messages) if (message.tool_calls) expect(message.reasoning_content).toBe(' ')
+    for (const message of messages)
+      if (message.tool_calls) expect(message.reasoning_content).toBe(' ')
   })
 
   test('is written for any server without a vendor', () => {
-    expect(translateRequest(codex, { from: 'responses', to: 'chat-completions' }).body).toHaveProperty('max_completion_tokens', 500)
+    expect(
+      translateRequest(codex, { from: 'responses', to: 'chat-completions' }).body,
+    ).toHaveProperty('max_completion_tokens', 500)
   })
 })
 
 test('fields that the vendor refuses are dropped, with a note for each', () => {
-  const request = { model: 'llama', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10, parallel_tool_calls: false, service_tier: 'flex' }
-  const plain = { model: 'llama', max_output_tokens: 16, input: 'hi', service_tier: 'flex', frequency_penalty: 0.5 }
-  const { body, notes } = translateRequest(plain, { from: 'responses', to: 'chat-completions', vendor: 'cerebras' })
+  const request = {
+    model: 'llama',
+    messages: [{ role: 'user', content: 'hi' }],
+    max_tokens: 10,
+    parallel_tool_calls: false,
+    service_tier: 'flex',
+  }
+  const plain = {
+    model: 'llama',
+    max_output_tokens: 16,
+    input: 'hi',
+    service_tier: 'flex',
+    frequency_penalty: 0.5,
+  }
+  const { body, notes } = translateRequest(plain, {
+    from: 'responses',
+    to: 'chat-completions',
+    vendor: 'cerebras',
+  })
   expect(body).not.toHaveProperty('service_tier')
   expect(body).not.toHaveProperty('frequency_penalty')
-  expect(notes.filter(({ code }) => code === 'model.unsupported').map(({ path }) => path)).toEqual(['/frequency_penalty', '/service_tier'])
-  const same = translateRequest(request, { from: 'chat-completions', to: 'chat-completions', vendor: 'cerebras' })
-  expect(same.body).toEqual({ model: 'llama', messages: request.messages, max_completion_tokens: 10 })
-  expect(same.notes.map(({ path }) => path).toSorted()).toEqual(['/max_tokens', '/parallel_tool_calls', '/service_tier'])
+  expect(notes.filter(({ code }) => code === 'model.unsupported').map(({ path }) => path)).toEqual([
+    '/frequency_penalty',
+    '/service_tier',
+  ])
+  const same = translateRequest(request, {
+    from: 'chat-completions',
+    to: 'chat-completions',
+    vendor: 'cerebras',
+  })
+  expect(same.body).toEqual({
+    model: 'llama',
+    messages: request.messages,
+    max_completion_tokens: 10,
+  })
+  expect(same.notes.map(({ path }) => path).toSorted()).toEqual([
+    '/max_tokens',
+    '/parallel_tool_calls',
+    '/service_tier',
+  ])
 })
 
 test('prefers an option of the user over the profile', () => {
@@ -67,9 +126,19 @@ test('reasoning that a vendor puts between tags becomes reasoning', () => {
     object: 'chat.completion',
     created: 1,
     model: 'MiniMax-M2',
-    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '<think>Let me see.</think>Hello' } }],
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'stop',
+        message: { role: 'assistant', content: '<think>Let me see.</think>Hello' },
+      },
+    ],
   }
-  const { body } = translateResponse(response, { from: 'chat-completions', to: 'messages', vendor: 'minimax' })
+  const { body } = translateResponse(response, {
+    from: 'chat-completions',
+    to: 'messages',
+    vendor: 'minimax',
+  })
   expect(body).toMatchObject({
     content: [
       { type: 'thinking', thinking: 'Let me see.' },
@@ -80,17 +149,39 @@ test('reasoning that a vendor puts between tags becomes reasoning', () => {
 
 test('an unknown vendor is refused with the known names', () => {
   const request = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
-  expect(() => translateRequest(request, { from: 'messages', to: 'chat-completions', vendor: 'deepsek' as 'deepseek' })).toThrow(
-    /option vendor: expected one of .*; did you mean deepseek\?/,
-  )
+  expect(() =>
+    translateRequest(request, {
+      from: 'messages',
+      to: 'chat-completions',
+      vendor: 'deepsek' as 'deepseek',
+    }),
+  ).toThrow(/option vendor: expected one of .*; did you mean deepseek\?/)
 })
 
 test.each([
-  ['chat-completions', { model: 'mistral-small-latest', seed: 7, messages: [{ role: 'user', content: 'hi' }] }, '/seed'],
-  ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { seed: 7 } }, '/generationConfig/seed'],
-] as const)('the seed of a request of %s is in the field that Mistral reads', (from, received, place) => {
-  const { body, notes } = translateRequest(received, { from, to: 'chat-completions', vendor: 'mistral', model: 'mistral-small-latest' })
-  expect(body).toMatchObject({ random_seed: 7 })
-  expect(body).not.toHaveProperty('seed')
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([`sampling.seed-field ${place}`])
-})
+  [
+    'chat-completions',
+    { model: 'mistral-small-latest', seed: 7, messages: [{ role: 'user', content: 'hi' }] },
+    '/seed',
+  ],
+  [
+    'generate-content',
+    { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { seed: 7 } },
+    '/generationConfig/seed',
+  ],
+] as const)(
+  'the seed of a request of %s is in the field that Mistral reads',
+  (from, received, place) => {
+    const { body, notes } = translateRequest(received, {
+      from,
+      to: 'chat-completions',
+      vendor: 'mistral',
+      model: 'mistral-small-latest',
+    })
+    expect(body).toMatchObject({ random_seed: 7 })
+    expect(body).not.toHaveProperty('seed')
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      `sampling.seed-field ${place}`,
+    ])
+  },
+)

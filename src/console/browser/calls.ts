@@ -23,16 +23,24 @@ export function keepKey(key: string): void {
   }
 }
 
-export const keyHeaders = (key = keptKey()): Record<string, string> => (key ? { authorization: `Bearer ${key}` } : {})
+export const keyHeaders = (key = keptKey()): Record<string, string> =>
+  key ? { authorization: `Bearer ${key}` } : {}
 
 /** A call was refused for its key. */
 export class KeyRefused extends Error {}
 
 /** JSON of the gateway or the console. @throws Error with a message for people */
-export async function call<Result>(path: string, { method, body }: { method?: string; body?: unknown } = {}): Promise<Result> {
+export async function call<Result>(
+  path: string,
+  { method, body }: { method?: string; body?: unknown } = {},
+): Promise<Result> {
   const headers: Record<string, string> = { accept: 'application/json', ...keyHeaders() }
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const init = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const init = {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }
   const response = await fetch(root + path, init).catch(() => {
     throw new Error('The gateway cannot be reached.')
   })
@@ -50,7 +58,8 @@ function errorIn(result: unknown): string | undefined {
 /** A query string of the values that are set. */
 export function queryOf(values: Record<string, string | number | undefined>): string {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== '') query.set(name, String(value))
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && value !== '') query.set(name, String(value))
   const text = query.toString()
   return text === '' ? '' : `?${text}`
 }

@@ -1,6 +1,17 @@
 import type { ClientConfig } from '../../clients/index.ts'
 import { call, queryOf, root } from './calls.ts'
-import { copyButton, empty, fault, h, labeled, menu, messageOf, panel, replace, setOptions } from './dom.ts'
+import {
+  copyButton,
+  empty,
+  fault,
+  h,
+  labeled,
+  menu,
+  messageOf,
+  panel,
+  replace,
+  setOptions,
+} from './dom.ts'
 import { loadModels, modelField } from './known-models.ts'
 import type { Tab } from './types.ts'
 
@@ -13,7 +24,11 @@ export function clientsTab(): Tab {
 
   async function load() {
     try {
-      configs = (await call<{ clients: ClientConfig[] }>(`console/api/clients${queryOf({ base: root, model: model.value })}`)).clients
+      configs = (
+        await call<{ clients: ClientConfig[] }>(
+          `console/api/clients${queryOf({ base: root, model: model.value })}`,
+        )
+      ).clients
       setOptions(
         client,
         configs.map(({ client: name, title }) => [name, title] as const),
@@ -28,7 +43,11 @@ export function clientsTab(): Tab {
     const config = configs.find(one => one.client === client.value)
     replace(
       snippets,
-      config ? empty(`The key is read from the environment variable ${config.keyEnv}. The settings never contain it.`) : empty('There are no settings.'),
+      config
+        ? empty(
+            `The key is read from the environment variable ${config.keyEnv}. The settings never contain it.`,
+          )
+        : empty('There are no settings.'),
       config?.snippets.map(({ title, file, text }) =>
         h(
           'div',
@@ -43,7 +62,13 @@ export function clientsTab(): Tab {
           h('pre', { tabIndex: 0, textContent: text }),
         ),
       ),
-      config && config.remarks.length > 0 && h('ul', { className: 'remarks' }, ...config.remarks.map(remark => h('li', { textContent: remark }))),
+      config &&
+        config.remarks.length > 0 &&
+        h(
+          'ul',
+          { className: 'remarks' },
+          ...config.remarks.map(remark => h('li', { textContent: remark })),
+        ),
     )
   }
 
@@ -52,7 +77,12 @@ export function clientsTab(): Tab {
   return {
     id: 'clients',
     title: 'Clients',
-    element: panel('Client configuration', [], h('div', { className: 'fields' }, labeled('Client', client), labeled('Model', model)), snippets),
+    element: panel(
+      'Client configuration',
+      [],
+      h('div', { className: 'fields' }, labeled('Client', client), labeled('Model', model)),
+      snippets,
+    ),
     show() {
       void loadModels().then(([first = '']) => {
         if (model.value === '') model.value = first

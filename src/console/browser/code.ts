@@ -13,10 +13,17 @@ const longestView = 2000
 type Token = readonly [tone: string, text: string]
 type Line = { deep: number; path?: string; tokens: Token[] }
 
-const stepped = (path: string, key: string) => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+const stepped = (path: string, key: string) =>
+  `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The lines of a JSON value: how deep each is, the path of what begins there, and its tokens. */
-function linesOf(value: unknown, path = '', deep = 0, { name, comma = '' }: { name?: string; comma?: string } = {}, into: Line[] = []): Line[] {
+function linesOf(
+  value: unknown,
+  path = '',
+  deep = 0,
+  { name, comma = '' }: { name?: string; comma?: string } = {},
+  into: Line[] = [],
+): Line[] {
   const before: Token[] =
     name === undefined
       ? []
@@ -27,13 +34,25 @@ function linesOf(value: unknown, path = '', deep = 0, { name, comma = '' }: { na
   const isList = Array.isArray(value)
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : undefined
   if (!entries || entries.length === 0) {
-    const text = entries ? (isList ? '[]' : '{}') : (JSON.stringify(value) ?? '')
-    into.push({ deep, path, tokens: [...before, [typeof value === 'string' ? 's' : entries ? '' : 'l', text], ['', comma]] })
+    const empty = isList ? '[]' : '{}'
+    const text = entries ? empty : (JSON.stringify(value) ?? '')
+    const literal = typeof value === 'string' ? 's' : 'l'
+    into.push({
+      deep,
+      path,
+      tokens: [...before, [entries ? '' : literal, text], ['', comma]],
+    })
     return into
   }
   into.push({ deep, path, tokens: [...before, ['', isList ? '[' : '{']] })
   for (const [index, [key, item]] of entries.entries())
-    linesOf(item, stepped(path, key), deep + 1, { ...(isList ? {} : { name: key }), comma: index < entries.length - 1 ? ',' : '' }, into)
+    linesOf(
+      item,
+      stepped(path, key),
+      deep + 1,
+      { ...(isList ? {} : { name: key }), comma: index < entries.length - 1 ? ',' : '' },
+      into,
+    )
   into.push({ deep, tokens: [['', (isList ? ']' : '}') + comma]] })
   return into
 }
@@ -42,7 +61,10 @@ function lineElement({ deep, tokens }: Line): HTMLElement {
   const element = h(
     'span',
     { className: 'line' },
-    ...tokens.map(([tone, text]) => text !== '' && (tone === '' ? text : h('span', { className: tone, textContent: text }))),
+    ...tokens.map(
+      ([tone, text]) =>
+        text !== '' && (tone === '' ? text : h('span', { className: tone, textContent: text })),
+    ),
   )
   element.style.setProperty('--deep', String(deep))
   return element
@@ -56,13 +78,18 @@ export function codeView(name: string): CodeView & {
   frame(frame: ShownFrame): void
   clear(): void
 } {
-  const element = h('div', { className: 'code', tabIndex: 0, attributes: { role: 'region', 'aria-label': name } })
+  const element = h('div', {
+    className: 'code',
+    tabIndex: 0,
+    attributes: { role: 'region', 'aria-label': name },
+  })
   let found: { path: string; line: HTMLElement }[] = []
   let shown = 0
   const show = (value: unknown, into: Element) => {
     for (const line of linesOf(value)) {
       if (++shown > longestView) {
-        if (shown === longestView + 1) element.append(h('span', { className: 'line e', textContent: '… the rest is not shown' }))
+        if (shown === longestView + 1)
+          element.append(h('span', { className: 'line e', textContent: '… the rest is not shown' }))
         continue
       }
       const made = lineElement(line)
@@ -78,7 +105,11 @@ export function codeView(name: string): CodeView & {
   const frame = ({ event, data, value }: ShownFrame) => {
     if (shown > longestView) return
     const type = event ?? nameIn(value)
-    const block = h('details', { className: 'frame', open: true }, h('summary', {}, h('span', { className: 'e', textContent: type ?? 'data' })))
+    const block = h(
+      'details',
+      { className: 'frame', open: true },
+      h('summary', {}, h('span', { className: 'e', textContent: type ?? 'data' })),
+    )
     if (value === undefined) block.append(h('span', { className: 'line', textContent: data }))
     else show(value, block)
     element.append(block)
@@ -112,7 +143,9 @@ export function codeView(name: string): CodeView & {
 /** Events of most streams say their type. */
 function nameIn(value: unknown): string | undefined {
   const { type, object } = (value ?? {}) as Record<string, unknown>
-  return typeof type === 'string' ? type : typeof object === 'string' ? object : undefined
+  if (typeof type === 'string') return type
+  if (typeof object === 'string') return object
+  return undefined
 }
 
 type Marked = { kind: string; code?: string; path: string; reason: string }
@@ -123,7 +156,11 @@ const longestList = 300
  * A list of notes. Each is linked with its lines: the note lights them up, and they have a button that leads to the note. `viewOf`: where
  * the path of a note is.
  */
-export function noteList(name: string, notes: readonly Marked[], viewOf: (note: Marked) => CodeView | undefined): HTMLElement {
+export function noteList(
+  name: string,
+  notes: readonly Marked[],
+  viewOf: (note: Marked) => CodeView | undefined,
+): HTMLElement {
   const list = h('ol', { className: 'notes', attributes: { 'aria-label': name } })
   for (const [index, note] of notes.slice(0, longestList).entries()) {
     const lines = viewOf(note)?.find(note.path) ?? []
@@ -138,11 +175,18 @@ export function noteList(name: string, notes: readonly Marked[], viewOf: (note: 
     }
     list.append(item.element)
   }
-  if (notes.length > longestList) list.append(h('li', { className: 'empty', textContent: `… ${notes.length - longestList} more` }))
+  if (notes.length > longestList)
+    list.append(
+      h('li', { className: 'empty', textContent: `… ${notes.length - longestList} more` }),
+    )
   return list
 }
 
-function noteItem(number: number, { kind, code, path, reason }: Marked, lines: readonly HTMLElement[]) {
+function noteItem(
+  number: number,
+  { kind, code, path, reason }: Marked,
+  lines: readonly HTMLElement[],
+) {
   const element = button('', look, `note ${kind}`)
   element.append(
     h('b', { textContent: `${number} ${kind}` }),
@@ -162,7 +206,8 @@ function noteItem(number: number, { kind, code, path, reason }: Marked, lines: r
     line.closest('details')?.setAttribute('open', '')
     const { top, bottom } = line.getBoundingClientRect()
     const frame = view.getBoundingClientRect()
-    if (top < frame.top || bottom > frame.bottom) view.scrollTop += top - frame.top - view.clientHeight / 3
+    if (top < frame.top || bottom > frame.bottom)
+      view.scrollTop += top - frame.top - view.clientHeight / 3
   }
   element.addEventListener('mouseenter', look)
   element.addEventListener('mouseleave', () => light(false))

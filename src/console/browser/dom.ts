@@ -2,12 +2,18 @@
 
 export type Child = Node | string | undefined | false | readonly Child[]
 
-type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[Tag], 'style' | 'children' | 'attributes'>> & {
+type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<
+  Omit<HTMLElementTagNameMap[Tag], 'style' | 'children' | 'attributes'>
+> & {
   attributes?: Record<string, string>
 }
 
 /** An element with properties, attributes and children. */
-export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, properties: Properties<Tag> = {}, ...children: Child[]): HTMLElementTagNameMap[Tag] {
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  properties: Properties<Tag> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag)
   const { attributes = {}, ...rest } = properties
   Object.assign(element, rest)
@@ -30,34 +36,52 @@ export function replace(element: Element, ...children: Child[]): void {
 
 export const empty = (text: string) => h('p', { className: 'empty', textContent: text })
 
-export const fault = (text: string) => h('p', { className: 'fault', textContent: text, attributes: { role: 'alert' } })
+export const fault = (text: string) =>
+  h('p', { className: 'fault', textContent: text, attributes: { role: 'alert' } })
 
-export const chip = (tone: string, text: string, title = '') => h('span', { className: `chip ${tone}`, textContent: text, title })
+export const chip = (tone: string, text: string, title = '') =>
+  h('span', { className: `chip ${tone}`, textContent: text, title })
 
 let labels = 0
 
 /** A field with its label. */
-export function labeled<Field extends HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(label: string, field: Field): HTMLElement {
+export function labeled<Field extends HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(
+  label: string,
+  field: Field,
+): HTMLElement {
   field.id ||= `field-${++labels}`
-  return h('div', { className: 'field' }, h('label', { htmlFor: field.id, textContent: label }), field)
+  return h(
+    'div',
+    { className: 'field' },
+    h('label', { htmlFor: field.id, textContent: label }),
+    field,
+  )
 }
 
 /** A menu. Options are texts, or pairs of value and text. */
-export function menu(options: readonly (string | readonly [value: string, text: string])[], chosen?: string): HTMLSelectElement {
+export function menu(
+  options: readonly (string | readonly [value: string, text: string])[],
+  chosen?: string,
+): HTMLSelectElement {
   const select = h('select', {}, ...options.map(optionOf))
   if (chosen !== undefined) select.value = chosen
   return select
 }
 
 /** Replaces the options, and keeps what is chosen where it is still there. */
-export function setOptions(select: HTMLSelectElement, options: readonly (string | readonly [value: string, text: string])[]): void {
+export function setOptions(
+  select: HTMLSelectElement,
+  options: readonly (string | readonly [value: string, text: string])[],
+): void {
   const { value } = select
   select.replaceChildren(...options.map(optionOf))
   if ([...select.options].some(option => option.value === value)) select.value = value
 }
 
 const optionOf = (option: string | readonly [value: string, text: string]) =>
-  typeof option === 'string' ? h('option', { value: option, textContent: option }) : h('option', { value: option[0], textContent: option[1] })
+  typeof option === 'string'
+    ? h('option', { value: option, textContent: option })
+    : h('option', { value: option[0], textContent: option[1] })
 
 export function button(text: string, act: () => unknown, className = ''): HTMLButtonElement {
   const element = h('button', { type: 'button', textContent: text, className })
@@ -66,7 +90,10 @@ export function button(text: string, act: () => unknown, className = ''): HTMLBu
 }
 
 /** A button that copies what `text` gives. */
-export function copyButton(text: () => string | Promise<string>, label = 'Copy'): HTMLButtonElement {
+export function copyButton(
+  text: () => string | Promise<string>,
+  label = 'Copy',
+): HTMLButtonElement {
   const element = button(
     label,
     async () => {
@@ -88,18 +115,29 @@ export function copyButton(text: () => string | Promise<string>, label = 'Copy')
 /** A panel with a heading. */
 export function panel(title: string, head: Child[], ...children: Child[]): HTMLElement {
   const heading = h('h2', { textContent: title, id: `title-${++labels}` })
-  return h('section', { className: 'panel', attributes: { 'aria-labelledby': heading.id } }, h('div', { className: 'head' }, heading, head), children)
+  return h(
+    'section',
+    { className: 'panel', attributes: { 'aria-labelledby': heading.id } },
+    h('div', { className: 'head' }, heading, head),
+    children,
+  )
 }
 
 /** A cell: a text, a number (right-aligned), or elements. */
 export type Cell = string | number | Node | null | undefined
 
 /** A table whose first column names its rows. `scroll`: its region, for the keyboard. */
-export function table(name: string, heads: readonly string[], rows: readonly (readonly Cell[])[]): HTMLElement {
+export function table(
+  name: string,
+  heads: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): HTMLElement {
   const cell = (value: Cell, index: number) => {
-    const element = h(index === 0 ? 'th' : 'td', { className: typeof value === 'number' ? 'number' : '' })
+    const element = h(index === 0 ? 'th' : 'td', {
+      className: typeof value === 'number' ? 'number' : '',
+    })
     if (index === 0) element.setAttribute('scope', 'row')
-    element.append(value instanceof Node ? value : typeof value === 'number' ? value.toLocaleString('en') : (value ?? '–'))
+    element.append(typeof value === 'number' ? value.toLocaleString('en') : (value ?? '–'))
     return element
   }
   return h(
@@ -108,7 +146,15 @@ export function table(name: string, heads: readonly string[], rows: readonly (re
     h(
       'table',
       {},
-      h('thead', {}, h('tr', {}, ...heads.map(head => h('th', { textContent: head, attributes: { scope: 'col' } })))),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ...heads.map(head => h('th', { textContent: head, attributes: { scope: 'col' } })),
+        ),
+      ),
       h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(cell)))),
     ),
   )
@@ -116,8 +162,14 @@ export function table(name: string, heads: readonly string[], rows: readonly (re
 
 /** Words between grave accents are code. */
 export const worded = (text: string): Node[] =>
-  text.split('`').map((chunk, index) => (index % 2 ? h('code', { textContent: chunk }) : document.createTextNode(chunk)))
+  text
+    .split('`')
+    .map((chunk, index) =>
+      index % 2 ? h('code', { textContent: chunk }) : document.createTextNode(chunk),
+    )
 
-export const count = (number: number, thing: string): string => `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`
+export const count = (number: number, thing: string): string =>
+  `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

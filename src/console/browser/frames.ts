@@ -1,7 +1,10 @@
 import type { ShownFrame } from './types.ts'
 
 /** Splits a stream of server-sent events into frames as its text arrives. */
-export function createFrameReader(emit: (frame: ShownFrame) => void): { push(text: string): void; end(): void } {
+export function createFrameReader(emit: (frame: ShownFrame) => void): {
+  push(text: string): void
+  end(): void
+} {
   let held = ''
   const emitBlock = (block: string) => {
     let event: string | undefined

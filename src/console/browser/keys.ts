@@ -1,6 +1,18 @@
 import type { KeyInfo, KeyLimits } from '../../records/index.ts'
 import { call } from './calls.ts'
-import { button, chip, copyButton, empty, fault, h, labeled, messageOf, panel, replace, table } from './dom.ts'
+import {
+  button,
+  chip,
+  copyButton,
+  empty,
+  fault,
+  h,
+  labeled,
+  messageOf,
+  panel,
+  replace,
+  table,
+} from './dom.ts'
 import type { Tab } from './types.ts'
 
 const limits = {
@@ -15,14 +27,22 @@ const limits = {
 type Limit = keyof typeof limits
 const limitNames = Object.keys(limits) as Limit[]
 
-/** Creates, rotates, disables, changes and deletes keys. Long because its functions share the fields of the tab. */
+/** Creates, rotates, disables, changes and deletes keys. */
 export function keysTab(): Tab {
   const name = h('input', { type: 'text', autocomplete: 'off', required: true, maxLength: 100 })
   const group = h('input', { type: 'text', autocomplete: 'off' })
   const models = h('input', { type: 'text', autocomplete: 'off', placeholder: 'all, or a, b' })
   const expires = h('input', { type: 'datetime-local' })
   const numbers = Object.fromEntries(
-    limitNames.map(limit => [limit, h('input', { type: 'number', min: '0', step: limit.startsWith('dollars') ? 'any' : '1', placeholder: 'no limit' })]),
+    limitNames.map(limit => [
+      limit,
+      h('input', {
+        type: 'number',
+        min: '0',
+        step: limit.startsWith('dollars') ? 'any' : '1',
+        placeholder: 'no limit',
+      }),
+    ]),
   ) as Record<Limit, HTMLInputElement>
   const title = h('h3', { className: 'rule' })
   const submit = h('button', { className: 'main' })
@@ -54,7 +74,11 @@ export function keysTab(): Tab {
         list,
         keys.length === 0
           ? empty('There are no keys yet.')
-          : table('Keys', ['Name', 'Secret', 'Group', 'Models', 'Limits', 'Expires', 'State', 'Actions'], keys.map(rowOf)),
+          : table(
+              'Keys',
+              ['Name', 'Secret', 'Group', 'Models', 'Limits', 'Expires', 'State', 'Actions'],
+              keys.map(rowOf),
+            ),
       )
     } catch (error) {
       replace(faults, fault(messageOf(error)))
@@ -64,14 +88,21 @@ export function keysTab(): Tab {
   function rowOf(key: KeyInfo) {
     const path = `admin/keys/${encodeURIComponent(key.name)}`
     const isExpired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()
+    const validity = isExpired ? 'expired' : 'active'
     return [
       key.name,
       `${key.hint}…`,
       key.group,
       key.models ? key.models.join(', ') : 'all',
-      limitNames.flatMap(limit => (key[limit] === undefined ? [] : `${key[limit].toLocaleString('en')} ${limits[limit].toLowerCase()}`)).join(', ') || 'none',
+      limitNames
+        .flatMap(limit =>
+          key[limit] === undefined
+            ? []
+            : `${key[limit].toLocaleString('en')} ${limits[limit].toLowerCase()}`,
+        )
+        .join(', ') || 'none',
       key.expiresAt === undefined ? null : new Date(key.expiresAt).toLocaleString('en-GB'),
-      chip(key.disabled || isExpired ? 'dropped' : 'well', key.disabled ? 'disabled' : isExpired ? 'expired' : 'active'),
+      chip(key.disabled || isExpired ? 'dropped' : 'well', key.disabled ? 'disabled' : validity),
       h(
         'span',
         { className: 'row' },
@@ -80,10 +111,20 @@ export function keysTab(): Tab {
           'Rotate',
           key,
           async () =>
-            confirm(`Rotate ${key.name}? Its old secret stops working at once.`) && showSecret(await call(`${path}/rotate`, { method: 'POST', body: {} })),
+            confirm(`Rotate ${key.name}? Its old secret stops working at once.`) &&
+            showSecret(await call(`${path}/rotate`, { method: 'POST', body: {} })),
         ),
-        named(key.disabled ? 'Enable' : 'Disable', key, () => call(path, { method: 'PATCH', body: { disabled: !key.disabled } })),
-        named('Delete', key, async () => confirm(`Delete ${key.name}? Its records stay.`) && (await call(path, { method: 'DELETE' })), 'danger'),
+        named(key.disabled ? 'Enable' : 'Disable', key, () =>
+          call(path, { method: 'PATCH', body: { disabled: !key.disabled } }),
+        ),
+        named(
+          'Delete',
+          key,
+          async () =>
+            confirm(`Delete ${key.name}? Its records stay.`) &&
+            (await call(path, { method: 'DELETE' })),
+          'danger',
+        ),
       ),
     ]
   }
@@ -129,7 +170,8 @@ export function keysTab(): Tab {
     name.disabled = key !== undefined
     group.value = key?.group ?? ''
     models.value = key?.models?.join(', ') ?? ''
-    for (const limit of limitNames) numbers[limit].value = key?.[limit] === undefined ? '' : String(key[limit])
+    for (const limit of limitNames)
+      numbers[limit].value = key?.[limit] === undefined ? '' : String(key[limit])
     expires.value = key?.expiresAt === undefined ? '' : localTime(new Date(key.expiresAt))
     if (key) group.focus()
   }
@@ -144,16 +186,27 @@ export function keysTab(): Tab {
       group: group.value.trim() || null,
       models: list.length > 0 ? list : null,
       expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
-      ...Object.fromEntries(limitNames.map(limit => [limit, numbers[limit].value === '' ? null : Number(numbers[limit].value)])),
+      ...Object.fromEntries(
+        limitNames.map(limit => [
+          limit,
+          numbers[limit].value === '' ? null : Number(numbers[limit].value),
+        ]),
+      ),
     }
   }
 
   form.addEventListener('submit', event => {
     event.preventDefault()
     void attempt(async () => {
-      if (edited) await call(`admin/keys/${encodeURIComponent(edited.name)}`, { method: 'PATCH', body: written() })
+      if (edited)
+        await call(`admin/keys/${encodeURIComponent(edited.name)}`, {
+          method: 'PATCH',
+          body: written(),
+        })
       else {
-        const given = Object.fromEntries(Object.entries(written()).filter(([, value]) => value !== null))
+        const given = Object.fromEntries(
+          Object.entries(written()).filter(([, value]) => value !== null),
+        )
         showSecret(await call('admin/keys', { body: { name: name.value.trim(), ...given } }))
       }
       edit(undefined)
@@ -172,7 +225,8 @@ export function keysTab(): Tab {
 }
 
 /** As a field for date and time takes it. */
-const localTime = (time: Date) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+const localTime = (time: Date) =>
+  new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 
 /** For an operator without the admin API. */
 export function noKeysTab(): Tab {

@@ -5,7 +5,13 @@ const list = h('datalist', { id: 'known-models' })
 
 /** A field for a model, with those that the key sees as suggestions. */
 export const modelField = (placeholder = ''): HTMLInputElement =>
-  h('input', { type: 'text', spellcheck: false, autocomplete: 'off', placeholder, attributes: { list: list.id } })
+  h('input', {
+    type: 'text',
+    spellcheck: false,
+    autocomplete: 'off',
+    placeholder,
+    attributes: { list: list.id },
+  })
 
 /** The ids of the models that the key sees. Empty: none are listed, or the gateway does not say. */
 export async function loadModels(): Promise<string[]> {

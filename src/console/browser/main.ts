@@ -58,7 +58,11 @@ async function start() {
       nav,
       tabs.map(({ id, title }) => h('a', { href: `#${id}`, textContent: title })),
     )
-    replace(who, session.key ?? (session.role === 'operator' ? 'operator' : 'client'), keptKey() !== '' && button('Forget key', forget, 'small'))
+    replace(
+      who,
+      session.key ?? (session.role === 'operator' ? 'operator' : 'client'),
+      keptKey() !== '' && button('Forget key', forget, 'small'),
+    )
     open()
   } catch (error) {
     tabs = []
@@ -75,12 +79,19 @@ function forget() {
 }
 
 function askForKey(refusal: string | undefined) {
-  const field = h('input', { type: 'password', autocomplete: 'off', spellcheck: false, required: true })
+  const field = h('input', {
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: false,
+    required: true,
+  })
   const form = h(
     'form',
     { className: 'panel login' },
     h('h2', { textContent: 'This gateway needs a key' }),
-    empty('The admin key shows everything. A key of a client shows its own models, requests and usage. It is kept in this tab only.'),
+    empty(
+      'The admin key shows everything. A key of a client shows its own models, requests and usage. It is kept in this tab only.',
+    ),
     refusal !== undefined && fault(`This key is not accepted: ${refusal}.`),
     labeled('Admin key, or the key of a client', field),
     h('button', { className: 'main', textContent: 'Open' }),

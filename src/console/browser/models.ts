@@ -6,12 +6,14 @@ import type { Session, Tab } from './types.ts'
 
 type Channel = { name: string; model: string; price?: { input: number; output: number } }
 type Model = { id: string; aliases: string[]; channels: Channel[] }
-type State = { channels: { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }[] }
+type State = {
+  channels: { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }[]
+}
 
 const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
 const refreshMs = 5000
 
-/** Models and channels, with their circuit breakers and a check of each. A client sees the models of its key. Long because its functions share the elements of the tab. */
+/** Models and channels, with their circuit breakers and a check of each. A client sees the models of its key. */
 export function modelsTab({ role, canManageKeys }: Session): Tab {
   const channels = h('div')
   const models = h('div')
@@ -30,7 +32,9 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
           name,
           chip(
             { closed: 'well', probing: 'approximated', open: 'dropped' }[breaker],
-            { closed: 'closed: gets requests', probing: 'probing', open: 'open: gets no requests' }[breaker],
+            { closed: 'closed: gets requests', probing: 'probing', open: 'open: gets no requests' }[
+              breaker
+            ],
           ),
           h('span', { className: 'wrap', textContent: lastError ?? 'none' }),
         ]),
@@ -56,7 +60,9 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
       }
       await loadChannels()
       // The admin API knows prices.
-      const { models: all } = await call<{ models: Model[] }>(canManageKeys ? 'admin/models' : 'console/api/models')
+      const { models: all } = await call<{ models: Model[] }>(
+        canManageKeys ? 'admin/models' : 'console/api/models',
+      )
       replace(
         models,
         all.length === 0
@@ -89,7 +95,10 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
         replace(faults)
         replace(result, panel(`${name}: ${model}`, [], empty('A few small requests are sent …')))
         try {
-          const { checks } = await call<{ checks: Check[] }>(`console/api/channels/${encodeURIComponent(name)}/verify`, { body: { model } })
+          const { checks } = await call<{ checks: Check[] }>(
+            `console/api/channels/${encodeURIComponent(name)}/verify`,
+            { body: { model } },
+          )
           replace(
             result,
             panel(
@@ -124,7 +133,14 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
   return {
     id: 'models',
     title: 'Models',
-    element: h('div', { className: 'stack' }, faults, isOperator && panel('Channels', [], channels), panel('Models', [], models), result),
+    element: h(
+      'div',
+      { className: 'stack' },
+      faults,
+      isOperator && panel('Channels', [], channels),
+      panel('Models', [], models),
+      result,
+    ),
     show() {
       void load()
       if (!isOperator) return undefined

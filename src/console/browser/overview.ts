@@ -19,11 +19,14 @@ const refreshMs = 10_000
 
 type Usage = { bucketMs: number; sums: Sum[] }
 
-export const compact = (value: number): string => new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
-export const dollars = (value: number): string => `$${value.toFixed(value !== 0 && value < 0.1 ? 4 : 2)}`
-const milliseconds = (value: number) => (value >= 1000 ? `${compact(value / 1000)} s` : `${compact(value)} ms`)
+export const compact = (value: number): string =>
+  new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
+export const dollars = (value: number): string =>
+  `$${value.toFixed(value !== 0 && value < 0.1 ? 4 : 2)}`
+const milliseconds = (value: number) =>
+  value >= 1000 ? `${compact(value / 1000)} s` : `${compact(value)} ms`
 
-/** Requests, errors, tokens, cost and latency over time. Long because its functions share the fields of the tab. */
+/** Requests, errors, tokens, cost and latency over time. */
 export function overviewTab({ role, keepsRecords }: Session): Tab {
   const range = menu(
     ranges.map(([length, text]) => [String(length), text] as const),
@@ -53,7 +56,8 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
     const to = Date.now()
     const from = to - Number(range.value)
     try {
-      const state = role === 'operator' ? call<{ inProgress: number }>('console/api/state') : undefined
+      const state =
+        role === 'operator' ? call<{ inProgress: number }>('console/api/state') : undefined
       const usage = await call<Usage>(`console/api/usage${queryOf({ from, to, by: by.value })}`)
       replace(faults)
       show(usage, { from, to }, (await state)?.inProgress)
@@ -62,13 +66,23 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
     }
   }
 
-  function show({ bucketMs, sums }: Usage, { from, to }: { from: number; to: number }, inProgress: number | undefined) {
+  function show(
+    { bucketMs, sums }: Usage,
+    { from, to }: { from: number; to: number },
+    inProgress: number | undefined,
+  ) {
     const times: number[] = []
     for (let time = from - (from % bucketMs); time < to; time += bucketMs) times.push(time)
     const names = namesIn(sums)
     const series = (value: (sum: Sum) => number, isMean = false): Series[] =>
-      names.map(({ name, shown }) => ({ name: shown, values: valuesOf(times, sums.filter(name), value, isMean) }))
-    const named = by.value === '' ? (shown: string, lines: Series[]) => lines.map(line => ({ ...line, name: shown })) : (_: string, lines: Series[]) => lines
+      names.map(({ name, shown }) => ({
+        name: shown,
+        values: valuesOf(times, sums.filter(name), value, isMean),
+      }))
+    const named =
+      by.value === ''
+        ? (shown: string, lines: Series[]) => lines.map(line => ({ ...line, name: shown }))
+        : (_: string, lines: Series[]) => lines
     const isPlain = by.value === ''
     plots.requests.show(
       times,
@@ -129,16 +143,29 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
     const isPriced = sums.some(({ cost }) => cost !== undefined)
     const rows: (readonly [text: string, value: string])[] = [
       ['requests', compact(requests)],
-      [requests > 0 ? `failed (${((100 * failures) / requests).toFixed(1)} %)` : 'failed', compact(failures)],
+      [
+        requests > 0 ? `failed (${((100 * failures) / requests).toFixed(1)} %)` : 'failed',
+        compact(failures),
+      ],
       ['tokens in', compact(all(sum => sum.input))],
       ['tokens out', compact(all(sum => sum.output))],
-      [unpriced > 0 ? `cost, without ${compact(unpriced)} requests of unknown price` : 'cost', isPriced ? dollars(all(sum => sum.cost ?? 0)) : '–'],
+      [
+        unpriced > 0 ? `cost, without ${compact(unpriced)} requests of unknown price` : 'cost',
+        isPriced ? dollars(all(sum => sum.cost ?? 0)) : '–',
+      ],
       ['mean time', requests > 0 ? milliseconds(all(sum => sum.totalMs) / requests) : '–'],
       ...(inProgress === undefined ? [] : ([['in progress', compact(inProgress)]] as const)),
     ]
     replace(
       totals,
-      rows.map(([text, value]) => h('div', { className: 'total' }, h('b', { textContent: value }), h('span', { textContent: text }))),
+      rows.map(([text, value]) =>
+        h(
+          'div',
+          { className: 'total' },
+          h('b', { textContent: value }),
+          h('span', { textContent: text }),
+        ),
+      ),
     )
   }
 
@@ -150,7 +177,12 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
       'div',
       { className: 'stack' },
       h('div', { className: 'fields bare' }, labeled('Range', range), labeled('Lines', by)),
-      !keepsRecords && h('p', { className: 'hint', textContent: 'Of the latest 2000 requests of this process: no records are kept in a database.' }),
+      !keepsRecords &&
+        h('p', {
+          className: 'hint',
+          textContent:
+            'Of the latest 2000 requests of this process: no records are kept in a database.',
+        }),
       faults,
       totals,
       h('div', { className: 'plots' }, ...Object.values(plots).map(({ element }) => element)),
@@ -170,13 +202,27 @@ function namesIn(sums: readonly Sum[]): { shown: string; name(sum: Sum): boolean
   const sorted = [...requests].sort(([, one], [, other]) => other - one).map(([name]) => name)
   if (sorted.length === 0) return [{ shown: 'none', name: () => true }]
   const first = sorted.slice(0, mostNames)
-  const own = first.map(wanted => ({ shown: wanted || '(none)', name: (sum: Sum) => sum.name === wanted }))
-  return sorted.length > mostNames ? [...own, { shown: `${sorted.length - mostNames} others`, name: sum => !first.includes(sum.name) }] : own
+  const own = first.map(wanted => ({
+    shown: wanted || '(none)',
+    name: (sum: Sum) => sum.name === wanted,
+  }))
+  return sorted.length > mostNames
+    ? [
+        ...own,
+        { shown: `${sorted.length - mostNames} others`, name: sum => !first.includes(sum.name) },
+      ]
+    : own
 }
 
 /** A bucket without requests is 0, and has no mean. */
-function valuesOf(times: readonly number[], sums: readonly Sum[], value: (sum: Sum) => number, isMean: boolean): (number | null)[] {
+function valuesOf(
+  times: readonly number[],
+  sums: readonly Sum[],
+  value: (sum: Sum) => number,
+  isMean: boolean,
+): (number | null)[] {
   const found = new Map<number, number>()
-  for (const sum of sums) found.set(sum.time, isMean ? value(sum) : (found.get(sum.time) ?? 0) + value(sum))
+  for (const sum of sums)
+    found.set(sum.time, isMean ? value(sum) : (found.get(sum.time) ?? 0) + value(sum))
   return times.map(time => found.get(time) ?? (isMean ? null : 0))
 }

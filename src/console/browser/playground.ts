@@ -1,27 +1,51 @@
 import { call, keyHeaders, root } from './calls.ts'
 import { codeView, noteList } from './code.ts'
-import { button, chip, copyButton, empty, fault, h, labeled, menu, messageOf, panel, replace, setOptions } from './dom.ts'
+import {
+  button,
+  chip,
+  copyButton,
+  empty,
+  fault,
+  h,
+  labeled,
+  menu,
+  messageOf,
+  panel,
+  replace,
+  setOptions,
+} from './dom.ts'
 import { createFrameReader } from './frames.ts'
 import { loadModels, modelField } from './known-models.ts'
 import type { SeenExchange, SentProtocol, Session, Tab } from './types.ts'
 
-/** Sends a request through the gateway, and shows what goes to the upstream and what comes back. Long because its functions share the fields of the tab. */
+/** Sends a request through the gateway, and shows what goes to the upstream and what comes back. */
 export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Session): Tab {
   const protocol = menu(protocols.map(({ name }) => name))
   const model = modelField()
   const key = menu([['', role === 'operator' ? 'operator' : 'your key']])
   const stream = h('input', { type: 'checkbox', checked: true })
-  const body = h('textarea', { spellcheck: false, attributes: { 'aria-keyshortcuts': 'Control+Enter', autocapitalize: 'off', autocomplete: 'off' } })
+  const body = h('textarea', {
+    spellcheck: false,
+    attributes: {
+      'aria-keyshortcuts': 'Control+Enter',
+      autocapitalize: 'off',
+      autocomplete: 'off',
+    },
+  })
   const address = h('p', { className: 'address' })
   const faults = h('div')
   const send = button('Send', start, 'main')
   const stop = button('Stop', () => sending?.abort())
   const sent = h('div', { className: 'fill' }, empty('What the upstream gets is shown here.'))
   const received = h('div', { className: 'fill' }, empty('The response is shown here.'))
-  const status = h('p', { className: 'chips', attributes: { role: 'status', 'aria-live': 'polite' } })
+  const status = h('p', {
+    className: 'chips',
+    attributes: { role: 'status', 'aria-live': 'polite' },
+  })
   let sending: AbortController | undefined
 
-  const chosen = (): SentProtocol | undefined => protocols.find(({ name }) => name === protocol.value)
+  const chosen = (): SentProtocol | undefined =>
+    protocols.find(({ name }) => name === protocol.value)
   const pathNow = () => {
     const { path = '', streamPath = '' } = chosen() ?? {}
     return (stream.checked ? streamPath : path).replace('{model}', encodeURIComponent(model.value))
@@ -85,7 +109,12 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       ...(key.value && { 'wireglot-key': encodeURIComponent(key.value) }),
       ...keyHeaders(),
     }
-    const response = await fetch(root.replace(/\/$/, '') + pathNow(), { method: 'POST', headers, body: body.value, signal }).catch((error: unknown) => {
+    const response = await fetch(root.replace(/\/$/, '') + pathNow(), {
+      method: 'POST',
+      headers,
+      body: body.value,
+      signal,
+    }).catch((error: unknown) => {
       throw signal.aborted ? error : new Error('The gateway cannot be reached.')
     })
     const id = response.headers.get('request-id') ?? ''
@@ -93,7 +122,10 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     const tone = response.ok ? 'well' : 'dropped'
     replace(status, chip(tone, String(response.status)), chip('', `first byte ${firstMs} ms`))
     const view = codeView('Response')
-    const text = h('p', { className: 'response-text', attributes: { 'aria-label': 'Text of the response' } })
+    const text = h('p', {
+      className: 'response-text',
+      attributes: { 'aria-label': 'Text of the response' },
+    })
     replace(received, text, view.element)
     const early = seen(id).then(found => found && showSent(found))
     const raw = await readResponse(response, view, text)
@@ -120,7 +152,11 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       )
   }
 
-  async function readResponse(response: Response, view: ReturnType<typeof codeView>, output: HTMLElement): Promise<string> {
+  async function readResponse(
+    response: Response,
+    view: ReturnType<typeof codeView>,
+    output: HTMLElement,
+  ): Promise<string> {
     const { deltaAt, textAt } = chosen() ?? {}
     let raw = ''
     if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
@@ -132,7 +168,8 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       return raw
     }
     const frames = createFrameReader(frame => {
-      const follows = view.element.scrollTop + view.element.clientHeight >= view.element.scrollHeight - 8
+      const follows =
+        view.element.scrollTop + view.element.clientHeight >= view.element.scrollHeight - 8
       view.frame(frame)
       output.append(textIn(frame.value, deltaAt) ?? '')
       if (follows) view.element.scrollTop = view.element.scrollHeight
@@ -148,7 +185,8 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     return raw
   }
 
-  const seen = (id: string) => call<SeenExchange>(`console/api/exchanges/${encodeURIComponent(id)}`).catch(() => undefined)
+  const seen = (id: string) =>
+    call<SeenExchange>(`console/api/exchanges/${encodeURIComponent(id)}`).catch(() => undefined)
 
   /** The record of an exchange is made when its last byte was sent. */
   async function over(id: string): Promise<SeenExchange | undefined> {
@@ -173,21 +211,38 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     const last = views.at(-1)?.view
     replace(
       sent,
-      attempts.length === 0 && empty(role === 'operator' ? 'Nothing was sent to an upstream.' : 'Only the operator sees requests to upstreams.'),
-      requestNotes.length > 0 && noteList('Notes of the request', requestNotes, note => (note.kind === 'synthesized' ? last : own)),
-      ...views.map(({ attempt: { channel, model: upstreamModel, protocol: spoken, ms, failure, isCut }, view }) => [
-        h(
-          'h3',
-          { className: 'rule' },
-          `${channel} · ${spoken} · ${upstreamModel} `,
-          chip(failure ? 'dropped' : 'well', failure ? String(failure.status) : 'done'),
-          chip('', `${ms} ms`),
+      attempts.length === 0 &&
+        empty(
+          role === 'operator'
+            ? 'Nothing was sent to an upstream.'
+            : 'Only the operator sees requests to upstreams.',
         ),
-        failure && h('p', { className: 'fault', textContent: failure.upstreamMessage ?? failure.message }),
-        isCut && empty('The request is longer than what is kept.'),
-        view.element,
-      ]),
-      requestNotes.some(({ kind }) => kind !== 'synthesized') && [h('h3', { className: 'rule', textContent: 'Your request' }), own.element],
+      requestNotes.length > 0 &&
+        noteList('Notes of the request', requestNotes, note =>
+          note.kind === 'synthesized' ? last : own,
+        ),
+      ...views.map(
+        ({
+          attempt: { channel, model: upstreamModel, protocol: spoken, ms, failure, isCut },
+          view,
+        }) => [
+          h(
+            'h3',
+            { className: 'rule' },
+            `${channel} · ${spoken} · ${upstreamModel} `,
+            chip(failure ? 'dropped' : 'well', failure ? String(failure.status) : 'done'),
+            chip('', `${ms} ms`),
+          ),
+          failure &&
+            h('p', { className: 'fault', textContent: failure.upstreamMessage ?? failure.message }),
+          isCut && empty('The request is longer than what is kept.'),
+          view.element,
+        ],
+      ),
+      requestNotes.some(({ kind }) => kind !== 'synthesized') && [
+        h('h3', { className: 'rule', textContent: 'Your request' }),
+        own.element,
+      ],
     )
   }
 
@@ -213,7 +268,9 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       adjust()
     } else showAddress()
     if (canManageKeys) {
-      const { keys } = await call<{ keys: { name: string }[] }>('admin/keys').catch(() => ({ keys: [] }))
+      const { keys } = await call<{ keys: { name: string }[] }>('admin/keys').catch(() => ({
+        keys: [],
+      }))
       setOptions(key, [['', 'operator'], ...keys.map(({ name }) => [name, name] as const)])
     }
   }
@@ -226,7 +283,13 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     panel(
       'Request',
       [],
-      h('div', { className: 'fields' }, labeled('Protocol', protocol), labeled('Model', model), labeled('Key', key)),
+      h(
+        'div',
+        { className: 'fields' },
+        labeled('Protocol', protocol),
+        labeled('Model', model),
+        labeled('Key', key),
+      ),
       address,
       editor,
       h(
@@ -235,7 +298,13 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
         send,
         stop,
         h('label', { className: 'check' }, stream, ' stream'),
-        h('span', { className: 'hint' }, h('kbd', { textContent: 'Ctrl' }), ' ', h('kbd', { textContent: 'Enter' })),
+        h(
+          'span',
+          { className: 'hint' },
+          h('kbd', { textContent: 'Ctrl' }),
+          ' ',
+          h('kbd', { textContent: 'Enter' }),
+        ),
       ),
       faults,
     ),
@@ -264,8 +333,13 @@ function parsed(text: string): unknown {
 }
 
 function textIn(value: unknown, at: SentProtocol['deltaAt'] | undefined): string | undefined {
-  if (!at || (at.type !== undefined && (value as { type?: unknown } | undefined)?.type !== at.type)) return undefined
+  if (!at || (at.type !== undefined && (value as { type?: unknown } | undefined)?.type !== at.type))
+    return undefined
   let found = value
-  for (const key of at.keys) found = typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[key] : undefined
+  for (const key of at.keys)
+    found =
+      typeof found === 'object' && found !== null
+        ? (found as Record<string, unknown>)[key]
+        : undefined
   return typeof found === 'string' ? found : undefined
 }

@@ -25,7 +25,7 @@ function timeText(time: number, times: readonly number[]): string {
     : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
 }
 
-/** A plot over time with a legend. The legend shows the values under the pointer. Long because its functions share the plot and its data. */
+/** A plot over time with a legend. The legend shows the values under the pointer. */
 export function createPlot({ title, format }: PlotOptions): Plot {
   const canvas = h('div', { className: 'plot' })
   const legend = h('ul', { className: 'legend' })
@@ -51,7 +51,11 @@ export function createPlot({ title, format }: PlotOptions): Plot {
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
       axes: [
-        { ...axis, size: 30, values: (_, values) => values.map(value => timeText(value * 1000, times)) },
+        {
+          ...axis,
+          size: 30,
+          values: (_, values) => values.map(value => timeText(value * 1000, times)),
+        },
         { ...axis, size: 62, values: (_, values) => values.map(format) },
       ],
       series: [
@@ -66,7 +70,11 @@ export function createPlot({ title, format }: PlotOptions): Plot {
       ],
       hooks: { setCursor: [({ cursor: { idx } }) => writeLegend(idx ?? undefined)] },
     }
-    plot = new uPlot(options, [times.map(time => time / 1000), ...series.map(({ values }) => values)], canvas)
+    plot = new uPlot(
+      options,
+      [times.map(time => time / 1000), ...series.map(({ values }) => values)],
+      canvas,
+    )
     writeLegend()
   }
 
@@ -76,7 +84,13 @@ export function createPlot({ title, format }: PlotOptions): Plot {
         const value = at === undefined ? undefined : (values[at] ?? undefined)
         const line = h('i')
         line.style.setProperty('--series', `var(--series-${(index % colors) + 1})`)
-        return h('li', {}, line, name, h('b', { textContent: value === undefined ? '' : format(value) }))
+        return h(
+          'li',
+          {},
+          line,
+          name,
+          h('b', { textContent: value === undefined ? '' : format(value) }),
+        )
       }),
     )
   }
@@ -93,7 +107,10 @@ export function createPlot({ title, format }: PlotOptions): Plot {
     show(times, series) {
       shown = { times, series }
       canvas.setAttribute('role', 'img')
-      canvas.setAttribute('aria-label', `${title} over time: ${series.map(({ name }) => name).join(', ')}`)
+      canvas.setAttribute(
+        'aria-label',
+        `${title} over time: ${series.map(({ name }) => name).join(', ')}`,
+      )
       if (canvas.clientWidth > 0) draw()
     },
   }

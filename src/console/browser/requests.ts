@@ -1,7 +1,20 @@
 import type { RecordDetail, RecordPage, RecordRow } from '../../records/index.ts'
 import { call, queryOf } from './calls.ts'
 import { codeView } from './code.ts'
-import { button, type Cell, chip, empty, fault, h, labeled, menu, messageOf, panel, replace, table } from './dom.ts'
+import {
+  button,
+  type Cell,
+  chip,
+  empty,
+  fault,
+  h,
+  labeled,
+  menu,
+  messageOf,
+  panel,
+  replace,
+  table,
+} from './dom.ts'
 import { modelField } from './known-models.ts'
 import { dollars } from './overview.ts'
 import type { Session, Tab } from './types.ts'
@@ -11,7 +24,7 @@ const liveMs = 2000
 
 type Meaning = { kind: string; meaning: string; advice: string }
 
-/** Records with a filter, live, and the details of one. Long because its functions share the fields of the tab. */
+/** Records with a filter, live, and the details of one. */
 export function requestsTab({ role }: Session): Tab {
   const isOperator = role === 'operator'
   const result = menu([
@@ -34,7 +47,8 @@ export function requestsTab({ role }: Session): Tab {
   let opened: string | undefined
   let turn = 0
 
-  const time = (field: HTMLInputElement) => (field.value === '' ? undefined : new Date(field.value).getTime())
+  const time = (field: HTMLInputElement) =>
+    field.value === '' ? undefined : new Date(field.value).getTime()
   const filter = () => ({
     failed: result.value,
     key: key.value,
@@ -93,7 +107,11 @@ export function requestsTab({ role }: Session): Tab {
   }
 
   function rowOf(record: RecordRow): Cell[] {
-    const open = button(new Date(record.time).toLocaleTimeString('en-GB'), () => showDetail(record), 'small')
+    const open = button(
+      new Date(record.time).toLocaleTimeString('en-GB'),
+      () => showDetail(record),
+      'small',
+    )
     open.title = new Date(record.time).toISOString()
     open.setAttribute('data-id', record.id)
     open.setAttribute('aria-expanded', String(record.id === opened))
@@ -102,9 +120,14 @@ export function requestsTab({ role }: Session): Tab {
       open,
       cut(record.model),
       record.key === null ? null : cut(record.key),
-      protocolOut === null || protocolOut === protocolIn ? protocolIn : `${protocolIn} → ${protocolOut}`,
+      protocolOut === null || protocolOut === protocolIn
+        ? protocolIn
+        : `${protocolIn} → ${protocolOut}`,
       ...(isOperator ? [record.channel === null ? null : cut(record.channel)] : []),
-      chip(record.failure === null ? 'well' : 'dropped', record.failure === null ? String(record.status) : `${record.status} ${record.failure}`),
+      chip(
+        record.failure === null ? 'well' : 'dropped',
+        record.failure === null ? String(record.status) : `${record.status} ${record.failure}`,
+      ),
       record.input,
       record.output,
       record.cost === null ? null : dollars(record.cost),
@@ -118,8 +141,17 @@ export function requestsTab({ role }: Session): Tab {
   async function showDetail(record: RecordRow) {
     opened = record.id
     show()
-    const more = isOperator ? await call<RecordDetail>(`console/api/records/${encodeURIComponent(record.id)}`).catch(() => undefined) : undefined
-    const { notes = {} } = record.noteCodes === null ? {} : await call<{ notes: Record<string, Meaning> }>('console/api/notes').catch(() => ({ notes: {} }))
+    const more = isOperator
+      ? await call<RecordDetail>(`console/api/records/${encodeURIComponent(record.id)}`).catch(
+          () => undefined,
+        )
+      : undefined
+    const { notes = {} } =
+      record.noteCodes === null
+        ? {}
+        : await call<{ notes: Record<string, Meaning> }>('console/api/notes').catch(() => ({
+            notes: {},
+          }))
     if (opened !== record.id) return
     const close = button(
       'Close',
@@ -131,12 +163,23 @@ export function requestsTab({ role }: Session): Tab {
       },
       'small',
     )
-    replace(detail, panel(`Request ${record.id}`, [close], factsOf(record), more && attemptsOf(more), notesOf(record, more, notes), bodyOf(more)))
+    replace(
+      detail,
+      panel(
+        `Request ${record.id}`,
+        [close],
+        factsOf(record),
+        more && attemptsOf(more),
+        notesOf(record, more, notes),
+        bodyOf(more),
+      ),
+    )
     detail.scrollIntoView({ block: 'nearest' })
     close.focus()
   }
 
-  for (const field of [result, key, model, channel, status, since, until]) field.addEventListener('change', () => load())
+  for (const field of [result, key, model, channel, status, since, until])
+    field.addEventListener('change', () => load())
   live.addEventListener('change', () => live.checked && load())
   return {
     id: 'requests',
@@ -177,7 +220,22 @@ export function requestsTab({ role }: Session): Tab {
 const cut = (text: string) => h('span', { className: 'cut', textContent: text, title: text })
 
 function factsOf(record: RecordRow): HTMLElement {
-  const { time, model, modelServed, channel, provider, key, groupName, protocolIn, protocolOut, stream, status, failure, error, errorMessage } = record
+  const {
+    time,
+    model,
+    modelServed,
+    channel,
+    provider,
+    key,
+    groupName,
+    protocolIn,
+    protocolOut,
+    stream,
+    status,
+    failure,
+    error,
+    errorMessage,
+  } = record
   const facts: [name: string, value: string | number | null][] = [
     ['time', new Date(time).toISOString()],
     ['key', groupName === null ? key : `${key ?? '(none)'}, group ${groupName}`],
@@ -185,7 +243,10 @@ function factsOf(record: RecordRow): HTMLElement {
     ['provider', provider],
     ['protocols', protocolOut === null ? protocolIn : `${protocolIn} → ${protocolOut}`],
     ['kind', stream ? 'stream' : 'JSON'],
-    ['status', failure === null ? status : `${status}, ${failure}${error === null ? '' : ` (${error})`}`],
+    [
+      'status',
+      failure === null ? status : `${status}, ${failure}${error === null ? '' : ` (${error})`}`,
+    ],
     ['error', errorMessage],
     ['tokens in', record.input],
     ['cache read tokens', record.cacheRead],
@@ -201,7 +262,11 @@ function factsOf(record: RecordRow): HTMLElement {
   return h(
     'dl',
     { className: 'facts' },
-    facts.flatMap(([name, value]) => (value === null ? [] : [h('dt', { textContent: name }), h('dd', { textContent: String(value) })])),
+    facts.flatMap(([name, value]) =>
+      value === null
+        ? []
+        : [h('dt', { textContent: name }), h('dd', { textContent: String(value) })],
+    ),
   )
 }
 
@@ -211,21 +276,31 @@ function attemptsOf({ attempts }: RecordDetail) {
     table(
       'Attempts',
       ['Channel', 'Model', 'Protocol', 'Result', 'ms', 'Error'],
-      attempts.map(({ channel, model, protocol, ms, status, failure, message, upstreamMessage }) => [
-        channel,
-        cut(model),
-        protocol,
-        chip(failure === undefined ? 'well' : 'dropped', failure === undefined ? 'done' : `${status} ${failure}`),
-        ms,
-        h('span', { className: 'wrap', textContent: upstreamMessage ?? message ?? '' }),
-      ]),
+      attempts.map(
+        ({ channel, model, protocol, ms, status, failure, message, upstreamMessage }) => [
+          channel,
+          cut(model),
+          protocol,
+          chip(
+            failure === undefined ? 'well' : 'dropped',
+            failure === undefined ? 'done' : `${status} ${failure}`,
+          ),
+          ms,
+          h('span', { className: 'wrap', textContent: upstreamMessage ?? message ?? '' }),
+        ],
+      ),
     ),
   ]
 }
 
-function notesOf({ noteCodes, notes: number }: RecordRow, more: RecordDetail | undefined, meanings: Record<string, Meaning>) {
+function notesOf(
+  { noteCodes, notes: number }: RecordRow,
+  more: RecordDetail | undefined,
+  meanings: Record<string, Meaning>,
+) {
   if (noteCodes === null) return undefined
-  const places = (code: string) => more?.notes.filter(note => note.code === code).map(({ path }) => path || '/') ?? []
+  const places = (code: string) =>
+    more?.notes.filter(note => note.code === code).map(({ path }) => path || '/') ?? []
   return [
     h('h3', { className: 'rule', textContent: `Notes (${number})` }),
     table(
@@ -253,5 +328,11 @@ function bodyOf(more: RecordDetail | undefined) {
   } catch {
     view.text(more.request.text)
   }
-  return [h('h3', { className: 'rule', textContent: more.request.isCut ? 'Request to the upstream, cut' : 'Request to the upstream' }), view.element]
+  return [
+    h('h3', {
+      className: 'rule',
+      textContent: more.request.isCut ? 'Request to the upstream, cut' : 'Request to the upstream',
+    }),
+    view.element,
+  ]
 }

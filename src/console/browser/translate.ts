@@ -1,32 +1,67 @@
 import { call } from './calls.ts'
 import { codeView, noteCounts, noteList } from './code.ts'
-import { button, chip, copyButton, count, empty, fault, h, labeled, menu, messageOf, panel, replace, worded } from './dom.ts'
+import {
+  button,
+  chip,
+  copyButton,
+  count,
+  empty,
+  fault,
+  h,
+  labeled,
+  menu,
+  messageOf,
+  panel,
+  replace,
+  worded,
+} from './dom.ts'
 import { pack, unpack } from './permalink.ts'
 import type { Examined, Session, Tab, TargetResult } from './types.ts'
 
-/** Translates a pasted text into one protocol at a time. Nothing is sent to a model. Long because its functions share the fields of the tab. */
+/** Translates a pasted text into one protocol at a time. Nothing is sent to a model. */
 export function translateTab({ protocols, examples }: Session): Tab {
   const names = protocols.map(({ name }) => name)
   const protocol = menu([['', 'detect'], ...names.map(name => [name, name] as const)])
   const kind = menu([['', 'detect'], 'request', 'response', 'stream'])
-  const example = menu([['', 'none'], ...examples.map((one, index) => [String(index), `${one.protocol} ${one.kind}`] as const)])
+  const example = menu([
+    ['', 'none'],
+    ...examples.map((one, index) => [String(index), `${one.protocol} ${one.kind}`] as const),
+  ])
   const source = h('textarea', {
     spellcheck: false,
     placeholder: 'Paste a request, a response or a stream of events in any of the protocols.',
-    attributes: { 'aria-keyshortcuts': 'Control+Enter', autocapitalize: 'off', autocomplete: 'off' },
+    attributes: {
+      'aria-keyshortcuts': 'Control+Enter',
+      autocapitalize: 'off',
+      autocomplete: 'off',
+    },
   })
-  const status = h('p', { className: 'status-line', attributes: { role: 'status', 'aria-live': 'polite' } })
-  const questions = h('div', { className: 'choices', attributes: { role: 'group', 'aria-label': 'What it may be' } })
+  const status = h('p', {
+    className: 'status-line',
+    attributes: { role: 'status', 'aria-live': 'polite' },
+  })
+  const questions = h('div', {
+    className: 'choices',
+    attributes: { role: 'group', 'aria-label': 'What it may be' },
+  })
   const faults = h('div')
   const read = codeView('Parsed source')
-  const targets = h('div', { className: 'targets', attributes: { role: 'group', 'aria-label': 'Translated into' } })
+  const targets = h('div', {
+    className: 'targets',
+    attributes: { role: 'group', 'aria-label': 'Translated into' },
+  })
   const result = h('div', { className: 'fill' })
   let examined: Examined | undefined
   let target = ''
   let turn = 0
 
   const link = copyButton(async () => {
-    const packed = await pack({ text: source.value, protocol: protocol.value, kind: kind.value, target })
+    const packed = await pack({
+      text: source.value,
+      protocol: protocol.value,
+      kind: kind.value,
+      target,
+    })
     return `${location.origin}${location.pathname}#translate?t=${packed}`
   }, 'Copy link')
 
@@ -36,7 +71,11 @@ export function translateTab({ protocols, examples }: Session): Tab {
     replace(faults)
     replace(questions)
     try {
-      const known = { text: source.value, ...(protocol.value && { protocol: protocol.value }), ...(kind.value && { kind: kind.value }) }
+      const known = {
+        text: source.value,
+        ...(protocol.value && { protocol: protocol.value }),
+        ...(kind.value && { kind: kind.value }),
+      }
       const found = await call<Examined>('console/api/translate', { body: known })
       if (mine === turn) show(found)
     } catch (error) {
@@ -49,7 +88,11 @@ export function translateTab({ protocols, examples }: Session): Tab {
   function show(found: Examined) {
     examined = found
     const { protocol: from, kind: what, reasons, choices, fault: wrong, body, frames } = found
-    replace(status, from !== undefined && worded(`${from} ${what}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}`))
+    replace(
+      status,
+      from !== undefined &&
+        worded(`${from} ${what}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}`),
+    )
     replace(faults, wrong && fault(wrong.message))
     if (wrong?.at !== undefined) {
       source.focus()
@@ -65,7 +108,8 @@ export function translateTab({ protocols, examples }: Session): Tab {
         }),
       ),
     )
-    if (!found.targets.some(one => one.protocol === target)) target = found.targets[0]?.protocol ?? ''
+    if (!found.targets.some(one => one.protocol === target))
+      target = found.targets[0]?.protocol ?? ''
     if (frames) read.frames(frames)
     else if (body !== undefined) read.json(body)
     else read.clear()
@@ -84,7 +128,12 @@ export function translateTab({ protocols, examples }: Session): Tab {
           targets.querySelector<HTMLElement>('[aria-pressed=true]')?.focus()
         })
         choose.setAttribute('aria-pressed', String(one.protocol === target))
-        choose.append(h('span', { className: 'badge', textContent: one.fault ? 'not possible' : count(one.notes.length, 'note') }))
+        choose.append(
+          h('span', {
+            className: 'badge',
+            textContent: one.fault ? 'not possible' : count(one.notes.length, 'note'),
+          }),
+        )
         return choose
       }),
     )
@@ -113,13 +162,25 @@ export function translateTab({ protocols, examples }: Session): Tab {
     panel(
       'Source',
       [link],
-      h('div', { className: 'fields' }, labeled('Protocol', protocol), labeled('Kind', kind), labeled('Example', example)),
+      h(
+        'div',
+        { className: 'fields' },
+        labeled('Protocol', protocol),
+        labeled('Kind', kind),
+        labeled('Example', example),
+      ),
       labeled('Request, response or stream', source),
       h(
         'div',
         { className: 'actions' },
         button('Translate', translate, 'main'),
-        h('span', { className: 'hint' }, h('kbd', { textContent: 'Ctrl' }), ' ', h('kbd', { textContent: 'Enter' })),
+        h(
+          'span',
+          { className: 'hint' },
+          h('kbd', { textContent: 'Ctrl' }),
+          ' ',
+          h('kbd', { textContent: 'Enter' }),
+        ),
         status,
       ),
       faults,
@@ -156,7 +217,10 @@ export function translateTab({ protocols, examples }: Session): Tab {
   }
 }
 
-function targetView({ protocol, body, text, frames, notes, differences, noReturn, fault: wrong }: TargetResult, read: ReturnType<typeof codeView>) {
+function targetView(
+  { protocol, body, text, frames, notes, differences, noReturn, fault: wrong }: TargetResult,
+  read: ReturnType<typeof codeView>,
+) {
   const written = text ?? (body === undefined ? '' : JSON.stringify(body, null, 2))
   const view = codeView(`${protocol}, translated`)
   if (frames) view.frames(frames)
@@ -166,7 +230,10 @@ function targetView({ protocol, body, text, frames, notes, differences, noReturn
     ...differences.map(({ path, was, ...now }) => ({
       kind: 'differs',
       path,
-      reason: 'now' in now ? `${short(was)} comes back as ${short(now.now)}` : `${short(was)} does not come back`,
+      reason:
+        'now' in now
+          ? `${short(was)} comes back as ${short(now.now)}`
+          : `${short(was)} does not come back`,
     })),
   ]
   return [
@@ -185,7 +252,8 @@ function targetView({ protocol, body, text, frames, notes, differences, noReturn
     ),
     wrong && fault(wrong.message),
     noReturn && empty(`Translating back failed: ${noReturn.message}`),
-    marked.length > 0 && noteList(`Notes of ${protocol}`, marked, note => (note.kind === 'synthesized' ? view : read)),
+    marked.length > 0 &&
+      noteList(`Notes of ${protocol}`, marked, note => (note.kind === 'synthesized' ? view : read)),
     written !== '' && view.element,
   ]
 }

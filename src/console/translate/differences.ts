@@ -14,15 +14,19 @@ export function differences(source: unknown, returned: unknown): Difference[] {
 function compare(was: unknown, now: unknown, path: string, found: Difference[]): void {
   if (Array.isArray(was) && Array.isArray(now)) {
     const partner = partners(was, now)
-    for (const [index, item] of was.entries()) compare(item, partner(index), path + step(index), found)
+    for (const [index, item] of was.entries())
+      compare(item, partner(index), path + step(index), found)
   } else if (isObject(was) && isObject(now)) {
-    for (const [key, item] of Object.entries(was)) compare(item, Object.hasOwn(now, key) ? now[key] : undefined, path + step(key), found)
+    for (const [key, item] of Object.entries(was))
+      compare(item, Object.hasOwn(now, key) ? now[key] : undefined, path + step(key), found)
   } else if (now === undefined && !isLeaf(was)) {
-    for (const [key, item] of Object.entries(was as object)) compare(item, undefined, path + step(Array.isArray(was) ? Number(key) : key), found)
+    for (const [key, item] of Object.entries(was as object))
+      compare(item, undefined, path + step(Array.isArray(was) ? Number(key) : key), found)
   } else if (!isSame(was, now)) found.push({ path, was, ...(now !== undefined && { now }) })
 }
 
-const isLeaf = (value: unknown) => typeof value !== 'object' || value === null || Object.keys(value).length === 0
+const isLeaf = (value: unknown) =>
+  typeof value !== 'object' || value === null || Object.keys(value).length === 0
 
 /** Pairs the items of two lists: equal beginnings and ends belong together, so that a removed item does not shift the others. */
 function partners(was: readonly unknown[], now: readonly unknown[]): (index: number) => unknown {
@@ -38,8 +42,12 @@ function partners(was: readonly unknown[], now: readonly unknown[]): (index: num
 
 /** The order of keys does not matter. */
 function isSame(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((item, index) => isSame(item, other[index]))
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]))
   if (!isObject(one) || !isObject(other)) return one === other
   const keys = Object.keys(one)
-  return keys.length === Object.keys(other).length && keys.every(key => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(key => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+  )
 }

@@ -11,7 +11,11 @@ export type Example = { protocol: string; kind: Kind; text: string }
 const request: CanonicalRequest = {
   model: 'demo',
   messages: [
-    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Respond in one sentence.' }] },
+    {
+      role: 'system',
+      origin: 'instructions',
+      parts: [{ type: 'text', text: 'Respond in one sentence.' }],
+    },
     { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'How warm is it in Oslo?' }] },
   ],
   tools: [
@@ -41,7 +45,13 @@ const response: CanonicalResponse = {
           origin: 'message',
           parts: [
             { type: 'text', text: 'I look it up.' },
-            { type: 'tool-call', id: 'call_1', name: 'weather', kind: 'function', input: '{"town":"Oslo"}' },
+            {
+              type: 'tool-call',
+              id: 'call_1',
+              name: 'weather',
+              kind: 'function',
+              input: '{"town":"Oslo"}',
+            },
           ],
         },
       ],
@@ -54,8 +64,16 @@ const response: CanonicalResponse = {
 /** One example of each kind for each protocol. */
 export function examples(): Example[] {
   return Object.values<Protocol>(protocols).flatMap(protocol => [
-    { protocol: protocol.name, kind: 'request', text: pretty(encodeRequest(request, protocol).wire) },
-    { protocol: protocol.name, kind: 'response', text: pretty(protocol.encodeResponse(response).wire) },
+    {
+      protocol: protocol.name,
+      kind: 'request',
+      text: pretty(encodeRequest(request, protocol).wire),
+    },
+    {
+      protocol: protocol.name,
+      kind: 'response',
+      text: pretty(protocol.encodeResponse(response).wire),
+    },
     { protocol: protocol.name, kind: 'stream', text: stream(protocol) },
   ])
 }

@@ -19,7 +19,8 @@ const all: readonly Protocol[] = Object.values(protocols)
 const lookedAt = 20
 
 /** Events in frames, or in one list, as some servers send them without `alt=sse`. */
-export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
+export const looksLikeStream = (text: string): boolean =>
+  /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
 
 /** Does it contain any frame with data? JSON alone is none, though a stream may have lines of it. */
 export function hasEvents(text: string): boolean {
@@ -30,18 +31,28 @@ export function hasEvents(text: string): boolean {
 export function recognizeBody(body: unknown, known: Partial<Reading>): Recognized {
   const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))
   const signed = signs.flatMap(({ protocol, found }) =>
-    (['request', 'response'] as const).filter(kind => found[kind].length > 0).map(kind => ({ protocol, kind, reasons: found[kind] })),
+    (['request', 'response'] as const)
+      .filter(kind => found[kind].length > 0)
+      .map(kind => ({ protocol, kind, reasons: found[kind] })),
   )
   const fitting = signed.filter(reading => fits(reading, known))
-  if (fitting.length > 0) return { readings: fitting.map(({ protocol, kind }) => ({ protocol, kind })), reasons: fitting.flatMap(({ reasons }) => reasons) }
+  if (fitting.length > 0)
+    return {
+      readings: fitting.map(({ protocol, kind }) => ({ protocol, kind })),
+      reasons: fitting.flatMap(({ reasons }) => reasons),
+    }
   const readable = all
     .flatMap(protocol => (['request', 'response'] as const).map(kind => ({ protocol, kind })))
     .filter(reading => fits(reading, known) && canRead(reading, body))
-  return { readings: readable, reasons: readable.length === 1 ? ['nothing else can be read from it'] : [] }
+  return {
+    readings: readable,
+    reasons: readable.length === 1 ? ['nothing else can be read from it'] : [],
+  }
 }
 
 /** Is this a single event of a stream, without its frame? */
-export const isEvent = (body: unknown): boolean => all.some(({ detect }) => detect(body).event.length > 0)
+export const isEvent = (body: unknown): boolean =>
+  all.some(({ detect }) => detect(body).event.length > 0)
 
 export function recognizeStream(text: string, known: Partial<Reading>): Recognized {
   const votes = new Map<Protocol, string[]>()
@@ -50,20 +61,27 @@ export function recognizeStream(text: string, known: Partial<Reading>): Recogniz
       const reasons = ofStream(protocol.detect(named(parseData(data), event)))
       if (reasons.length > 0 && !votes.has(protocol)) votes.set(protocol, reasons)
     }
-  const found = [...votes].filter(([protocol]) => known.protocol === undefined || known.protocol === protocol)
-  return { readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })), reasons: found.flatMap(([, reasons]) => reasons) }
+  const found = [...votes].filter(
+    ([protocol]) => known.protocol === undefined || known.protocol === protocol,
+  )
+  return {
+    readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })),
+    reasons: found.flatMap(([, reasons]) => reasons),
+  }
 }
 
 /** Some protocols stream chunks that look like complete responses. */
 const ofStream = ({ event, response }: Detection) => (event.length > 0 ? event : response)
 
 const fits = (reading: Reading, known: Partial<Reading>) =>
-  (known.protocol === undefined || known.protocol === reading.protocol) && (known.kind === undefined || known.kind === reading.kind)
+  (known.protocol === undefined || known.protocol === reading.protocol) &&
+  (known.kind === undefined || known.kind === reading.kind)
 
 /** Schemas allow unknown keys: a protocol that knows none of the keys of a body cannot read it. */
 function canRead({ protocol, kind }: Reading, body: unknown): boolean {
   try {
-    const { ext } = kind === 'request' ? protocol.decodeRequest(body).value : protocol.decodeResponse(body).value
+    const { ext } =
+      kind === 'request' ? protocol.decodeRequest(body).value : protocol.decodeResponse(body).value
     const unknown = ext?.[protocol.name]?.fields ?? {}
     return Object.keys(Object(body)).some(key => !Object.hasOwn(unknown, key))
   } catch {

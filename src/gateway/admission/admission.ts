@@ -24,7 +24,12 @@ export type Admission = {
   enter(identity: Identity, signal: Signal): Promise<Release> | undefined
 }
 
-export function createAdmission({ config, hooks, limits, inFlight }: Pick<Service, 'config' | 'hooks' | 'limits' | 'inFlight'>): Admission {
+export function createAdmission({
+  config,
+  hooks,
+  limits,
+  inFlight,
+}: Pick<Service, 'config' | 'hooks' | 'limits' | 'inFlight'>): Admission {
   const keys = createKeyRing(config.keys)
   const localOnly = keys.size === 0 && config.auth !== 'none' && !hooks.authenticate
   const guesses = createGuesses(config.defaults.wrongKeysPerMinute, limits)
@@ -37,22 +42,47 @@ export function createAdmission({ config, hooks, limits, inFlight }: Pick<Servic
       try {
         return await decide(request, protocol)
       } catch (error) {
-        if (error instanceof Refusal && error.error.kind === 'authentication' && mayBeGuess(request, protocol)) await guesses.count(from)
+        if (
+          error instanceof Refusal &&
+          error.error.kind === 'authentication' &&
+          mayBeGuess(request, protocol)
+        )
+          await guesses.count(from)
         throw error
       }
     },
     async count({ name, group, requestsPerMinute = 0 }) {
-      const ofGroup = group !== undefined && Object.hasOwn(config.groups, group) ? config.groups[group]?.requestsPerMinute : undefined
+      const ofGroup =
+        group !== undefined && Object.hasOwn(config.groups, group)
+          ? config.groups[group]?.requestsPerMinute
+          : undefined
       const own = await limits.take(`key ${name}`, requestsPerMinute)
-      const shared = own?.waitMs === undefined ? await limits.take(`group ${group}`, ofGroup ?? 0) : undefined
-      const narrow = own && shared ? (shared.remaining < own.remaining ? shared : own) : (shared ?? own)
+      const shared =
+        own?.waitMs === undefined ? await limits.take(`group ${group}`, ofGroup ?? 0) : undefined
+      const isSharedNarrower = shared && (!own || shared.remaining < own.remaining)
+      const narrow = isSharedNarrower ? shared : own
       const headers = narrow && limitHeaders(narrow)
       const retryAfterMs = own?.waitMs ?? shared?.waitMs
       if (retryAfterMs === undefined) return headers
-      throw new Refusal({ status: 429, kind: 'rate_limit', message: 'too many requests in this minute', retryAfterMs }, headers && { headers })
+      throw new Refusal(
+        {
+          status: 429,
+          kind: 'rate_limit',
+          message: 'too many requests in this minute',
+          retryAfterMs,
+        },
+        headers && { headers },
+      )
     },
     enter({ name, concurrentRequests: limit = 0 }, signal) {
-      return limit === 0 ? undefined : inFlight.wait({ name: `key ${name}`, limit, signal, refusal: () => tooManyAtOnce(429, 'API key') })
+      return limit === 0
+        ? undefined
+        : inFlight.wait({
+            name: `key ${name}`,
+            limit,
+            signal,
+            refusal: () => tooManyAtOnce(429, 'API key'),
+          })
     },
   }
 
@@ -69,12 +99,17 @@ export function createAdmission({ config, hooks, limits, inFlight }: Pick<Servic
     if (hooks.authenticate) {
       const decided = await hooks.authenticate(credential, hookRequest(request))
       if (decided) return decided
-      if (decided === null || (keys.size === 0 && config.auth !== 'none')) throw unauthorized(credential)
+      if (decided === null || (keys.size === 0 && config.auth !== 'none'))
+        throw unauthorized(credential)
     }
     if (config.auth === 'none') return {}
     if (localOnly) {
       if (local) return {}
-      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"')
+      throw refuse(
+        401,
+        'authentication',
+        'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"',
+      )
     }
     for (const shown of credentials) {
       const identity = keys.find(shown)
@@ -103,11 +138,15 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
       const until = address === undefined ? undefined : refusedUntil.get(address)
       if (address === undefined || until === undefined) return
       const retryAfterMs = until - Date.now()
-      if (retryAfterMs > 0) throw refuse(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
+      if (retryAfterMs > 0)
+        throw refuse(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
       refusedUntil.delete(address)
     },
     async count(address: string | undefined): Promise<void> {
-      const waitMs = address === undefined ? undefined : (await limits.take(`wrong keys ${address}`, perMinute))?.waitMs
+      const waitMs =
+        address === undefined
+          ? undefined
+          : (await limits.take(`wrong keys ${address}`, perMinute))?.waitMs
       if (address === undefined || waitMs === undefined) return
       const [oldest] = refusedUntil.keys()
       if (refusedUntil.size >= mostAddresses && oldest !== undefined) refusedUntil.delete(oldest)
@@ -118,5 +157,8 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
 
 function unauthorized(credential: string | undefined): Refusal {
   const message = credential === undefined ? 'no API key was given' : 'the API key is not valid'
-  return new Refusal({ status: 401, kind: 'authentication', message }, { headers: { 'www-authenticate': 'Bearer' } })
+  return new Refusal(
+    { status: 401, kind: 'authentication', message },
+    { headers: { 'www-authenticate': 'Bearer' } },
+  )
 }

@@ -18,13 +18,25 @@ export function createCors(config: ParsedConfig['cors']): Cors | undefined {
   const allowed = new Set(origins)
   const headersFor = ({ headers: { origin } }: Pick<GatewayRequest, 'headers'>): Headers => {
     if (allowsAll) return everyOrigin
-    return origin !== undefined && allowed.has(origin) ? { 'access-control-allow-origin': origin, ...exposed, vary: 'origin' } : otherOrigin
+    return origin !== undefined && allowed.has(origin)
+      ? { 'access-control-allow-origin': origin, ...exposed, vary: 'origin' }
+      : otherOrigin
   }
   return {
     headers: headersFor,
     preflight({ method, headers }) {
-      const { origin, 'access-control-request-method': wanted, 'access-control-request-headers': names } = headers
-      if (method !== 'OPTIONS' || origin === undefined || wanted === undefined || !(allowsAll || allowed.has(origin))) return undefined
+      const {
+        origin,
+        'access-control-request-method': wanted,
+        'access-control-request-headers': names,
+      } = headers
+      if (
+        method !== 'OPTIONS' ||
+        origin === undefined ||
+        wanted === undefined ||
+        !(allowsAll || allowed.has(origin))
+      )
+        return undefined
       const granted = {
         'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
         // A `*` would not include `authorization`.
@@ -39,7 +51,11 @@ export function createCors(config: ParsedConfig['cors']): Cors | undefined {
 
 /** May a page of this origin open a WebSocket? Browsers let every page do so, and send no preflight request. Other programs have no origin. */
 export function isOriginAllowed(config: ParsedConfig['cors'], { origin, host }: Headers): boolean {
-  if (origin === undefined || config?.origins.some(allowed => allowed === '*' || allowed === origin)) return true
+  if (
+    origin === undefined ||
+    config?.origins.some(allowed => allowed === '*' || allowed === origin)
+  )
+    return true
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }
 

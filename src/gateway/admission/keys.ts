@@ -11,10 +11,14 @@ export type KeyRing = {
 }
 
 export function createKeyRing(keys: readonly KeyEntry[]): KeyRing {
-  const known = keys.map(({ name, key, group, requestsPerMinute, concurrentRequests, disabled }) => ({
-    digest: sha256(utf8ToBytes(key)),
-    identity: disabled ? undefined : { name, requestsPerMinute, concurrentRequests, ...(group !== undefined && { group }) },
-  }))
+  const known = keys.map(
+    ({ name, key, group, requestsPerMinute, concurrentRequests, disabled }) => ({
+      digest: sha256(utf8ToBytes(key)),
+      identity: disabled
+        ? undefined
+        : { name, requestsPerMinute, concurrentRequests, ...(group !== undefined && { group }) },
+    }),
+  )
   return {
     size: known.length,
     find(credential) {

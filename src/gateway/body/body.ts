@@ -29,7 +29,12 @@ export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
 ): Promise<ReadBody> {
-  if (!isJson(headers)) throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
+  if (!isJson(headers))
+    throw refuse(
+      415,
+      'invalid_request',
+      'the body must be JSON: send content-type: application/json',
+    )
   if ('parsed' in body) {
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
@@ -37,7 +42,8 @@ export async function readJson(
   }
   const bytes = await readAll({ headers, body }, limit)
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
-  const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
+  const found =
+    bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, found?.members)
   if (found && outline) return new LongBody(bytes, outline, found)
   if (nesting(searchable(bytes), depthLimit) > depthLimit) throw tooDeep(depthLimit)
@@ -52,14 +58,23 @@ export async function readJson(
  * server, and ask the server first (CORS preflight) only for JSON.
  */
 export function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
-  return type === undefined ? origin === undefined : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
+  return type === undefined
+    ? origin === undefined
+    : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
 /** The bytes of a body, decompressed. @throws Refusal 400, 413, 415; 500 if the application has parsed it */
-export async function readAll({ headers, body }: Pick<GatewayRequest, 'headers' | 'body'>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readAll(
+  { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   if ('parsed' in body) {
     if (typeof body.parsed === 'string') return new TextEncoder().encode(body.parsed)
-    throw refuse(500, 'internal', 'the application has parsed the body before the gateway, which needs its bytes')
+    throw refuse(
+      500,
+      'internal',
+      'the application has parsed the body before the gateway, which needs its bytes',
+    )
   }
   const decompress = decompressorFor(headers['content-encoding'])
   const read = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
@@ -77,7 +92,11 @@ class LongBody implements ReadBody {
   readonly #hasEnvelope: boolean
   #value: unknown
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject, { members, hasEnvelope }: NonNullable<ReturnType<typeof scan>>) {
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    outline: JsonObject,
+    { members, hasEnvelope }: NonNullable<ReturnType<typeof scan>>,
+  ) {
     this.bytes = bytes
     this.outline = outline
     this.members = members
@@ -132,25 +151,35 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
 }
 
 /** Does the body contain no envelope? Searches the bytes, which is faster than decoding them. */
-function isPlain(bytes: Uint8Array, { text, begins }: { text?: string; begins?: boolean }): boolean {
+function isPlain(
+  bytes: Uint8Array,
+  { text, begins }: { text?: string; begins?: boolean },
+): boolean {
   if (!mayHoldEnvelope(words => mayHoldAny(bytes, words), begins)) return true
   const whole = text ?? textOf(bytes)
   return !mayHoldEnvelope(words => words.some(word => whole.includes(word)), begins)
 }
 
-export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
+export const tooDeep = (limit: number) =>
+  refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 
 /** Is a parsed value nested deeper than `limit`? */
 function isDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > limit) return true
-    level = level.flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : [])).filter(one => typeof one === 'object' && one !== null)
+    level = level
+      .flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+      .filter(one => typeof one === 'object' && one !== null)
   }
   return false
 }
 
-async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: number, declared: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(
+  body: Extract<RequestBody, { bytes: unknown }>,
+  limit: number,
+  declared: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (declared > limit) throw tooLarge(limit)
   const chunks: Uint8Array[] = []
   let length = 0
@@ -163,7 +192,8 @@ async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: 
 }
 
 function parse(text: string): unknown {
-  if (text.trim() === '') throw refuse(400, 'invalid_request', 'the body is empty: expected a JSON object')
+  if (text.trim() === '')
+    throw refuse(400, 'invalid_request', 'the body is empty: expected a JSON object')
   try {
     return JSON.parse(text)
   } catch (error) {

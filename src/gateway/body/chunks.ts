@@ -28,7 +28,8 @@ export function parseInChunks(bytes: Uint8Array, members: readonly Member[]): un
     const items = whole[keyOf(bytes, list)] as unknown[]
     let from = start + 1
     const take = (to: number) => {
-      for (const item of JSON.parse(`[${textOf(bytes.subarray(from, to))}]`) as unknown[]) items.push(item)
+      for (const item of JSON.parse(`[${textOf(bytes.subarray(from, to))}]`) as unknown[])
+        items.push(item)
       from = to + 1
     }
     for (const cut of cuts) take(cut)
@@ -47,7 +48,9 @@ export function serializeInChunks(value: JsonObject, expected: number): Uint8Arr
     const text = JSON.stringify(rest ? rest.slice(0, chunkItems) : member)
     if (text === undefined) continue
     out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:${text}`)
-    if (rest) for (let i = chunkItems; i < rest.length; i += chunkItems) out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
+    if (rest)
+      for (let i = chunkItems; i < rest.length; i += chunkItems)
+        out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
     isFirst = false
   }
   out.add(isFirst ? '{}' : '}')

@@ -6,16 +6,30 @@ type Callback = (error: (Error & { code?: string }) | null, result: Uint8Array<A
 type Decompress = (bytes: Uint8Array, options: { maxOutputLength: number }, done: Callback) => void
 
 /** Functions of `node:zlib`; other runtimes may not have them. Node has zstd since 22.15. */
-type Zlib = Partial<Record<'gunzip' | 'inflate' | 'brotliDecompress' | 'zstdDecompress', Decompress>>
+type Zlib = Partial<
+  Record<'gunzip' | 'inflate' | 'brotliDecompress' | 'zstdDecompress', Decompress>
+>
 
-const nodeNames: Record<string, keyof Zlib> = { gzip: 'gunzip', 'x-gzip': 'gunzip', deflate: 'inflate', br: 'brotliDecompress', zstd: 'zstdDecompress' }
-const webNames: Record<string, 'gzip' | 'deflate'> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' }
+const nodeNames: Record<string, keyof Zlib> = {
+  gzip: 'gunzip',
+  'x-gzip': 'gunzip',
+  deflate: 'inflate',
+  br: 'brotliDecompress',
+  zstd: 'zstdDecompress',
+}
+const webNames: Record<string, 'gzip' | 'deflate'> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+}
 
 const zlib = nodeZlib()
 
 function nodeZlib(): Zlib {
   try {
-    const { process } = globalThis as { process?: { getBuiltinModule?(name: string): Zlib | undefined } }
+    const { process } = globalThis as {
+      process?: { getBuiltinModule?(name: string): Zlib | undefined }
+    }
     return process?.getBuiltinModule?.('node:zlib') ?? {}
   } catch {
     return {}
@@ -26,11 +40,17 @@ const hasWebStreams = 'DecompressionStream' in globalThis
 
 /** The encodings that this runtime can decompress. */
 const supported = Object.keys(nodeNames).filter(
-  name => zlib[nodeNames[name] as keyof Zlib] || (hasWebStreams && webNames[name]) || (hasZstd && name === 'zstd'),
+  name =>
+    zlib[nodeNames[name] as keyof Zlib] ||
+    (hasWebStreams && webNames[name]) ||
+    (hasZstd && name === 'zstd'),
 )
 
 /** A decompressed request body. Undefined: the body is not compressed. `limit`: in bytes, after decompression. */
-export type Decompressor = (bytes: Uint8Array<ArrayBuffer>, limit: number) => Promise<Uint8Array<ArrayBuffer>>
+export type Decompressor = (
+  bytes: Uint8Array<ArrayBuffer>,
+  limit: number,
+) => Promise<Uint8Array<ArrayBuffer>>
 
 /**
  * How to decompress a body with this `content-encoding`. Undefined: it is not compressed. The result throws Refusal 400 for invalid data, and
@@ -50,10 +70,17 @@ export function decompressorFor(encoding: string | undefined): Decompressor | un
 function unsupported(name: string, others: readonly string[], cause?: unknown): Refusal {
   const accepted = [...others, 'identity'].join(', ')
   const message = `content-encoding ${name.slice(0, 40)} is not supported: send the body with ${accepted}`
-  return new Refusal({ status: 415, kind: 'invalid_request', message }, { headers: { 'accept-encoding': accepted }, cause })
+  return new Refusal(
+    { status: 415, kind: 'invalid_request', message },
+    { headers: { 'accept-encoding': accepted }, cause },
+  )
 }
 
-function byNode(decompress: Decompress, bytes: Uint8Array, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+function byNode(
+  decompress: Decompress,
+  bytes: Uint8Array,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     decompress(bytes, { maxOutputLength: limit }, (error, result) => {
       if (!error) resolve(result)
@@ -63,7 +90,10 @@ function byNode(decompress: Decompress, bytes: Uint8Array, limit: number): Promi
 }
 
 /** For runtimes without zstd. Takes some milliseconds for each megabyte of the result, without a pause. */
-export async function zstdByLibrary(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function zstdByLibrary(
+  bytes: Uint8Array<ArrayBuffer>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const decoder = await zstdDecoder().catch((cause: unknown) => {
     // Some runtimes forbid WebAssembly that is not part of the deployment.
     throw unsupported(
@@ -74,12 +104,21 @@ export async function zstdByLibrary(bytes: Uint8Array<ArrayBuffer>, limit: numbe
   })
   const result = decodeZstd(decoder, bytes, limit)
   if (result === 'too-large') throw tooLarge(limit)
-  if (!result) throw refuse(400, 'invalid_request', `the body is not valid zstd, or larger than ${limit} bytes after decompression`)
+  if (!result)
+    throw refuse(
+      400,
+      'invalid_request',
+      `the body is not valid zstd, or larger than ${limit} bytes after decompression`,
+    )
   return result
 }
 
 /** For runtimes without `node:zlib`. */
-export async function byWebStream(format: 'gzip' | 'deflate', bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function byWebStream(
+  format: 'gzip' | 'deflate',
+  bytes: Uint8Array<ArrayBuffer>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format)).getReader()
   const chunks: Uint8Array[] = []
   let length = 0
@@ -97,7 +136,15 @@ export async function byWebStream(format: 'gzip' | 'deflate', bytes: Uint8Array<
   }
 }
 
-export const tooLarge = (limit: number) => refuse(413, 'too_large', `the body is larger than ${limit} bytes`)
+export const tooLarge = (limit: number) =>
+  refuse(413, 'too_large', `the body is larger than ${limit} bytes`)
 
 const invalid = (cause: unknown) =>
-  new Refusal({ status: 400, kind: 'invalid_request', message: 'the body is not compressed as its content-encoding says' }, { cause })
+  new Refusal(
+    {
+      status: 400,
+      kind: 'invalid_request',
+      message: 'the body is not compressed as its content-encoding says',
+    },
+    { cause },
+  )

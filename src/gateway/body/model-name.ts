@@ -12,19 +12,23 @@ const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 /** What is wrong with a model's id, in words. */
 export function faultOfName(name: string): string | undefined {
   if (name.length > longest) return `the model id is longer than ${longest} characters`
-  return isPath.test(name) ? 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters' : undefined
+  return isPath.test(name)
+    ? 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters'
+    : undefined
 }
 
 /** The model of a request. `inPath`: the one in its path. @throws Refusal 400 */
 export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
   const named = inPath ?? outline['model']
-  if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
+  if (typeof named !== 'string' || named === '')
+    throw wrong('the model is missing: expected its id, a string')
   const fault = faultOfName(named)
   if (fault) throw wrong(fault)
   // With two names, access would be checked for the first one, and the upstream might use the second. Some upstreams also accept `Model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
-  if (names.length > 1 || (bytes && namesTwoModels(bytes, members))) throw wrong('the model is named more than once')
+  if (names.length > 1 || (bytes && namesTwoModels(bytes, members)))
+    throw wrong('the model is named more than once')
   return named
 }
 

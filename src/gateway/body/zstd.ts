@@ -27,7 +27,11 @@ const mostCapacity = 256 * 1024 * 1024
  * Decompresses zstd. `limit`: in bytes, which memory and result do not exceed.
  * @returns `too-large` if the data declares a larger size. Undefined: the data is invalid, or larger than the limit without declaring a size.
  */
-export function decodeZstd(decoder: Decoder, bytes: Bytes, limit: number): Bytes | 'too-large' | undefined {
+export function decodeZstd(
+  decoder: Decoder,
+  bytes: Bytes,
+  limit: number,
+): Bytes | 'too-large' | undefined {
   const declared = declaredSize(bytes)
   if (declared !== undefined && declared > limit) return 'too-large'
   const result = decoder.decode(bytes, Math.min(limit, mostCapacity)) as Bytes

@@ -8,10 +8,12 @@ const perNode = 3
 /** An estimate of a request's input tokens, in any protocol. Rather too high: with a low one clients would exceed the context window. */
 export function estimateTokens(body: unknown): number {
   if (typeof body === 'string') return tokensOf(body)
-  if (Array.isArray(body)) return body.reduce<number>((sum, item) => sum + estimateTokens(item), 0) + perNode
+  if (Array.isArray(body))
+    return body.reduce<number>((sum, item) => sum + estimateTokens(item), 0) + perNode
   if (!isObject(body)) return 1
   let sum = perNode
-  for (const [key, value] of Object.entries(body)) sum += Math.ceil(key.length / 4) + estimateTokens(value)
+  for (const [key, value] of Object.entries(body))
+    sum += Math.ceil(key.length / 4) + estimateTokens(value)
   return sum
 }
 

@@ -24,8 +24,12 @@ export type Listing = (identity: Identity) => Promise<{ models: ModelInfo[]; fai
 
 type Known = { ids: Promise<string[]>; until: number; failure?: Refusal }
 
-/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. Long because its functions share one cache. */
-export function createListing({ config, catalog, send }: Pick<Service, 'config' | 'catalog' | 'send'>): Listing {
+/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
+export function createListing({
+  config,
+  catalog,
+  send,
+}: Pick<Service, 'config' | 'catalog' | 'send'>): Listing {
   const known = new Map<string, Known>()
 
   function listingOf(channel: ChannelEntry): Known {
@@ -35,7 +39,10 @@ export function createListing({ config, catalog, send }: Pick<Service, 'config' 
     const ids = ask(channel).catch((error: unknown) => {
       const reason = error instanceof Refusal ? error : unreachable(error)
       const message = `no models can be listed; channel ${channel.name}: ${reason.message}`
-      listed.failure = new Refusal({ ...reason.error, message }, { failure: failureKind(reason), cause: error })
+      listed.failure = new Refusal(
+        { ...reason.error, message },
+        { failure: failureKind(reason), cause: error },
+      )
       // An upstream whose listing fails has the models that it had.
       return found?.ids ?? []
     })
@@ -65,11 +72,13 @@ export function createListing({ config, catalog, send }: Pick<Service, 'config' 
     let text = ''
     for await (const chunk of body) {
       text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-      if (text.length > longestListing) throw refuse(502, 'internal', 'the listing of the upstream is too long')
+      if (text.length > longestListing)
+        throw refuse(502, 'internal', 'the listing of the upstream is too long')
     }
     // An upstream without a listing must not make ours fail.
     if (missing.has(status)) return []
-    if (status !== 200) throw refuse(502, 'internal', `the upstream refused its listing with status ${status}`)
+    if (status !== 200)
+      throw refuse(502, 'internal', `the upstream refused its listing with status ${status}`)
     return idsIn(protocol, parsed(text))
   }
 
@@ -83,7 +92,8 @@ export function createListing({ config, catalog, send }: Pick<Service, 'config' 
       if (!channel || (model !== undefined && !model.endsWith('*'))) continue
       const own = model?.slice(0, -1) ?? prefix
       const listed = listingOf(channel)
-      for (const theirs of await listed.ids) if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))
+      for (const theirs of await listed.ids)
+        if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))
       if (listed.failure) failures.push(listed.failure)
     }
     return found
@@ -111,6 +121,9 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Refusal({ status: 502, kind: 'internal', message: 'the listing of the upstream is not JSON' }, { cause })
+    throw new Refusal(
+      { status: 502, kind: 'internal', message: 'the listing of the upstream is not JSON' },
+      { cause },
+    )
   }
 }

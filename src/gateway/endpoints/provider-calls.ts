@@ -10,7 +10,11 @@ import { estimateTokens } from './estimate.ts'
 // Calls about a conversation that only a provider can handle.
 
 /** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws Refusal */
-export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
+export async function countTokens(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const { protocol, body } = ask
   const { counting } = protocol.address
   if (!counting) throw refuse(404, 'not_found', 'this protocol counts no tokens')
@@ -29,14 +33,22 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
 }
 
 /** The count of an upstream of another protocol, for the translated request. Undefined: none can count it. */
-async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promise<number | undefined> {
-  const candidates = ask.candidates.filter(({ protocol: { address }, channel }) => address.counting && !channel.embedded)
+async function countedElsewhere(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+): Promise<number | undefined> {
+  const candidates = ask.candidates.filter(
+    ({ protocol: { address }, channel }) => address.counting && !channel.embedded,
+  )
   if (candidates.length === 0) return undefined
   try {
     const opened = await openFirst(service, { ...ask, candidates }, trace).opened
     const { protocol } = opened.candidate
     const count = protocol.address.counting?.read(objectOf(await readWhole(opened), protocol))
-    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0
+      ? count
+      : undefined
   } catch (error) {
     if (ask.request.signal.aborted) throw error
     return undefined
@@ -47,14 +59,20 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
 export async function compact(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const candidates = able(ask)
   if (candidates.length === 0)
-    throw refuse(404, 'not_found', 'only a provider of this protocol can compact a conversation, and no channel of this model is one: shorten it by yourself')
+    throw refuse(
+      404,
+      'not_found',
+      'only a provider of this protocol can compact a conversation, and no channel of this model is one: shorten it by yourself',
+    )
   return passOn(service, await recall(service, { ...ask, candidates }, trace.identity ?? {}), trace)
 }
 
 const able = ({ protocol, operation, candidates }: Ask) =>
   candidates.filter(
     ({ protocol: spoken, channel, model }) =>
-      spoken === protocol && !channel.embedded && spoken.address.target({ operation, model, stream: false }) !== undefined,
+      spoken === protocol &&
+      !channel.embedded &&
+      spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
 /** Forwards the call to an upstream of the same protocol and returns its response unchanged. @throws Refusal */
@@ -64,7 +82,10 @@ async function passOn(service: Service, ask: Ask, trace: Trace): Promise<Gateway
   objectOf(bytes, ask.protocol)
   return {
     status: 200,
-    headers: { 'content-type': 'application/json', ...keptHeaders(opened.response.headers, opened.candidate.channel.returnHeaders) },
+    headers: {
+      'content-type': 'application/json',
+      ...keptHeaders(opened.response.headers, opened.candidate.channel.returnHeaders),
+    },
     body: bytes,
   }
 }

@@ -20,7 +20,13 @@ import { readPassed } from './body.ts'
 import { passes } from './paths.ts'
 
 /** `listed`: the entry of `passThrough`. `protocol`: for errors. */
-export type PassRoute = { kind: 'pass'; protocol: Protocol; path: string; listed: string; method: 'POST' | 'GET' | 'DELETE' }
+export type PassRoute = {
+  kind: 'pass'
+  protocol: Protocol
+  path: string
+  listed: string
+  method: 'POST' | 'GET' | 'DELETE'
+}
 
 type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace }
 
@@ -28,7 +34,11 @@ type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace }
  * Sends a request unchanged, except for the name of its model, to a channel that lists its path, and returns the response unchanged.
  * @throws Refusal
  */
-export async function passThrough(service: Service, route: PassRoute, { request, identity, trace }: PassRequest): Promise<GatewayResponse> {
+export async function passThrough(
+  service: Service,
+  route: PassRoute,
+  { request, identity, trace }: PassRequest,
+): Promise<GatewayResponse> {
   const { hooks, config, attempt } = service
   const { protocol, path, listed, method } = route
   refuseForms(request, protocol)
@@ -37,8 +47,15 @@ export async function passThrough(service: Service, route: PassRoute, { request,
   trace.requestedModel = body.model ?? listed
   const { model } = body
   const routed =
-    model === undefined ? undefined : await attempt('route', () => hooks.route?.({ model, protocol: protocol.name, identity, request: trace.request }))
-  const candidates = model === undefined ? anyOf(service, route, identity) : ofModel(service, routed ?? model, { route, identity })
+    model === undefined
+      ? undefined
+      : await attempt('route', () =>
+          hooks.route?.({ model, protocol: protocol.name, identity, request: trace.request }),
+        )
+  const candidates =
+    model === undefined
+      ? anyOf(service, route, identity)
+      : ofModel(service, routed ?? model, { route, identity })
   const type = request.headers['content-type']
   const ask: Ask = {
     request,
@@ -48,7 +65,12 @@ export async function passThrough(service: Service, route: PassRoute, { request,
     model: model ?? '',
     stream: false,
     candidates,
-    passing: { path, method, ...(method === 'POST' && type !== undefined && { type }), bytes: ({ model: served }) => body.named(served) },
+    passing: {
+      path,
+      method,
+      ...(method === 'POST' && type !== undefined && { type }),
+      bytes: ({ model: served }) => body.named(served),
+    },
   }
   const opened = await openFirst(service, ask, trace).opened
   trace.firstByte = Date.now()
@@ -62,18 +84,35 @@ function refuseForms({ method, headers }: GatewayRequest, { address }: Protocol)
     throw refuse(403, 'permission', 'a web page has to send a key in a header with a form')
 }
 
-function ofModel({ catalog }: Service, model: string, { route, identity }: { route: PassRoute; identity: Identity }): Candidate[] {
+function ofModel(
+  { catalog }: Service,
+  model: string,
+  { route, identity }: { route: PassRoute; identity: Identity },
+): Candidate[] {
   const candidates = catalog.candidates(model, route.protocol, identity)
   if (!candidates) throw unknownModel(model)
   const able = candidates.filter(({ channel }) => passes(channel, route.path))
-  if (able.length === 0) throw refuse(404, 'not_found', `no channel of the model '${model.slice(0, 200)}' serves ${route.path}`, { param: 'model' })
+  if (able.length === 0)
+    throw refuse(
+      404,
+      'not_found',
+      `no channel of the model '${model.slice(0, 200)}' serves ${route.path}`,
+      { param: 'model' },
+    )
   return able
 }
 
 /** The channels for a request that names no model: all that list its path and serve a model that the key sees. */
-function anyOf({ config, catalog }: Service, { path, protocol }: PassRoute, identity: Identity): Candidate[] {
-  const able = config.channels.filter(channel => passes(channel, path) && catalog.reaches(channel, identity))
-  if (able.length === 0) throw refuse(404, 'not_found', `no channel that this key may use serves ${path}`)
+function anyOf(
+  { config, catalog }: Service,
+  { path, protocol }: PassRoute,
+  identity: Identity,
+): Candidate[] {
+  const able = config.channels.filter(
+    channel => passes(channel, path) && catalog.reaches(channel, identity),
+  )
+  if (able.length === 0)
+    throw refuse(404, 'not_found', `no channel that this key may use serves ${path}`)
   return able.flatMap(channel => {
     const isOf = ({ name }: { name: string }) => name === channel.name
     const entry = config.models.find(({ channels }) => channels.some(isOf))
@@ -86,7 +125,11 @@ function anyOf({ config, catalog }: Service, { path, protocol }: PassRoute, iden
   })
 }
 
-async function responseOf(opened: Opened, request: GatewayRequest, trace: Trace): Promise<GatewayResponse> {
+async function responseOf(
+  opened: Opened,
+  request: GatewayRequest,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const { response, candidate } = opened
   const { status } = response
   const type = response.headers['content-type'] ?? ''
@@ -108,7 +151,11 @@ async function responseOf(opened: Opened, request: GatewayRequest, trace: Trace)
   const left = () => trace.ended(499, reasonOf(signal))
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
-  return { status, headers: isStream ? { ...headers, ...streamHeaders } : headers, body: ended(opened, request.signal, trace) }
+  return {
+    status,
+    headers: isStream ? { ...headers, ...streamHeaders } : headers,
+    body: ended(opened, request.signal, trace),
+  }
 }
 
 /** Types that browsers do not run: as HTML, a script of an upstream could use the gateway with the rights of its page. */
@@ -129,7 +176,11 @@ function takeUsage(outline: unknown, trace: Trace): void {
 }
 
 /** The chunks of a response. The exchange ends with them. */
-async function* ended({ response, watched }: Opened, signal: GatewayRequest['signal'], trace: Trace): AsyncGenerator<Uint8Array | string> {
+async function* ended(
+  { response, watched }: Opened,
+  signal: GatewayRequest['signal'],
+  trace: Trace,
+): AsyncGenerator<Uint8Array | string> {
   try {
     for await (const chunk of watched(response.body)) yield chunk
     trace.ended(response.status)

@@ -11,6 +11,8 @@ export function createPassPaths(channels: readonly Pick<ChannelEntry, 'passThrou
 }
 
 /** Does the channel list this path? */
-export const passes = ({ passThrough }: Pick<ChannelEntry, 'passThrough'>, path: string): boolean => passThrough.some(entry => isListed(entry, path))
+export const passes = ({ passThrough }: Pick<ChannelEntry, 'passThrough'>, path: string): boolean =>
+  passThrough.some(entry => isListed(entry, path))
 
-const isListed = (entry: string, path: string) => (entry.endsWith('*') ? path.startsWith(entry.slice(0, -1)) : path === entry)
+const isListed = (entry: string, path: string) =>
+  entry.endsWith('*') ? path.startsWith(entry.slice(0, -1)) : path === entry

@@ -23,7 +23,11 @@ type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
  * Handles a call about a stored response: from the gateway's store, or by the channel whose provider stores it.
  * @throws Refusal 404 for an unknown response
  */
-export async function handleStored(service: Service, call: Call, trace: Trace): Promise<GatewayResponse> {
+export async function handleStored(
+  service: Service,
+  call: Call,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const { stored, requested, method, request } = call
   const { responseStore } = service
   const owner = trace.identity ?? {}
@@ -31,7 +35,11 @@ export async function handleStored(service: Service, call: Call, trace: Trace): 
   if (/^\.{1,2}$/.test(requested.id)) throw new Refusal(stored.unknown('response', requested.id))
   const kept = await responseStore?.response(owner, requested.id)
   if (kept?.body === undefined) {
-    const response = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)
+    const response = await forward(
+      service,
+      { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model },
+      trace,
+    )
     if (method === 'DELETE') await responseStore?.forget(owner, requested.id, [])
     return response
   }
@@ -40,7 +48,9 @@ export async function handleStored(service: Service, call: Call, trace: Trace): 
     await responseStore?.forget(owner, requested.id, stored.itemsOf(kept.body))
     return jsonResponse(stored.deleted(requested.id))
   }
-  return jsonResponse(stored.show({ body: kept.body, input: kept.input ?? [] }, requested.part, request.query))
+  return jsonResponse(
+    stored.show({ body: kept.body, input: kept.input ?? [] }, requested.part, request.query),
+  )
 }
 
 /** The channel whose provider stores the response: known from the store, or the only possible one. */
@@ -50,7 +60,9 @@ function channelFor(
   { kept, owner }: { kept: Kept | undefined; owner: Identity },
 ) {
   const unknown = stored.unknown('response', requested.id)
-  const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
+  const speaking = config.channels.filter(
+    channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name),
+  )
   if (responseStore) {
     const keeper = speaking.find(({ name }) => name === kept?.channel)
     if (keeper) return keeper
@@ -67,34 +79,71 @@ function channelFor(
 /** Forwards the call to the upstream and returns its response unchanged. */
 async function forward(
   { send, limits, config }: Service,
-  { protocol, stored, requested, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
+  {
+    protocol,
+    stored,
+    requested,
+    method,
+    request,
+    channel,
+    model,
+  }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const retryAfterMs = (await limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
+  const retryAfterMs = (await limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
+    ?.waitMs
   if (retryAfterMs !== undefined) throw channelAtLimit(retryAfterMs)
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const controller = linked(request.signal)
   limitTotal(channel, trace, controller)
-  const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not respond in time')), firstByteMs) : undefined
+  const timer = firstByteMs
+    ? setTimeout(
+        () => controller.abort(refuse(504, 'timeout', 'the upstream did not respond in time')),
+        firstByteMs,
+      )
+    : undefined
   try {
     const accept = 'application/json, text/event-stream'
-    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(requested), accept }, request, trace)
-    const call = { ...place, method, body: undefined, signal: controller.platform, connectMs, ...proxyOf(channel) }
+    const place = addressed(
+      { channel, protocol, caller: protocol, path: stored.target(requested), accept },
+      request,
+      trace,
+    )
+    const call = {
+      ...place,
+      method,
+      body: undefined,
+      signal: controller.platform,
+      connectMs,
+      ...proxyOf(channel),
+    }
     const response = withoutSecrets(await send(channel, call), channel)
     const watched = (body: typeof response.body) => watch(body, idleMs, controller)
     if (response.status < 200 || response.status >= 300)
-      throw failureOf(await readSome(watched(response.body)), response, { from: protocol, to: protocol, channel }).refusal
+      throw failureOf(await readSome(watched(response.body)), response, {
+        from: protocol,
+        to: protocol,
+        channel,
+      }).refusal
     const { status } = response
     const kept = keptHeaders(response.headers, channel.returnHeaders)
     if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
       const stop = (reason: Refusal) => controller.abort(reason)
       const around = { protocol, signal: request.signal, trace, defaults: config.defaults }
-      return { status, headers: { ...streamHeaders, ...kept }, body: await streamed({ body: response.body, idleMs, model, stop }, around) }
+      return {
+        status,
+        headers: { ...streamHeaders, ...kept },
+        body: await streamed({ body: response.body, idleMs, model, stop }, around),
+      }
     }
     const bytes = await readWhole({ response, watched })
     if (bytes.length > 0) objectOf(bytes, protocol)
     // Never the upstream's content type: as HTML, a script in it could use the gateway with the rights of its page.
-    return { status, headers: { 'content-type': 'application/json', ...kept }, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
+    return {
+      status,
+      headers: { 'content-type': 'application/json', ...kept },
+      body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes,
+    }
   } catch (error) {
     if (error instanceof Refusal) throw error
     if (controller.signal.aborted) throw refusalOf(controller.signal.reason, 'upstream')
@@ -104,12 +153,28 @@ async function forward(
   }
 }
 
-type Opened = { body: AsyncIterable<Uint8Array | string>; idleMs: number; model: string | undefined; stop: (reason: Refusal) => void }
-type Around = { protocol: Protocol; signal: GatewayRequest['signal']; trace: Trace; defaults: ParsedConfig['defaults'] }
+type Opened = {
+  body: AsyncIterable<Uint8Array | string>
+  idleMs: number
+  model: string | undefined
+  stop: (reason: Refusal) => void
+}
+type Around = {
+  protocol: Protocol
+  signal: GatewayRequest['signal']
+  trace: Trace
+  defaults: ParsedConfig['defaults']
+}
 
 /** A response that is still being generated, streamed from its beginning or from the event that the client names. */
-function streamed({ body, idleMs, model, stop }: Opened, { protocol, signal, trace, defaults }: Around): Promise<AsyncIterable<Uint8Array | string>> {
+function streamed(
+  { body, idleMs, model, stop }: Opened,
+  { protocol, signal, trace, defaults }: Around,
+): Promise<AsyncIterable<Uint8Array | string>> {
   const translator = new StoredStream(protocol, { model, maxEventLength: defaults.eventLimit })
   const open = async () => ({ translator, body: body[Symbol.asyncIterator](), raw: true, idleMs })
-  return relayed({ protocol, breaksOff: false, keepAliveMs: defaults.keepAliveMs, open, stop, onEnd: () => {} }, { signal, trace })
+  return relayed(
+    { protocol, breaksOff: false, keepAliveMs: defaults.keepAliveMs, open, stop, onEnd: () => {} },
+    { signal, trace },
+  )
 }

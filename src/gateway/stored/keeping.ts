@@ -20,13 +20,23 @@ export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatur
  * Stores a response before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its response
  * anyway.
  */
-export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
+export async function keep(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+  { candidate, body, signatures = {} }: Whole,
+): Promise<void> {
   const { responseStore } = service
   if (!responseStore) return
   const owner = trace.identity ?? {}
   try {
-    await Promise.all(Object.entries(signatures).map(([callId, text]) => responseStore.keepSignature(owner, callId, text)))
-    if (ask.recalled?.keeps && body !== undefined) await storeResponse(responseStore, ask, { candidate, body, owner })
+    await Promise.all(
+      Object.entries(signatures).map(([callId, text]) =>
+        responseStore.keepSignature(owner, callId, text),
+      ),
+    )
+    if (ask.recalled?.keeps && body !== undefined)
+      await storeResponse(responseStore, ask, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
     const level = error instanceof Refusal ? 'info' : 'warn'
@@ -45,7 +55,9 @@ async function storeResponse(
   const { id, candidates } = protocol.decodeResponse(body).value
   if (!stored || id === undefined) return
   // A response that is still being generated in the background: only its channel is known.
-  const history = candidates[0]?.finish ? historyIn(() => historyOf(requestBody.value, body, protocol, { ...recalled?.known })) : {}
+  const history = candidates[0]?.finish
+    ? historyIn(() => historyOf(requestBody.value, body, protocol, { ...recalled?.known }))
+    : {}
   const kept: Kept = keepsItself(candidate, protocol)
     ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
     : { body, input: stored.inputOf(requestBody.value, id), ...history }
@@ -72,15 +84,26 @@ export function keepingOf(service: Service, ask: Ask, trace: Trace) {
       length += chunk.length
       if (length > maxResponseBytes) {
         collected = undefined
-        service.log('warn', { requestId: trace.requestId, error: refuse(502, 'internal', 'the response is too large') }, notKept)
+        service.log(
+          'warn',
+          {
+            requestId: trace.requestId,
+            error: refuse(502, 'internal', 'the response is too large'),
+          },
+          notKept,
+        )
       } else collected.sent(chunk)
     },
-    whole: (candidate: Candidate, signatures: Signatures | undefined) => keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
+    whole: (candidate: Candidate, signatures: Signatures | undefined) =>
+      keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
   }
 }
 
 /** Collects what is sent into the complete response. Undefined: it was cut off or failed. */
-function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
+function collecting({ protocol }: Ask): {
+  sent(chunk: string | Uint8Array): void
+  whole(): unknown
+} {
   const into = startCollecting()
   const reader = createStreamReader(protocol, {}, event => collectEvent(into, event))
   return {

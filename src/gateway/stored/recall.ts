@@ -22,25 +22,44 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  * response comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
  * @throws Refusal when no candidate is left
  */
-export async function recall({ responseStore }: Service, received: Ask, owner: Identity): Promise<Ask> {
+export async function recall(
+  { responseStore }: Service,
+  received: Ask,
+  owner: Identity,
+): Promise<Ask> {
   const { protocol, candidates } = received
   const { stored } = protocol.address
-  const signatures = responseStore?.signatures ? await storedSignaturesFor(responseStore, received, owner) : new Map<string, string>()
+  const signatures = responseStore?.signatures
+    ? await storedSignaturesFor(responseStore, received, owner)
+    : new Map<string, string>()
   const always = {
     storedSignature: (callId: string) => signatures.get(callId),
     keeps: responseStore !== undefined && stored?.wantsToKeep(received.body.value) === true,
   }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
-  const mayRefer = (responseStore || able.length < candidates.length) && stored?.mayRefer(received.body.value)
+  const mayRefer =
+    (responseStore || able.length < candidates.length) && stored?.mayRefer(received.body.value)
   const referred = mayRefer ? historyIn(received.body.value, protocol) : []
   // The new key comes first: see "What V8 punishes" in docs/performance.md.
-  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...received }
+  if (!stored || referred.length === 0)
+    return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...received }
 
-  const { responses, items } = await lookUp(responseStore, referred, { stored, owner, signal: received.request.signal })
-  const ask = items.size === 0 ? received : { ...received, body: new ChangedBody(received.body, value => stored.inFull(value, id => items.get(id))) }
+  const { responses, items } = await lookUp(responseStore, referred, {
+    stored,
+    owner,
+    signal: received.request.signal,
+  })
+  const ask =
+    items.size === 0
+      ? received
+      : {
+          ...received,
+          body: new ChangedBody(received.body, value => stored.inFull(value, id => items.get(id))),
+        }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
-  const isWithProvider = (reference: Reference, { channel }: Candidate) => responses.get(reference)?.channel === channel.name
+  const isWithProvider = (reference: Reference, { channel }: Candidate) =>
+    responses.get(reference)?.channel === channel.name
   const knows = (candidate: Candidate) =>
     references.every(reference => {
       const kept = responses.get(reference)
@@ -48,18 +67,33 @@ export async function recall({ responseStore }: Service, received: Ask, owner: I
       return keepsItself(candidate, protocol) && (!kept || isWithProvider(reference, candidate))
     })
   const resolvers = (isHere: (reference: Reference) => boolean): Resolvers => {
-    const byId = new Map(references.flatMap(one => (one.kind === 'previous' && isHere(one) ? [[one.id, responses.get(one)?.messages] as const] : [])))
+    const byId = new Map(
+      references.flatMap(one =>
+        one.kind === 'previous' && isHere(one)
+          ? [[one.id, responses.get(one)?.messages] as const]
+          : [],
+      ),
+    )
     return byId.size > 0 ? { resolvePrevious: id => byId.get(id) } : {}
   }
   const chosen = candidates.filter(knows)
-  if (chosen.length === 0) throw unknownOf(references.find(reference => !responses.get(reference)?.messages) ?? references[0], protocol, responseStore)
-  const rank = (candidate: Candidate) => (references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1)
+  if (chosen.length === 0)
+    throw unknownOf(
+      references.find(reference => !responses.get(reference)?.messages) ?? references[0],
+      protocol,
+      responseStore,
+    )
+  const rank = (candidate: Candidate) =>
+    references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1
   return {
     ...ask,
     candidates: chosen.sort((a, b) => rank(a) - rank(b)),
     recalled: {
       known: resolvers(() => true),
-      resolversFor: candidate => resolvers(reference => !(keepsItself(candidate, protocol) && isWithProvider(reference, candidate))),
+      resolversFor: candidate =>
+        resolvers(
+          reference => !(keepsItself(candidate, protocol) && isWithProvider(reference, candidate)),
+        ),
       ...always,
     },
   }
@@ -84,9 +118,12 @@ async function lookUp(
 ): Promise<Found> {
   const found: Found = { responses: new Map(), items: new Map() }
   if (!responseStore) return found
-  const idsOf = (kind: Reference['kind']) => references.flatMap(one => (one.kind === kind ? [one.id] : []))
+  const idsOf = (kind: Reference['kind']) =>
+    references.flatMap(one => (one.kind === kind ? [one.id] : []))
   const holders = await each(idsOf('item'), signal, id => responseStore.responseOf(owner, id))
-  const responses = await each([...idsOf('previous'), ...holders.values()], signal, id => responseStore.response(owner, id))
+  const responses = await each([...idsOf('previous'), ...holders.values()], signal, id =>
+    responseStore.response(owner, id),
+  )
   for (const reference of references) {
     const { kind, id } = reference
     const kept = responses.get(kind === 'item' ? (holders.get(id) ?? '') : id)
@@ -97,15 +134,25 @@ async function lookUp(
   return found
 }
 
-async function storedSignaturesFor(responseStore: ResponseStore, { protocol, body, request }: Ask, owner: Identity): Promise<Map<string, string>> {
-  return each(protocol.signatureStorage?.keysOf(body.value) ?? [], request.signal, id => responseStore.signature(owner, id))
+async function storedSignaturesFor(
+  responseStore: ResponseStore,
+  { protocol, body, request }: Ask,
+  owner: Identity,
+): Promise<Map<string, string>> {
+  return each(protocol.signatureStorage?.keysOf(body.value) ?? [], request.signal, id =>
+    responseStore.signature(owner, id),
+  )
 }
 
 /** How many look-ups of one request may be under way at once. */
 const mostAtOnce = 16
 
 /** What is found under the ids, looked up side by side. @throws Refusal when the store fails or the client has left; then nothing more is looked up */
-async function each<T>(ids: Iterable<string>, signal: Signal, find: (id: string) => Promise<T | undefined>): Promise<Map<string, T>> {
+async function each<T>(
+  ids: Iterable<string>,
+  signal: Signal,
+  find: (id: string) => Promise<T | undefined>,
+): Promise<Map<string, T>> {
   const found = new Map<string, T>()
   const rest = [...new Set(ids)].reverse()
   const findRest = async () => {
@@ -123,12 +170,24 @@ async function each<T>(ids: Iterable<string>, signal: Signal, find: (id: string)
   return found
 }
 
-function unknownOf(reference: Reference | undefined, { address }: Protocol, responseStore: ResponseStore | undefined): Refusal {
+function unknownOf(
+  reference: Reference | undefined,
+  { address }: Protocol,
+  responseStore: ResponseStore | undefined,
+): Refusal {
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
-  if (responseStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
+  if (responseStore && address.stored && (kind === 'previous' || kind === 'item'))
+    return new Refusal(address.stored.unknown(kind, id))
   const mend =
-    kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway store responses (`store`)' : 'send the whole conversation'
-  return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
-    param: dotted(path),
-  })
+    kind !== 'conversation' && !responseStore
+      ? 'send the whole conversation, or let the gateway store responses (`store`)'
+      : 'send the whole conversation'
+  return refuse(
+    400,
+    'unsupported',
+    `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`,
+    {
+      param: dotted(path),
+    },
+  )
 }

@@ -49,7 +49,11 @@ type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
  * Undefined: nothing is stored.
  * @throws ConfigError when neither the configuration nor a hook has a store
  */
-export function createResponseStore(config: ParsedConfig['store'], hook: Store | undefined, warn: Warn): ResponseStore | undefined {
+export function createResponseStore(
+  config: ParsedConfig['store'],
+  hook: Store | undefined,
+  warn: Warn,
+): ResponseStore | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
@@ -60,7 +64,9 @@ export function createResponseStore(config: ParsedConfig['store'], hook: Store |
     away.add(what)
   }
   let hasBroken = false
-  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, cause => warnOnce('connection', cause))
+  const opened = hook
+    ? { open: async (): Promise<Store> => hook, close: async () => {} }
+    : storeOf(settings, cause => warnOnce('connection', cause))
 
   const ask = async (access: Access, what: (store: Store) => unknown): Promise<unknown> => {
     try {
@@ -79,7 +85,8 @@ export function createResponseStore(config: ParsedConfig['store'], hook: Store |
     return typeof found === 'string' ? found : undefined
   }
   const set = async (owner: Identity, kind: Kind, id: string, value: string): Promise<void> => {
-    if (id.length <= longestId) await ask('write', store => store.set(keyOf(owner, kind, id), value, ttlMs))
+    if (id.length <= longestId)
+      await ask('write', store => store.set(keyOf(owner, kind, id), value, ttlMs))
   }
 
   return {
@@ -96,7 +103,10 @@ export function createResponseStore(config: ParsedConfig['store'], hook: Store |
     responseOf: (owner, item) => get(owner, 'item', item),
     signature: (owner, callId) => get(owner, 'signature', callId),
     async keep(owner, id, kept, items) {
-      await Promise.all([set(owner, 'response', id, JSON.stringify(kept)), ...items.map(item => set(owner, 'item', item, id))])
+      await Promise.all([
+        set(owner, 'response', id, JSON.stringify(kept)),
+        ...items.map(item => set(owner, 'item', item, id)),
+      ])
     },
     keepSignature: (owner, callId, text) => set(owner, 'signature', callId, text),
     async forget(owner, id, items) {
@@ -108,13 +118,25 @@ export function createResponseStore(config: ParsedConfig['store'], hook: Store |
 }
 
 /** The configured store, loaded and opened on first use. */
-function storeOf({ memory, redis, memoryLimitBytes }: StoreEntry, warn: (error: unknown) => void): { open(): Promise<Store>; close(): Promise<void> } {
-  if (memory) return once(async () => (await import('../../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
-  if (redis === undefined) throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
-  return once(async () => (await import('../../stores/redis-store.ts')).createRedisStore(redis, warn))
+function storeOf(
+  { memory, redis, memoryLimitBytes }: StoreEntry,
+  warn: (error: unknown) => void,
+): { open(): Promise<Store>; close(): Promise<void> } {
+  if (memory)
+    return once(async () =>
+      (await import('../../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes),
+    )
+  if (redis === undefined)
+    throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
+  return once(async () =>
+    (await import('../../stores/redis-store.ts')).createRedisStore(redis, warn),
+  )
 }
 
-function once(open: () => Promise<Store & { close?: () => void }>): { open(): Promise<Store>; close(): Promise<void> } {
+function once(open: () => Promise<Store & { close?: () => void }>): {
+  open(): Promise<Store>
+  close(): Promise<void>
+} {
   let opening: ReturnType<typeof open> | undefined
   return {
     open() {
@@ -132,9 +154,13 @@ function once(open: () => Promise<Store & { close?: () => void }>): { open(): Pr
 const longestId = 256
 
 /** The key of an entry. JSON separates owner and id, so that no choice of names makes two keys equal. */
-function keyOf({ name, group }: Identity, kind: Kind, id: string): string {
-  const owner = name !== undefined ? ['key', name] : group !== undefined ? ['group', group] : []
-  return `wireglot:${kind}:${JSON.stringify([...owner, id])}`
+function keyOf(identity: Identity, kind: Kind, id: string): string {
+  return `wireglot:${kind}:${JSON.stringify([...ownerOf(identity), id])}`
+}
+
+function ownerOf({ name, group }: Identity): string[] {
+  if (name !== undefined) return ['key', name]
+  return group === undefined ? [] : ['group', group]
 }
 
 /** Undefined: somebody else has written it, or damaged it. */
@@ -142,10 +168,16 @@ function keptOf(text: string): Kept | undefined {
   const kept = parseObject(text)
   if (!kept) return undefined
   const { body = {}, input = [], messages = [] } = kept
-  return isObject(body) && Array.isArray(input) && Array.isArray(messages) && messages.every(isMessage) ? kept : undefined
+  return isObject(body) &&
+    Array.isArray(input) &&
+    Array.isArray(messages) &&
+    messages.every(isMessage)
+    ? kept
+    : undefined
 }
 
-const isMessage = (message: unknown) => isObject(message) && Array.isArray(message['parts']) && message['parts'].every(isObject)
+const isMessage = (message: unknown) =>
+  isObject(message) && Array.isArray(message['parts']) && message['parts'].every(isObject)
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -41,7 +41,10 @@ export class StoredStream implements StreamTranslator<Chunk> {
   #last = ''
   #isOver = false
 
-  constructor(protocol: Protocol, { model, maxEventLength }: { model: string | undefined; maxEventLength: number }) {
+  constructor(
+    protocol: Protocol,
+    { model, maxEventLength }: { model: string | undefined; maxEventLength: number },
+  ) {
     this.#protocol = protocol
     this.#parser = createFrameParser(frame => this.#take(frame), { maxLength: maxEventLength })
     this.#whole = new WholeFrames<Uint8Array>(this.#parser, joined, { maxEventLength })
@@ -67,7 +70,10 @@ export class StoredStream implements StreamTranslator<Chunk> {
     if (this.finished) return rest
     this.error = why ?? endedEarly
     const { frames } = this.#protocol
-    return joined([rest, encoded(`\n\n${frames.failure(this.error, frames.countAfter?.(this.#last))}`)])
+    return joined([
+      rest,
+      encoded(`\n\n${frames.failure(this.error, frames.countAfter?.(this.#last))}`),
+    ])
   }
 
   ping(): string {
@@ -76,7 +82,9 @@ export class StoredStream implements StreamTranslator<Chunk> {
 
   #named(frames: Uint8Array): Uint8Array {
     const model = this.#model
-    return model === undefined ? frames : joined([...framesIn(frames)].map(frame => renamed(frame, this.#protocol, model)))
+    return model === undefined
+      ? frames
+      : joined([...framesIn(frames)].map(frame => renamed(frame, this.#protocol, model)))
   }
 
   #take(frame: Frame): void {
@@ -85,7 +93,8 @@ export class StoredStream implements StreamTranslator<Chunk> {
     if (!data.trimStart().startsWith('{')) return
     this.#last = data
     // An event that ends a response has its finish reason. Events of other kinds may follow.
-    if (data.includes('"status"') || data.includes('"error"')) this.#isOver ||= isLast(frame, this.#protocol)
+    if (data.includes('"status"') || data.includes('"error"'))
+      this.#isOver ||= isLast(frame, this.#protocol)
   }
 }
 
@@ -93,7 +102,9 @@ function bounded<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    throw error instanceof RangeError ? refuse(502, 'internal', 'an event of the upstream stream is too long') : error
+    throw error instanceof RangeError
+      ? refuse(502, 'internal', 'an event of the upstream stream is too long')
+      : error
   }
 }
 
@@ -110,7 +121,8 @@ function isLast({ data, event }: Frame, { streamDecoder }: Protocol): boolean {
   const state = streamDecoder.initial({})
   let last = false
   const take = (canonicalEvent: CanonicalEvent) => {
-    last ||= canonicalEvent.type === 'error' || (canonicalEvent.type === 'end' && canonicalEvent.clean)
+    last ||=
+      canonicalEvent.type === 'error' || (canonicalEvent.type === 'end' && canonicalEvent.clean)
   }
   try {
     streamDecoder.step(state, named(parseData(data), event), take)

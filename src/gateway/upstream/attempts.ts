@@ -39,7 +39,12 @@ export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefin
   return again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
 }
 
-async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {
+async function tryAll(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+  controller: Stopper,
+): Promise<Opened> {
   const { inFlight, breakers } = service
   const { signal } = controller
   const busy: Candidate[] = []
@@ -56,12 +61,15 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
       if (!('again' in result)) {
         holdUntilEnd(release, trace, signal)
         isHeld = true
-        if (candidate.fallback !== undefined) trace.notes.push(gatewayNote('gateway.fallback-model', ''))
-        else if (failures.refusal || resting) trace.notes.push(gatewayNote('gateway.failed-over', ''))
+        if (candidate.fallback !== undefined)
+          trace.notes.push(gatewayNote('gateway.fallback-model', ''))
+        else if (failures.refusal || resting)
+          trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
       if (result.again === 'never' || signal.aborted) throw result.refusal
-      if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
+      if (candidate !== ask.candidates.at(-1))
+        reportFailed(service, trace, candidate, result.refusal)
       failures.add(candidate, result.refusal)
       return undefined
     } finally {
@@ -82,7 +90,12 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   }
   // All others have failed, so these are worth a wait.
   for (const candidate of busy) {
-    const waiting = inFlight.wait({ name: slotOf(candidate), limit: candidate.channel.concurrentRequests, signal, refusal: channelIsBusy })
+    const waiting = inFlight.wait({
+      name: slotOf(candidate),
+      limit: candidate.channel.concurrentRequests,
+      signal,
+      refusal: channelIsBusy,
+    })
     const release = await waiting.catch((refusal: Refusal) => {
       if (signal.aborted) throw refusal
       failures.refusal ??= refusal
@@ -124,8 +137,20 @@ const slotOf = ({ channel }: Candidate) => `channel ${channel.name}`
 const channelIsBusy = () => tooManyAtOnce(503, 'channel')
 
 /** Names the channel that failed: the client sees nothing of it when another one responds. */
-function reportFailed({ log }: Service, { requestId }: Trace, { channel, model }: Candidate, refusal: Refusal): void {
-  const details = { requestId, channel: channel.name, model, status: refusal.error.status, failure: failureKind(refusal), error: wordsOf(refusal) }
+function reportFailed(
+  { log }: Service,
+  { requestId }: Trace,
+  { channel, model }: Candidate,
+  refusal: Refusal,
+): void {
+  const details = {
+    requestId,
+    channel: channel.name,
+    model,
+    status: refusal.error.status,
+    failure: failureKind(refusal),
+    error: wordsOf(refusal),
+  }
   log('warn', details, 'a channel failed: the next one is tried')
 }
 
@@ -135,7 +160,10 @@ function breakerIsOpen({ breakers }: Service, { channel }: Candidate, restMs: nu
   const refusal = last && 'again' in last ? last.refusal : undefined
   const reason = refusal ? `, last with: ${refusal.error.message}` : ''
   const message = `the channel ${channel.name} has failed ${channel.breaker.failures} times in a row${reason}. It is tried again in ${Math.ceil(restMs / 1000)} s`
-  return new Refusal({ status: 503, kind: 'unavailable', message, retryAfterMs: restMs }, { ...(refusal && { failure: failureKind(refusal) }) })
+  return new Refusal(
+    { status: 503, kind: 'unavailable', message, retryAfterMs: restMs },
+    { ...(refusal && { failure: failureKind(refusal) }) },
+  )
 }
 
 /**
@@ -167,19 +195,29 @@ async function tryOne(
 }
 
 /** A refused field is left out, and the request sent once more; `learned` bounds how often. */
-async function attempt(service: Service, ask: Ask, trace: Trace, at: { candidate: Candidate; controller: Stopper }): Promise<Opened | Failure> {
+async function attempt(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+  at: { candidate: Candidate; controller: Stopper },
+): Promise<Opened | Failure> {
   const { candidate, controller } = at
   const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, at))
   if (!('again' in result) || result.wasNotSent || controller.signal.aborted) return result
   const { refusedField: field } = result
   if (field === undefined || !service.learned.learn(candidate, field)) return result
-  service.log('warn', { channel: candidate.channel.name, model: candidate.model, field }, 'the upstream refuses a field: it is left out from now on')
+  service.log(
+    'warn',
+    { channel: candidate.channel.name, model: candidate.model, field },
+    'the upstream refuses a field: it is left out from now on',
+  )
   trace.attempts++
   return attempt(service, ask, trace, at)
 }
 
 /** 100 ms, doubled with each wait before, and up to half of it less by chance: else all that failed at once would come back at once. */
-const growingWait = (waitsBefore: number, most: number) => Math.min(100 * 2 ** waitsBefore, most) * (1 - Math.random() / 2)
+const growingWait = (waitsBefore: number, most: number) =>
+  Math.min(100 * 2 ** waitsBefore, most) * (1 - Math.random() / 2)
 
 function pause(ms: number, signal: Signal): Promise<void> {
   return new Promise((resolve, reject) => {

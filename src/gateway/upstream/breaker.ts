@@ -15,8 +15,15 @@ export type Breakers<Result> = {
 /** Classifies the result of an attempt. Undefined: it does not count for the channel. */
 type Classify<Result> = (result: Result) => 'well' | 'failed' | undefined
 
-export function createBreakers<Result>(channels: readonly ChannelEntry[], classify: Classify<Result>): Breakers<Result> {
-  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, classify)]))
+export function createBreakers<Result>(
+  channels: readonly ChannelEntry[],
+  classify: Classify<Result>,
+): Breakers<Result> {
+  const circuits = new Map(
+    channels
+      .filter(({ breaker }) => breaker.failures > 0)
+      .map(channel => [channel.name, new Circuit(channel.breaker, classify)]),
+  )
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
     lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
@@ -65,7 +72,12 @@ class Circuit<Result> {
     const verdict = this.#verdictOf(result)
     if (verdict === 'well') this.#failures = 0
     // Attempts that were running when it opened do not extend the rest.
-    else if (verdict === 'failed' && ++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
+    else if (
+      verdict === 'failed' &&
+      ++this.#failures >= this.#settings.failures &&
+      this.#until === undefined
+    )
+      this.#open()
     return result
   }
 

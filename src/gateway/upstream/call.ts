@@ -9,7 +9,11 @@ import { streamHeaders } from '../../sse/write.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
 import { replay } from '../../transports/bodies.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
-import type { SocketMessages, TransportCall, TransportResponse } from '../../transports/transport.ts'
+import type {
+  SocketMessages,
+  TransportCall,
+  TransportResponse,
+} from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Passing, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
@@ -36,7 +40,8 @@ export async function call(
   { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
-  const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
+  const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
+    ?.waitMs
   if (tooMany !== undefined) {
     const refusal = channelAtLimit(tooMany)
     return { refusal, again: 'elsewhere', wasNotSent: true }
@@ -44,7 +49,9 @@ export async function call(
   let prepared: Prepared
   let embedded: TransportResponse | undefined
   try {
-    prepared = ask.passing ? passed(service, ask.passing, candidate) : prepare(service, ask, candidate)
+    prepared = ask.passing
+      ? passed(service, ask.passing, candidate)
+      : prepare(service, ask, candidate)
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     ask.body.forget?.()
     if (channel.embedded)
@@ -53,7 +60,10 @@ export async function call(
         ...demanding(ask.operation, to),
         model: candidate.model,
         stream: prepared.stream,
-        state: { ...prepared.settings.context.request?.state, ...(ask.recalled?.keeps && { store: true }) },
+        state: {
+          ...prepared.settings.context.request?.state,
+          ...(ask.recalled?.keeps && { store: true }),
+        },
       })
   } catch (error) {
     return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
@@ -65,14 +75,19 @@ export async function call(
   const result = embedded
     ? opened(embedded, prepared.stream ? 'stream' : 'json')
     : await send(service, ask, trace, { prepared, opened, signal: controller.signal })
-  if (service.hooks.onAttempt) reportAttempt(service, trace, { prepared, result, ms: Date.now() - began })
+  if (service.hooks.onAttempt)
+    reportAttempt(service, trace, { prepared, result, ms: Date.now() - began })
   return result
 }
 
 function reportAttempt(
   { hooks, attempt }: Service,
   { requestId, identity = {}, request, notes }: Trace,
-  { prepared: { candidate, bytes }, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
+  {
+    prepared: { candidate, bytes },
+    result,
+    ms,
+  }: { prepared: Prepared; result: Opened | Failure; ms: number },
 ): void {
   const { channel, model, protocol } = candidate
   const failed = 'again' in result ? result.refusal : undefined
@@ -80,7 +95,9 @@ function reportAttempt(
     status: failed.error.status,
     kind: failureKind(failed),
     message: wordsOf(failed),
-    ...(failed.error.protocol !== undefined && { upstreamMessage: redactText(failed.message, channel) }),
+    ...(failed.error.protocol !== undefined && {
+      upstreamMessage: redactText(failed.message, channel),
+    }),
   }
   void attempt('onAttempt', () =>
     hooks.onAttempt?.(
@@ -138,17 +155,30 @@ async function send(
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (response.status < 200 || response.status >= 300) {
-      const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, { from: to, to: ask.protocol, channel })
-      return ask.passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
+      const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, {
+        from: to,
+        to: ask.protocol,
+        channel,
+      })
+      return ask.passing || prepared.bytes === undefined
+        ? failure
+        : withRefusedField(failure, prepared.bytes)
     }
     const result = await recognized(response, opened, ask.passing ? 'any' : prepared.stream)
     // The response is not used, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
   } catch (error) {
-    if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
-    if (TranslationError.is(error)) return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
-    if (error instanceof Refusal) return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
+    if (own.signal.aborted)
+      return {
+        refusal:
+          own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'),
+        again: 'elsewhere',
+      }
+    if (TranslationError.is(error))
+      return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
+    if (error instanceof Refusal)
+      return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
     const refusal = unreachable(error)
     return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }
   } finally {
@@ -161,13 +191,22 @@ function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>
   const field = refusedField(failure.refusal.error)
   if (field === undefined) return failure
   const key = `"${field.slice(field.lastIndexOf('.') + 1)}"`
-  return (typeof sent === 'string' ? sent : textOf(sent)).includes(key) ? { ...failure, refusedField: field } : failure
+  return (typeof sent === 'string' ? sent : textOf(sent)).includes(key)
+    ? { ...failure, refusedField: field }
+    : failure
 }
 
 /** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
-  return (response, kind) => ({ candidate, settings, response, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
+  return (response, kind) => ({
+    candidate,
+    settings,
+    response,
+    kind,
+    idleMs,
+    watched: (body, silence) => watch(body, silence ?? idleMs, controller),
+  })
 }
 
 type Way = Pick<Candidate['channel'], 'proxy'> & { socket: SocketMessages | undefined }
@@ -182,7 +221,16 @@ class Post implements TransportCall {
   readonly proxy?: string
   readonly socket?: SocketMessages
 
-  constructor({ method, url, headers, body, stop, connectMs, proxy, socket }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'> & Way) {
+  constructor({
+    method,
+    url,
+    headers,
+    body,
+    stop,
+    connectMs,
+    proxy,
+    socket,
+  }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'> & Way) {
     this.method = method
     this.url = url
     this.headers = headers
@@ -199,10 +247,17 @@ class Post implements TransportCall {
 }
 
 /** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the response. */
-export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
+export function limitTotal(
+  { name, timeouts: { totalMs } }: Candidate['channel'],
+  trace: Trace,
+  controller: Stopper,
+): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
-  const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
+  const timer = setTimeout(
+    () => controller.abort(refuse(504, 'timeout', 'the upstream took too long')),
+    totalMs,
+  )
   atEnd(trace, () => clearTimeout(timer))
 }
 
@@ -211,13 +266,21 @@ function withoutFraming(response: TransportResponse, { framing }: Protocol): Tra
   const type = response.headers['content-type'] ?? ''
   if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response
   if (type === '') return { ...response, body: textOfFrames(response.body, framing) }
-  return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
+  return {
+    ...response,
+    headers: { ...response.headers, 'content-type': streamHeaders['content-type'] },
+    body: textOfFrames(response.body, framing),
+  }
 }
 
 /** The request for a candidate, with the original body except for the name of the model. */
 function passed({ config }: Service, passing: Passing, candidate: Candidate): Prepared {
   const { name } = candidate.protocol
-  const settings = { context: { from: name, to: name }, maxEventLength: config.defaults.eventLimit, ...freshIds() }
+  const settings = {
+    context: { from: name, to: name },
+    maxEventLength: config.defaults.eventLimit,
+    ...freshIds(),
+  }
   return { candidate, bytes: passing.bytes(candidate), stream: false, notes: [], settings }
 }
 
@@ -238,28 +301,58 @@ async function recognized(
     const { start, read } = await beginningOf(iterator)
     const replayed = { ...response, body: replay(read, iterator) }
     const isObject = /^\s*\{/.test(start)
-    if (/^\s*(data|event|id|retry)?:/.test(start) || (!isObject && /^text\/event-stream/i.test(type))) return opened(replayed, 'stream')
+    if (
+      /^\s*(data|event|id|retry)?:/.test(start) ||
+      (!isObject && /^text\/event-stream/i.test(type))
+    )
+      return opened(replayed, 'stream')
     // A JSON list is a stream in list form.
-    if (/^\s*\[/.test(start) && (stream || !isJson)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
+    if (/^\s*\[/.test(start) && (stream || !isJson))
+      return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
     if (isJson || isObject) return opened(replayed, 'json')
   }
   return {
-    refusal: refuse(502, 'internal', 'the upstream returned a web page or something else that is not a response: check its base address'),
+    refusal: refuse(
+      502,
+      'internal',
+      'the upstream returned a web page or something else that is not a response: check its base address',
+    ),
     again: 'never',
   }
 }
 
-function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
+function target(
+  ask: Ask,
+  trace: Trace,
+  { candidate, stream, settings }: Prepared,
+): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
   const { request, operation, protocol: caller, passing } = ask
   if (passing) {
     const accept = request.headers['accept'] ?? '*/*'
-    return addressed({ channel, protocol, caller: protocol, path: passing.path, accept, ...(passing.type && { type: passing.type }) }, request, trace)
+    return addressed(
+      {
+        channel,
+        protocol,
+        caller: protocol,
+        path: passing.path,
+        accept,
+        ...(passing.type && { type: passing.type }),
+      },
+      request,
+      trace,
+    )
   }
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const accept = stream ? (protocol.framing?.contentType ?? 'text/event-stream') : 'application/json'
-  const place = addressed({ channel, protocol, caller, path, accept, type: 'application/json' }, request, trace)
+  const accept = stream
+    ? (protocol.framing?.contentType ?? 'text/event-stream')
+    : 'application/json'
+  const place = addressed(
+    { channel, protocol, caller, path, accept, type: 'application/json' },
+    request,
+    trace,
+  )
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }
@@ -277,7 +370,10 @@ export function addressed(
   if (!endpoint) throw refuse(404, 'not_found', 'the channel has no such call')
   const isSame = protocol === caller
   const url = urlOf(endpoint.baseUrl, path, endpoint.addVersion)
-  const headers = callHeaders({ ...calling, auth: endpoint.auth }, { headers: request.headers, isSame, traced: observed.headers() })
+  const headers = callHeaders(
+    { ...calling, auth: endpoint.auth },
+    { headers: request.headers, isSame, traced: observed.headers() },
+  )
   return { url: isSame ? withQuery(url, request.query) : url, headers }
 }
 
@@ -286,7 +382,8 @@ function withQuery(address: string, query: URLSearchParams): string {
   if (query.size === 0) return address
   const url = new URL(address)
   const ours = new Set(url.searchParams.keys())
-  for (const [name, value] of query) if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
+  for (const [name, value] of query)
+    if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
   return url.href
 }
 

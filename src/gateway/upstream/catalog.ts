@@ -25,12 +25,20 @@ export type Candidate = {
  * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of its fallback models. `conversation`: a key
  * for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
  */
-type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean; conversation?: () => string | undefined }
+type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & {
+  fallbacks?: boolean
+  conversation?: () => string | undefined
+}
 
 /** The models and the channels that serve them. */
 export type Catalog = {
   /** In the order in which to try them. Undefined: there is no such model for this group. */
-  candidates(model: string, caller: Protocol, identity: Identity, requested?: RoutedRequest): Candidate[] | undefined
+  candidates(
+    model: string,
+    caller: Protocol,
+    identity: Identity,
+    requested?: RoutedRequest,
+  ): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -43,13 +51,17 @@ type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weig
 /** A model that the group sees. `own`: the id for its channels. `rest`: what the `*` of a pattern matched. */
 type Found = { entry: ModelEntry; own: string; rest: string }
 
-/** Long because its functions share the tables of one configuration. */
 export function createCatalog({ models, channels, groups }: ParsedConfig): Catalog {
   const channelOf = new Map(channels.map(channel => [channel.name, channel]))
   const exact = new Map<string, ModelEntry>()
-  for (const entry of models) for (const id of [entry.id, ...entry.aliases]) if (!id.endsWith('*')) exact.set(id, entry)
+  for (const entry of models)
+    for (const id of [entry.id, ...entry.aliases]) if (!id.endsWith('*')) exact.set(id, entry)
   const patterns = models
-    .flatMap(entry => [entry.id, ...entry.aliases].filter(id => id.endsWith('*')).map(id => ({ prefix: id.slice(0, -1), entry })))
+    .flatMap(entry =>
+      [entry.id, ...entry.aliases]
+        .filter(id => id.endsWith('*'))
+        .map(id => ({ prefix: id.slice(0, -1), entry })),
+    )
     .sort((a, b) => b.prefix.length - a.prefix.length)
   const turns = new Map<string, number>()
 
@@ -62,7 +74,11 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
   /** Is there an id that matches both patterns? */
   const overlap = (one: string, other: string) => {
     const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
-    return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
+    return (
+      (one.endsWith('*') && b.startsWith(a)) ||
+      (other.endsWith('*') && a.startsWith(b)) ||
+      one === other
+    )
   }
   const lookUp = (id: string, identity: Identity): Found | undefined => {
     const entry = exact.get(id)
@@ -70,19 +86,29 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       const own = id === entry.id || entry.id.endsWith('*') ? id : entry.id
       return sees(identity, id) || sees(identity, own) ? { entry, own, rest: '' } : undefined
     }
-    const pattern = sees(identity, id) ? patterns.find(({ prefix }) => id.startsWith(prefix)) : undefined
+    const pattern = sees(identity, id)
+      ? patterns.find(({ prefix }) => id.startsWith(prefix))
+      : undefined
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
   /** Orders the equal candidates at the front: by their conversation, or one of them first in turns by weight. */
-  const inTurn = (entry: ModelEntry, ranked: Ranked[], { conversation }: RoutedRequest): Ranked[] => {
+  const inTurn = (
+    entry: ModelEntry,
+    ranked: Ranked[],
+    { conversation }: RoutedRequest,
+  ): Ranked[] => {
     const [first] = ranked
-    const peers = first ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign) : []
+    const peers = first
+      ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign)
+      : []
     if (peers.length < 2) return ranked
     const others = ranked.slice(peers.length)
     const key = entry.sticky ? conversation?.() : undefined
     if (key !== undefined) {
-      const score = new Map(peers.map(one => [one, scoreOf(key, one.candidate.channel.name, one.weight)]))
+      const score = new Map(
+        peers.map(one => [one, scoreOf(key, one.candidate.channel.name, one.weight)]),
+      )
       return [...peers.sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0)), ...others]
     }
     const turn = turns.get(entry.id) ?? 0
@@ -92,16 +118,30 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
   }
 
-  const candidatesOf = ({ entry, own, rest }: Found, caller: Protocol, requested: RoutedRequest): Candidate[] => {
+  const candidatesOf = (
+    { entry, own, rest }: Found,
+    caller: Protocol,
+    requested: RoutedRequest,
+  ): Candidate[] => {
     const ranked = entry.channels.flatMap((link): Ranked[] => {
       const { name, model, weight, priority } = link
       const channel = channelOf.get(name)
       if (!channel) return []
-      const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
+      const served = (model?.endsWith('*') ? model.slice(0, -1) + rest : model) ?? own
       const protocol = spokenWith(channel, caller, { model: served, ...requested })
-      return [{ candidate: { channel, entry, link, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
+      return [
+        {
+          candidate: { channel, entry, link, model: served, protocol },
+          priority,
+          isForeign: protocol !== caller,
+          weight,
+        },
+      ]
     })
-    ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
+    ranked.sort(
+      (a, b) =>
+        a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight,
+    )
     return inTurn(entry, ranked, requested).map(({ candidate }) => candidate)
   }
 
@@ -113,19 +153,25 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       if (!requested.fallbacks || found.entry.fallbacks.length === 0) return own
       const others = found.entry.fallbacks.flatMap(fallback => {
         const other = lookUp(fallback, identity)
-        return other ? candidatesOf(other, caller, requested).map(candidate => ({ ...candidate, fallback })) : []
+        return other
+          ? candidatesOf(other, caller, requested).map(candidate => ({ ...candidate, fallback }))
+          : []
       })
       return [...own, ...others]
     },
     list(identity) {
-      return models.filter(({ id }) => !id.endsWith('*') && sees(identity, id)).map(entry => infoOf(entry.id, entry))
+      return models
+        .filter(({ id }) => !id.endsWith('*') && sees(identity, id))
+        .map(entry => infoOf(entry.id, entry))
     },
     find(id, identity) {
       const found = lookUp(id, identity)
       return found && infoOf(id, found.entry)
     },
     reaches({ name }, { group, models: own }) {
-      const serving = models.filter(entry => entry.channels.some(one => one.name === name)).flatMap(({ id, aliases }) => [id, ...aliases])
+      const serving = models
+        .filter(entry => entry.channels.some(one => one.name === name))
+        .flatMap(({ id, aliases }) => [id, ...aliases])
       if (own && !serving.some(id => own.some(pattern => overlap(pattern, id)))) return false
       if (group === undefined) return serving.length > 0
       const allowed = Object.hasOwn(groups, group) ? (groups[group]?.models ?? []) : []
@@ -134,7 +180,8 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
   }
 }
 
-const isMatch = (pattern: string, id: string) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)
+const isMatch = (pattern: string, id: string) =>
+  pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
 function spokenWith(channel: ChannelEntry, caller: Protocol, requested: RequestTraits): Protocol {
@@ -158,6 +205,9 @@ function byTurn(weights: readonly number[], turn: number): number {
   return 0
 }
 
-function infoOf(id: string, { displayName, contextTokens, maxOutputTokens }: ModelEntry): ModelInfo {
+function infoOf(
+  id: string,
+  { displayName, contextTokens, maxOutputTokens }: ModelEntry,
+): ModelInfo {
   return defined({ id, displayName, contextTokens, maxOutputTokens })
 }

@@ -22,27 +22,51 @@ type Callable = FunctionTool | FreeformTool
 export function demoUpstream(
   body: unknown,
   protocol: Protocol,
-  { model, stream, state: kept, ...options }: CodecOptions & { model: string; stream: boolean; state?: StateSpec },
+  {
+    model,
+    stream,
+    state: kept,
+    ...options
+  }: CodecOptions & { model: string; stream: boolean; state?: StateSpec },
 ): TransportResponse {
   refuseForeign(body, protocol, Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
   refuseMemory(request, protocol)
   const { messages, ...rest } = request
-  const question = { ...rest, state: { ...rest.state, ...kept }, messages: messages.filter(({ origin }) => origin === 'instructions') }
-  const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: question } }
+  const question = {
+    ...rest,
+    state: { ...rest.state, ...kept },
+    messages: messages.filter(({ origin }) => origin === 'instructions'),
+  }
+  const encoding = {
+    ...options,
+    context: { from: protocol.name, to: protocol.name, request: question },
+  }
   const response = demoResponse(request, { ...options, model })
   if (!stream)
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: chunksOf([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: chunksOf([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]),
+    }
   const { streamEncoder, frames } = protocol
   const machine = streamEncoder.initial(encoding)
   const texts: string[] = []
   const write = (wire: unknown) => texts.push(frames.write(wire))
-  for (const event of explode(response)) for (const small of inSmallDeltas(event)) streamEncoder.step(machine, small, write)
+  for (const event of explode(response))
+    for (const small of inSmallDeltas(event)) streamEncoder.step(machine, small, write)
   streamEncoder.end(machine, write)
   return { status: 200, headers: streamHeaders, body: chunksOf(texts) }
 }
 
-const memories = ['thread', 'previousId', 'conversation', 'prompt', 'continuationToken', 'background'] as const
+const memories = [
+  'thread',
+  'previousId',
+  'conversation',
+  'prompt',
+  'continuationToken',
+  'background',
+] as const
 
 /** The demo model stores nothing, so requests that continue a response are refused. */
 function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
@@ -55,10 +79,18 @@ function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protoco
 }
 
 /** The response of the demo model. */
-function demoResponse(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
+function demoResponse(
+  request: CanonicalRequest,
+  { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string },
+): CanonicalResponse {
   const parts: Part[] = []
   if (wantsReasoning(request))
-    parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to respond to it.' }] })
+    parts.push({
+      type: 'reasoning',
+      segments: [
+        { kind: 'summary', text: 'I look at the last message and decide how to respond to it.' },
+      ],
+    })
   const call = callFor(request, newId)
   if (call) parts.push(call)
   else parts.push({ type: 'text', text: textFor(request) })
@@ -74,13 +106,21 @@ function demoResponse(request: CanonicalRequest, { model, now, newId = prefix =>
     ...(now !== undefined && { createdAt: now, completedAt: now }),
     candidates: [limit !== undefined && output > limit && !call ? cutOff(whole, limit) : whole],
     usage: {
-      input: request.messages.reduce((sum, message) => sum + message.parts.reduce((words, part) => words + wordsOf(wordsIn(part)), 0), 0),
+      input: request.messages.reduce(
+        (sum, message) =>
+          sum + message.parts.reduce((words, part) => words + wordsOf(wordsIn(part)), 0),
+        0,
+      ),
       output: limit === undefined ? output : Math.min(output, limit),
     },
   }
 }
 
-type Whole = { index: number; messages: Message[]; finish: { reason: 'tool_calls' | 'stop' | 'length' } }
+type Whole = {
+  index: number
+  messages: Message[]
+  finish: { reason: 'tool_calls' | 'stop' | 'length' }
+}
 
 /** The limit counts words, as the usage does. */
 function cutOff(candidate: Whole, limit: number): Whole {
@@ -96,7 +136,11 @@ function cutOff(candidate: Whole, limit: number): Whole {
     status: 'incomplete' as const,
     parts: message.parts.map(part => {
       if (part.type === 'text') return { ...part, text: shorten(part.text) }
-      if (part.type === 'reasoning') return { ...part, segments: part.segments.map(segment => ({ ...segment, text: shorten(segment.text) })) }
+      if (part.type === 'reasoning')
+        return {
+          ...part,
+          segments: part.segments.map(segment => ({ ...segment, text: shorten(segment.text) })),
+        }
       return part
     }),
   }))
@@ -104,8 +148,10 @@ function cutOff(candidate: Whole, limit: number): Whole {
 }
 
 function textFor({ messages, output }: CanonicalRequest): string {
-  if (output?.format?.type === 'schema') return JSON.stringify(instanceOf(output.format.schema, output.format.schema, 0))
-  if (output?.format?.type === 'enum') return String(instanceOf(output.format.schema, output.format.schema, 0))
+  if (output?.format?.type === 'schema')
+    return JSON.stringify(instanceOf(output.format.schema, output.format.schema, 0))
+  if (output?.format?.type === 'enum')
+    return String(instanceOf(output.format.schema, output.format.schema, 0))
   if (output?.format?.type === 'json') return '{}'
   const last = messages.at(-1)
   const result = last?.parts.findLast((part): part is ToolResultPart => part.type === 'tool-result')
@@ -120,17 +166,38 @@ function textFor({ messages, output }: CanonicalRequest): string {
 }
 
 /** The tool that is forced, or that the user mentions. Undefined: respond with text. */
-function callFor({ messages, tools = [], toolChoice }: CanonicalRequest, newId: (prefix: string) => string): ToolCallPart | undefined {
+function callFor(
+  { messages, tools = [], toolChoice }: CanonicalRequest,
+  newId: (prefix: string) => string,
+): ToolCallPart | undefined {
   const last = messages.at(-1)
-  if (last?.role !== 'user' || last.parts.some(({ type }) => type === 'tool-result')) return undefined
-  const callable = tools.filter((tool): tool is Callable => (tool.type === 'function' || tool.type === 'freeform') && allows(toolChoice, tool.name))
+  if (last?.role !== 'user' || last.parts.some(({ type }) => type === 'tool-result'))
+    return undefined
+  const callable = tools.filter(
+    (tool): tool is Callable =>
+      (tool.type === 'function' || tool.type === 'freeform') && allows(toolChoice, tool.name),
+  )
   const text = last.parts.map(wordsIn).join(' ').toLowerCase()
-  const forced = toolChoice?.mode === 'required' || toolChoice?.mode === 'tool' || (toolChoice?.mode === 'allowed' && toolChoice.require)
-  const tool = callable.find(({ name }) => mentions(text, name)) ?? (forced ? callable[0] : undefined)
+  const forced =
+    toolChoice?.mode === 'required' ||
+    toolChoice?.mode === 'tool' ||
+    (toolChoice?.mode === 'allowed' && toolChoice.require)
+  const tool =
+    callable.find(({ name }) => mentions(text, name)) ?? (forced ? callable[0] : undefined)
   if (!tool) return undefined
   const { name, namespace, type } = tool
-  const input = type === 'freeform' ? text : JSON.stringify(tool.parameters ? instanceOf(tool.parameters, tool.parameters, 0) : {})
-  return { type: 'tool-call', id: newId('call_'), name, kind: type, input, ...(namespace !== undefined && { namespace }) }
+  const input =
+    type === 'freeform'
+      ? text
+      : JSON.stringify(tool.parameters ? instanceOf(tool.parameters, tool.parameters, 0) : {})
+  return {
+    type: 'tool-call',
+    id: newId('call_'),
+    name,
+    kind: type,
+    input,
+    ...(namespace !== undefined && { namespace }),
+  }
 }
 
 function allows(choice: ToolChoice | undefined, name: string): boolean {
@@ -143,7 +210,12 @@ function allows(choice: ToolChoice | undefined, name: string): boolean {
 /** Does the text mention the tool? `get_weather` is mentioned by its name and by "weather". */
 function mentions(text: string, name: string): boolean {
   const lower = name.toLowerCase()
-  return text.includes(lower) || lower.split(/[^a-z0-9]+/).some(word => word.length > 3 && new RegExp(`\\b${word}\\b`).test(text))
+  return (
+    text.includes(lower) ||
+    lower
+      .split(/[^a-z0-9]+/)
+      .some(word => word.length > 3 && new RegExp(`\\b${word}\\b`).test(text))
+  )
 }
 
 function wantsReasoning({ reasoning }: CanonicalRequest): boolean {
@@ -156,19 +228,36 @@ function wantsReasoning({ reasoning }: CanonicalRequest): boolean {
 /** A minimal value for a JSON schema; knows only the common keywords. */
 function instanceOf(schema: unknown, root: JsonSchema, depth: number): unknown {
   if (!isObject(schema) || depth > 12) return null
-  const { const: constant, enum: values, anyOf, oneOf, allOf, $ref: ref, default: standard } = schema
+  const {
+    const: constant,
+    enum: values,
+    anyOf,
+    oneOf,
+    allOf,
+    $ref: ref,
+    default: standard,
+  } = schema
   if (constant !== undefined) return constant
   if (standard !== undefined) return standard
   if (Array.isArray(values) && values.length > 0) return values[0]
   if (typeof ref === 'string') return instanceOf(resolve(ref, root), root, depth + 1)
-  for (const choice of [anyOf, oneOf]) if (Array.isArray(choice) && choice.length > 0) return instanceOf(choice[0], root, depth + 1)
-  if (Array.isArray(allOf)) return instanceOf(Object.assign({}, ...allOf.map(part => resolved(part, root))), root, depth + 1)
+  for (const choice of [anyOf, oneOf])
+    if (Array.isArray(choice) && choice.length > 0) return instanceOf(choice[0], root, depth + 1)
+  if (Array.isArray(allOf))
+    return instanceOf(
+      Object.assign({}, ...allOf.map(part => resolved(part, root))),
+      root,
+      depth + 1,
+    )
   const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type']
-  switch (typeof type === 'string' ? type.toLowerCase() : isObject(schema['properties']) ? 'object' : undefined) {
+  const implied = isObject(schema['properties']) ? 'object' : undefined
+  switch (typeof type === 'string' ? type.toLowerCase() : implied) {
     case 'object':
       return objectOf(schema, root, depth)
     case 'array':
-      return Array.from({ length: numberOr(schema['minItems'], 0) }, () => instanceOf(schema['items'], root, depth + 1))
+      return Array.from({ length: numberOr(schema['minItems'], 0) }, () =>
+        instanceOf(schema['items'], root, depth + 1),
+      )
     case 'integer':
     case 'number':
       return numberOr(schema['minimum'], numberOr(schema['exclusiveMinimum'], -1) + 1)
@@ -183,8 +272,15 @@ function instanceOf(schema: unknown, root: JsonSchema, depth: number): unknown {
 
 function objectOf(schema: JsonSchema, root: JsonSchema, depth: number): Record<string, unknown> {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  const required = Array.isArray(schema['required']) ? schema['required'].filter(key => typeof key === 'string') : []
-  return Object.fromEntries(required.map(key => [key, instanceOf(Object.hasOwn(properties, key) ? properties[key] : {}, root, depth + 1)]))
+  const required = Array.isArray(schema['required'])
+    ? schema['required'].filter(key => typeof key === 'string')
+    : []
+  return Object.fromEntries(
+    required.map(key => [
+      key,
+      instanceOf(Object.hasOwn(properties, key) ? properties[key] : {}, root, depth + 1),
+    ]),
+  )
 }
 
 function resolved(part: unknown, root: JsonSchema): unknown {
@@ -200,7 +296,8 @@ function resolve(ref: string, root: JsonSchema): unknown {
   return place
 }
 
-const numberOr = (value: unknown, standard: number) => (typeof value === 'number' ? value : standard)
+const numberOr = (value: unknown, standard: number) =>
+  typeof value === 'number' ? value : standard
 
 function wordsIn(part: Part): string {
   switch (part.type) {
@@ -229,8 +326,10 @@ function wordsOf(text: string): number {
 function inSmallDeltas(event: CanonicalEvent): CanonicalEvent[] {
   if (event.type !== 'part.delta') return [event]
   const { delta } = event
-  if (delta.kind === 'text' || delta.kind === 'reasoning') return split(delta.text, oneWord).map(text => ({ ...event, delta: { ...delta, text } }))
-  if (delta.kind === 'input') return split(delta.text, /.{1,12}/gsu).map(text => ({ ...event, delta: { ...delta, text } }))
+  if (delta.kind === 'text' || delta.kind === 'reasoning')
+    return split(delta.text, oneWord).map(text => ({ ...event, delta: { ...delta, text } }))
+  if (delta.kind === 'input')
+    return split(delta.text, /.{1,12}/gsu).map(text => ({ ...event, delta: { ...delta, text } }))
   return [event]
 }
 

@@ -15,10 +15,22 @@ import { redactText } from './redact.ts'
  * long the upstream asks to wait before that. `wasNotSent`: the request did not reach the upstream.
  * `refusedField`: a field of the request that the upstream does not accept.
  */
-export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; wasNotSent?: true; refusedField?: string }
+export type Failure = {
+  refusal: Refusal
+  again: 'never' | 'elsewhere' | 'here'
+  waitMs?: number
+  wasNotSent?: true
+  refusedField?: string
+}
 
 /** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
 const concernsChannel = new Set([401, 402, 403, 404])
+
+function retriedWhere(status: number, headers: TransportResponse['headers']): Failure['again'] {
+  if (headers['x-should-retry'] === 'false') return 'never'
+  if (isRetryableStatus(status)) return 'here'
+  return concernsChannel.has(status) ? 'elsewhere' : 'never'
+}
 
 /** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
 export function failureOf(
@@ -35,23 +47,49 @@ export function failureOf(
   const kept = keptHeaders(headers, channel.returnHeaders)
   // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
-  const again = headers['x-should-retry'] === 'false' ? 'never' : isRetryableStatus(status) ? 'here' : concernsChannel.has(status) ? 'elsewhere' : 'never'
-  const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
-  if (status < 400) return failure(refuse(502, 'internal', `the upstream responded with a redirect (${status}): is its base address right?`))
+  const again = retriedWhere(status, headers)
+  const failure = (refusal: Refusal): Failure => ({
+    refusal,
+    again,
+    ...(waitMs !== undefined && { waitMs }),
+  })
+  if (status < 400)
+    return failure(
+      refuse(
+        502,
+        'internal',
+        `the upstream responded with a redirect (${status}): is its base address right?`,
+      ),
+    )
   if (/^\s*</.test(shown)) {
     const message = `the upstream responded with ${status} with a web page`
-    const error = { status, kind: kindOfStatus(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
+    const error = {
+      status,
+      kind: kindOfStatus(status),
+      message,
+      ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    }
     return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
   }
-  const { raw, ...decoded } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
+  const { raw, ...decoded } = from.decodeError({
+    status,
+    headers,
+    body: body ?? shown.slice(0, 500),
+  }).value
   // A body that is not JSON must not be returned as JSON.
   const value = body === undefined ? decoded : { ...decoded, raw }
-  const wire = from === to && whole !== undefined ? { status, headers: { ...errorHeaders(value, from), ...kept }, body: shown } : undefined
+  const wire =
+    from === to && whole !== undefined
+      ? { status, headers: { ...errorHeaders(value, from), ...kept }, body: shown }
+      : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
 /** The headers of an error of this protocol, one of which may name it. Its id is another one for the client, and retry headers stay as they are. */
-function errorHeaders({ requestId: _id, retryAfterMs: _ms, ...error }: CanonicalError, protocol: Protocol): Record<string, string> {
+function errorHeaders(
+  { requestId: _id, retryAfterMs: _ms, ...error }: CanonicalError,
+  protocol: Protocol,
+): Record<string, string> {
   return protocol.encodeError(error).wire.headers
 }
 
@@ -68,13 +106,19 @@ export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
   if (code === undefined && isFault(error)) return refusalOf(error, 'upstream')
   const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
-  if (/TIMEOUT|ETIMEDOUT/.test(code ?? '')) return new Refusal({ status: 504, kind: 'timeout', message }, { cause: error })
-  return new Refusal({ status: 502, kind: 'internal', message }, { failure: 'upstream_network', cause: error })
+  if (/TIMEOUT|ETIMEDOUT/.test(code ?? ''))
+    return new Refusal({ status: 504, kind: 'timeout', message }, { cause: error })
+  return new Refusal(
+    { status: 502, kind: 'internal', message },
+    { failure: 'upstream_network', cause: error },
+  )
 }
 
 /** An error in a program. `fetch` throws TypeErrors, too, when there is no connection: with a cause, or with words of its own in some runtimes. */
 function isFault(error: unknown): boolean {
-  const isOfProgram = [TypeError, ReferenceError, RangeError, SyntaxError].some(kind => error instanceof kind)
+  const isOfProgram = [TypeError, ReferenceError, RangeError, SyntaxError].some(
+    kind => error instanceof kind,
+  )
   return (
     isOfProgram &&
     error instanceof Error &&
@@ -84,6 +128,7 @@ function isFault(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (typeof at['code'] === 'string') return at['code']
+  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++)
+    if (typeof at['code'] === 'string') return at['code']
   return undefined
 }

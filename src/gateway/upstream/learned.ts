@@ -26,7 +26,8 @@ const mostModels = 1000
 export function createLearned(): Learned {
   const known = new Map<string, Map<string, number>>()
   const names = new Map<string, Pick<LearnedFields, 'entry' | 'model'>>()
-  const keyOf = ({ channel, protocol, model }: Candidate) => JSON.stringify([channel.name, protocol.name, model])
+  const keyOf = ({ channel, protocol, model }: Candidate) =>
+    JSON.stringify([channel.name, protocol.name, model])
   return {
     of(candidate) {
       // Most gateways never learn anything.
@@ -39,7 +40,12 @@ export function createLearned(): Learned {
       if (!candidate.channel.learnUnsupported) return false
       const key = keyOf(candidate)
       const fields = known.get(key) ?? new Map<string, number>()
-      if ((fields.get(field) ?? 0) > Date.now() || fields.size >= mostFields || known.size >= mostModels) return false
+      if (
+        (fields.get(field) ?? 0) > Date.now() ||
+        fields.size >= mostFields ||
+        known.size >= mostModels
+      )
+        return false
       known.set(key, fields.set(field, Date.now() + rememberedMs))
       names.set(key, { entry: candidate.entry.id, model: candidate.model })
       return true
@@ -47,7 +53,9 @@ export function createLearned(): Learned {
     all() {
       const now = Date.now()
       return [...names].flatMap(([key, name]) => {
-        const fields = [...(known.get(key) ?? [])].flatMap(([field, until]) => (until > now ? [field] : []))
+        const fields = [...(known.get(key) ?? [])].flatMap(([field, until]) =>
+          until > now ? [field] : [],
+        )
         return fields.length > 0 ? [{ ...name, fields }] : []
       })
     },
@@ -88,14 +96,20 @@ const wordings: readonly RegExp[] = [
 /** The field that an error refuses. Undefined: none, or one that cannot be left out. */
 export function refusedField({ status, message, param, code }: CanonicalError): string | undefined {
   if (status !== 400 && status !== 422) return undefined
-  const worded = wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined) ?? extraInput(message)
+  const worded =
+    wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined) ??
+    extraInput(message)
   const named = code === 'unsupported_parameter' || code === 'unknown_parameter' ? param : undefined
   const field = worded ?? named ?? undefined
   const [outermost = ''] = field?.split('.') ?? []
-  return field !== undefined && /^[A-Za-z_][\w.]*$/.test(field) && !essential.test(outermost) ? field : undefined
+  return field !== undefined && /^[A-Za-z_][\w.]*$/.test(field) && !essential.test(outermost)
+    ? field
+    : undefined
 }
 
 /** The field in a fault of pydantic as JSON: `{"loc": ["body", "store"], "msg": "Extra inputs are not permitted"}`. */
 function extraInput(message: string): string | undefined {
-  return message.includes('Extra inputs are not permitted') ? /"loc":\s?\["body",\s?"(\w+)"\]/.exec(message)?.[1] : undefined
+  return message.includes('Extra inputs are not permitted')
+    ? /"loc":\s?\["body",\s?"(\w+)"\]/.exec(message)?.[1]
+    : undefined
 }

@@ -15,7 +15,11 @@ export type Prepared = {
   stream: boolean
   notes: Note[]
   /** Settings for translating the response. */
-  settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
+  settings: ReturnType<typeof freshIds> &
+    Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & {
+      context: TranslationContext
+      maxEventLength: number
+    }
 }
 
 /** A successful response of an upstream. `idleMs`: the longest silence; 0: no limit. */

@@ -21,7 +21,9 @@ import { withoutStreamOptions, withStreaming } from './streaming.ts'
 const all: readonly Protocol[] = Object.values(protocols)
 
 /** The protocols whose body has the field that asks for a stream; in the others the address does. */
-const streamFlagInBody: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
+const streamFlagInBody: ReadonlySet<Protocol> = new Set(
+  all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)),
+)
 
 function targetOf(address: Protocol['address'], stream: boolean): string | undefined {
   return address.target({ operation: 'generate', model: '', stream })
@@ -35,21 +37,48 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepared {
   const { operation, stream } = ask
   const { entry, channel, protocol } = candidate
-  const isStreamOnly = entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
-  const upstreamStream = operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
-  return passed(service, ask, candidate, upstreamStream) ?? translated(service, ask, candidate, upstreamStream)
+  const isStreamOnly =
+    entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
+  const upstreamStream =
+    operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
+  return (
+    passed(service, ask, candidate, upstreamStream) ??
+    translated(service, ask, candidate, upstreamStream)
+  )
 }
 
 /** The request with its original bytes. Undefined: something inside the body has to be read or changed. */
-function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared | undefined {
+function passed(
+  service: Service,
+  ask: Ask,
+  candidate: Candidate,
+  upstreamStream: boolean,
+): Prepared | undefined {
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
   const unsupported = refusedBy(service, candidate)
-  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || hasAnyField(outline, unsupported)
-  if (to !== protocol || reads || setsFields(ask, candidate) || isDemanding(ask, candidate) || keepsHere(ask, candidate) || !body.isPlain) return undefined
+  const reads =
+    service.config.defaults.strict ||
+    entry.unsupported.length > 0 ||
+    channel.embedded ||
+    hasAnyField(outline, unsupported)
+  if (
+    to !== protocol ||
+    reads ||
+    setsFields(ask, candidate) ||
+    isDemanding(ask, candidate) ||
+    keepsHere(ask, candidate) ||
+    !body.isPlain
+  )
+    return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
-  if (operation === 'generate' && streamFlagInBody.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
+  if (
+    operation === 'generate' &&
+    streamFlagInBody.has(to) &&
+    (to.wantsStream(outline) ?? false) !== upstreamStream
+  )
+    return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
   const bytes = edited(ask, candidate, asking)
   if (!bytes) return undefined
@@ -58,50 +87,94 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
     bytes,
     stream: upstreamStream,
     notes: [],
-    settings: responseSettings(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
+    settings: responseSettings(service, ask, candidate, {
+      context: { from: protocol.name, to: to.name },
+      hidesUsage: asking !== undefined,
+    }),
   }
 }
 
-function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
+function translated(
+  service: Service,
+  ask: Ask,
+  candidate: Candidate,
+  upstreamStream: boolean,
+): Prepared {
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot name the sender.
   const unsupported = [...entry.unsupported, ...refusedBy(service, candidate)]
   if (to !== protocol && unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const adjusted = without(body.value, protocol, to === protocol ? unsupported : entry.unsupported)
-  const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, requestSettings(service, ask, candidate))
+  const { context, ...encoded } = translateRequest(
+    adjusted.body,
+    protocol,
+    to,
+    all,
+    requestSettings(service, ask, candidate),
+  )
   const { body: wire, notes } =
-    to === protocol ? encoded : withoutWritten(encoded.body, unsupported, { to, caller: protocol, body: body.value, notes: encoded.notes })
+    to === protocol
+      ? encoded
+      : withoutWritten(encoded.body, unsupported, {
+          to,
+          caller: protocol,
+          body: body.value,
+          notes: encoded.notes,
+        })
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
-  const counted = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
+  const counted =
+    isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
-  const sent = operation === 'generate' && streamFlagInBody.has(to) && says !== upstreamStream ? withStreaming(counted, to, upstreamStream) : counted
+  const sent =
+    operation === 'generate' && streamFlagInBody.has(to) && says !== upstreamStream
+      ? withStreaming(counted, to, upstreamStream)
+      : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   const unset = withUsage(sent, ask, candidate, asking)
   const set = setsFields(ask, candidate) ? withSetFields(unset, candidate) : undefined
   const whole = set ? set.body : unset
   // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor or the configuration wants something else.
   const isKept =
-    whole === unset && to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value && !isDemanding(ask, candidate)
+    whole === unset &&
+    to === protocol &&
+    context.request === undefined &&
+    sent === wire &&
+    adjusted.body === body.value &&
+    !isDemanding(ask, candidate)
   return {
     candidate,
     ...(channel.embedded && { body: whole }),
-    bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
+    bytes:
+      (isKept ? edited(ask, candidate, asking) : undefined) ??
+      written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
-    settings: responseSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
+    settings: responseSettings(service, ask, candidate, {
+      context,
+      hidesUsage: asking !== undefined,
+    }),
   }
 }
 
 /** The request with the stream options that it is sent with. Encoders ask for usage themselves. Between equal protocols the caller's own setting stays. */
-function withUsage(wire: unknown, { protocol }: Ask, { protocol: to, channel }: Candidate, asking: Asking): unknown {
+function withUsage(
+  wire: unknown,
+  { protocol }: Ask,
+  { protocol: to, channel }: Candidate,
+  asking: Asking,
+): unknown {
   const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
   return asking?.wire ?? (isRefused ? withoutStreamOptions(wire, to) : wire)
 }
 
 /** Settings for translating the request. */
-function requestSettings({ responseStore, config: { defaults } }: Service, ask: Ask, candidate: Candidate): Parameters<typeof translateRequest>[4] {
+function requestSettings(
+  { responseStore, config: { defaults } }: Service,
+  ask: Ask,
+  candidate: Candidate,
+): Parameters<typeof translateRequest>[4] {
   const { protocol, operation, body, model, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { now, newId } = freshIds()
@@ -120,7 +193,12 @@ function requestSettings({ responseStore, config: { defaults } }: Service, ask: 
       vendorRules(channel, to, candidate.model).options,
       channel.options,
       entry.options,
-      groupOf(protocol, responseStore?.signatures && recalled && protocol.signatureStorage?.reading(recalled.storedSignature)),
+      groupOf(
+        protocol,
+        responseStore?.signatures &&
+          recalled &&
+          protocol.signatureStorage?.reading(recalled.storedSignature),
+      ),
     ),
     ...recalled?.resolversFor(candidate),
     ...(keepsHere(ask, candidate) && { keepsResponse: true }),
@@ -128,18 +206,31 @@ function requestSettings({ responseStore, config: { defaults } }: Service, ask: 
 }
 
 /** `outline`: of a request of any protocol. */
-export const hasTools = (outline: unknown): boolean => isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
+export const hasTools = (outline: unknown): boolean =>
+  isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
 
 /** A request with tools is one of an agent. */
 const isOfForeignAgent = ({ operation, protocol, body: { outline } }: Ask, to: Protocol): boolean =>
   operation === 'generate' && to !== protocol && hasTools(outline)
 
 /** Does the vendor want anything in the body to be different? A long body is parsed for that. */
-function isDemanding({ operation, body }: Ask, { protocol, channel, entry, model }: Candidate): boolean {
+function isDemanding(
+  { operation, body }: Ask,
+  { protocol, channel, entry, model }: Candidate,
+): boolean {
   const { options } = vendorRules(channel, protocol, model)
-  if (operation !== 'generate' || !channel.vendor || !protocol.fitRequest || Object.keys(options).length === 0) return false
+  if (
+    operation !== 'generate' ||
+    !channel.vendor ||
+    !protocol.fitRequest ||
+    Object.keys(options).length === 0
+  )
+    return false
   return (
-    protocol.fitRequest(protocol.withModel(body.value, model), optionsFor(protocol, mergeOptions(options, channel.options, entry.options))).wire !== body.value
+    protocol.fitRequest(
+      protocol.withModel(body.value, model),
+      optionsFor(protocol, mergeOptions(options, channel.options, entry.options)),
+    ).wire !== body.value
   )
 }
 
@@ -162,15 +253,21 @@ function askingUsage(
   { channel, entry, protocol: { streamUsage } }: Candidate,
   { isStream, unsupported }: { isStream: boolean; unsupported: readonly string[] },
 ): Asking {
-  if (!isStream || !channel.streamUsage || streamUsage?.isRequested(body) !== false) return undefined
+  if (!isStream || !channel.streamUsage || streamUsage?.isRequested(body) !== false)
+    return undefined
   const asking = streamUsage.ask(body)
   return hasAnyField(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
 }
 
 /** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */
-function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
+function edited(
+  { body: { bytes, outline, members }, model }: Ask,
+  candidate: Candidate,
+  asking: Asking,
+): Uint8Array<ArrayBuffer> | undefined {
   if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
-  const named = candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
+  const named =
+    candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
   if (!isObject(named)) return undefined
   const changed = Object.keys(named).filter(key => named[key] !== outline[key])
   if (changed.some(key => key !== 'model')) return undefined
@@ -208,9 +305,13 @@ function responseSettings(
 }
 
 /** Options of one protocol as a group of settings. */
-const groupOf = ({ optionsKey }: Protocol, options: object | false | undefined): object | undefined => (options ? { [optionsKey]: options } : undefined)
+const groupOf = (
+  { optionsKey }: Protocol,
+  options: object | false | undefined,
+): object | undefined => (options ? { [optionsKey]: options } : undefined)
 
-const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
+const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean =>
+  recalled?.keeps === true && !keepsItself(candidate, protocol)
 
 /** Options that refuse a request without an output limit, if its protocol requires one. Counting tokens needs none. */
 export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {

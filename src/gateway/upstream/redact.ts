@@ -12,7 +12,9 @@ type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
 /** Does the name of this header suggest that its value is a secret? Short values may be ordinary words of a response. */
-const isSecretByName = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
+const isSecretByName = (name: string, secret: string) =>
+  /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) &&
+  secret.length >= shortestSecret
 
 /** All secrets in calls to this channel, in all spellings in which an upstream may repeat them. */
 function secretsOf({ apiKey, headers }: Channel): string[] {
@@ -28,7 +30,10 @@ function secretsOf({ apiKey, headers }: Channel): string[] {
 function spellingsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
-    text.replace(letters, letter => `\\u00${code(letter.charCodeAt(0).toString(16).padStart(2, '0'))}`)
+    text.replace(
+      letters,
+      letter => `\\u00${code(letter.charCodeAt(0).toString(16).padStart(2, '0'))}`,
+    )
   const small = (hex: string) => hex
   const large = (hex: string) => hex.toUpperCase()
   return [
@@ -46,7 +51,10 @@ function spellingsOf(secret: string): string[] {
 
 /** An error message of an upstream, with all secrets of the channel replaced. */
 export function redactText(text: string, channel: Channel): string {
-  return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(sightOf(secret), instead) : shown), text)
+  return secretsOf(channel).reduce(
+    (shown, secret) => (secret ? shown.replaceAll(sightOf(secret), instead) : shown),
+    text,
+  )
 }
 
 /** What to search for. A short secret must be a separate word: it could be part of other words, and of codes that clients need. */
@@ -58,14 +66,23 @@ function sightOf(secret: string): string | RegExp {
 /** The response with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
 export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
   const { secrets: fetched } = response
-  const secrets = fetched ? [...secretsOf(channel), ...fetched.flatMap(spellingsOf)] : secretsOf(channel)
-  return secrets.reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), response)
+  const secrets = fetched
+    ? [...secretsOf(channel), ...fetched.flatMap(spellingsOf)]
+    : secretsOf(channel)
+  return secrets.reduce(
+    (clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)),
+    response,
+  )
 }
 
 function without(secret: string, { status, headers, body }: TransportResponse): TransportResponse {
   const clean: TransportResponse['headers'] = {}
   for (const name in headers) clean[name] = headers[name]?.replaceAll(secret, instead) ?? ''
-  return { status, headers: clean, body: { [Symbol.asyncIterator]: () => redactChunks(body[Symbol.asyncIterator](), secret) } }
+  return {
+    status,
+    headers: clean,
+    body: { [Symbol.asyncIterator]: () => redactChunks(body[Symbol.asyncIterator](), secret) },
+  }
 }
 
 function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
@@ -85,7 +102,10 @@ function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterat
 }
 
 /** Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the beginning of the secret are held back. */
-export function createRedactor(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
+export function createRedactor(secret: string): {
+  push(chunk: Uint8Array): Uint8Array
+  end(): Uint8Array
+} {
   const wanted = new TextEncoder().encode(secret)
   const cover = new TextEncoder().encode(instead)
   const { length } = wanted
@@ -99,14 +119,19 @@ export function createRedactor(secret: string): { push(chunk: Uint8Array): Uint8
     return true
   }
   const find = (bytes: Uint8Array, from: number): number => {
-    for (let last = from + length - 1; last < bytes.length; last += leaps[bytes[last] as number] as number)
+    for (
+      let last = from + length - 1;
+      last < bytes.length;
+      last += leaps[bytes[last] as number] as number
+    )
       if (isSecretAt(bytes, last - length + 1)) return last - length + 1
     return -1
   }
   /** Where a suffix begins that may be the beginning of the secret. The end: there is none. */
   const mayBegin = (bytes: Uint8Array, from: number): number => {
     if (leaps[bytes.at(-1) as number] === length) return bytes.length
-    for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (isSecretAt(bytes, at, bytes.length - at)) return at
+    for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++)
+      if (isSecretAt(bytes, at, bytes.length - at)) return at
     return bytes.length
   }
 

@@ -13,7 +13,10 @@ export const maxResponseBytes = 256 * 1024 * 1024
 /** A response, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
 export type Watched = {
   response: TransportResponse
-  watched(body: TransportResponse['body'], idleMs?: () => number): AsyncIterable<Uint8Array | string>
+  watched(
+    body: TransportResponse['body'],
+    idleMs?: () => number,
+  ): AsyncIterable<Uint8Array | string>
 }
 
 /** The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
@@ -64,18 +67,26 @@ export async function readWhole({ response, watched }: Watched): Promise<Uint8Ar
  */
 export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   const text = textOf(bytes)
-  if (isBottomless(text)) throw refuse(502, 'internal', 'the response of the upstream is nested too deeply')
+  if (isBottomless(text))
+    throw refuse(502, 'internal', 'the response of the upstream is nested too deeply')
   const value = parseJson(text)
   // Some providers send errors as a list of one.
   const body: unknown = Array.isArray(value) ? value[0] : value
   if (isObject(body) && body['error'] && from.detect(body).response.length === 0)
-    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(body, from), headers: {}, body }).value)
+    throw refuse(
+      502,
+      'internal',
+      'the upstream failed',
+      from.decodeError({ status: statusIn(body, from), headers: {}, body }).value,
+    )
   if (isObject(value)) return value
   const isPage = /^\s*</.test(text)
   throw refuse(
     502,
     'internal',
-    isPage ? 'the upstream returned a web page: check its base address' : 'the upstream returned something that is not a JSON object',
+    isPage
+      ? 'the upstream returned a web page: check its base address'
+      : 'the upstream returned something that is not a JSON object',
   )
 }
 
@@ -90,7 +101,8 @@ function statusIn(body: JsonObject, from: Protocol): number {
 
 /** Checks the length of a response that has to be in memory as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {
-  if (length > maxResponseBytes) throw refuse(502, 'internal', 'the response of the upstream is too large')
+  if (length > maxResponseBytes)
+    throw refuse(502, 'internal', 'the response of the upstream is too large')
   return length
 }
 
@@ -114,7 +126,9 @@ const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|r
 const maxUndecided = 64 * 1024
 
 /** Reads as many chunks as are needed to recognize the kind of body. `start`: their text. */
-export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
+export async function beginningOf(
+  iterator: AsyncIterator<Uint8Array | string>,
+): Promise<{ start: string; read: (Uint8Array | string)[] }> {
   const text = createTextReader()
   const read: (Uint8Array | string)[] = []
   let start = ''

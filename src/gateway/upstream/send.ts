@@ -12,10 +12,14 @@ export function createSend(transport: Transport, log: Service['log']): Service['
     if (!cloud) return transport.send(call)
     let opened = clouds.get(channel.name)
     if (!opened) {
-      opened = import('../../clouds/index.ts').then(({ createCloud }) => createCloud(cloud, transport))
+      opened = import('../../clouds/index.ts').then(({ createCloud }) =>
+        createCloud(cloud, transport),
+      )
       clouds.set(channel.name, opened)
     }
-    return opened.then(one => one.send(call, onNotes)).catch((error: unknown) => Promise.reject(withoutCredentials(error, channel, log)))
+    return opened
+      .then(one => one.send(call, onNotes))
+      .catch((error: unknown) => Promise.reject(withoutCredentials(error, channel, log)))
   }
 }
 

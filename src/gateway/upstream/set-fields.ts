@@ -8,19 +8,34 @@ import type { Candidate } from './catalog.ts'
 type Fields = NonNullable<Candidate['channel']['set']>
 
 /** Does the configuration set fields of this request? Only of one for a response. */
-export const setsFields = ({ operation }: Pick<Ask, 'operation'>, { channel, entry, link }: Candidate): boolean =>
-  operation === 'generate' && (channel.set ?? channel.setIfAbsent ?? entry.set ?? entry.setIfAbsent ?? link.set ?? link.setIfAbsent) !== undefined
+export const setsFields = (
+  { operation }: Pick<Ask, 'operation'>,
+  { channel, entry, link }: Candidate,
+): boolean =>
+  operation === 'generate' &&
+  (channel.set ??
+    channel.setIfAbsent ??
+    entry.set ??
+    entry.setIfAbsent ??
+    link.set ??
+    link.setIfAbsent) !== undefined
 
 /**
  * The request with the fields that the configuration sets; those of the model override those of the channel, and those of the model at this
  * channel override both. The same body if nothing changes. Notes: a value of the request that is replaced.
  */
-export function withSetFields(wire: unknown, { channel, entry, link }: Candidate): { body: unknown; notes: Note[] } {
+export function withSetFields(
+  wire: unknown,
+  { channel, entry, link }: Candidate,
+): { body: unknown; notes: Note[] } {
   const forced = { ...channel.set, ...entry.set, ...link.set }
-  const replaced = Object.keys(forced).filter(field => isReplaced(valueAt(wire, field), forced[field]))
+  const replaced = Object.keys(forced).filter(field =>
+    isReplaced(valueAt(wire, field), forced[field]),
+  )
   let body = wire
   const write = (fields: Fields | undefined, isForced: boolean) => {
-    for (const [field, value] of Object.entries(fields ?? {})) body = written(body, field.split('.'), value, isForced)
+    for (const [field, value] of Object.entries(fields ?? {}))
+      body = written(body, field.split('.'), value, isForced)
   }
   write(link.setIfAbsent, false)
   write(entry.setIfAbsent, false)
@@ -28,17 +43,31 @@ export function withSetFields(wire: unknown, { channel, entry, link }: Candidate
   write(channel.set, true)
   write(entry.set, true)
   write(link.set, true)
-  return { body, notes: replaced.map(field => gatewayNote('gateway.field-set', pointer(field.split('.')))) }
+  return {
+    body,
+    notes: replaced.map(field => gatewayNote('gateway.field-set', pointer(field.split('.')))),
+  }
 }
 
-const isReplaced = (before: unknown, after: unknown) => before !== undefined && JSON.stringify(before) !== JSON.stringify(after)
+const isReplaced = (before: unknown, after: unknown) =>
+  before !== undefined && JSON.stringify(before) !== JSON.stringify(after)
 
 function valueAt(body: unknown, field: string): unknown {
-  return field.split('.').reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), body)
+  return field
+    .split('.')
+    .reduce<unknown>(
+      (at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+      body,
+    )
 }
 
 /** A copy with this value at these keys; an existing value stays unless `isForced`. */
-function written(body: unknown, [key = '', ...rest]: readonly string[], value: unknown, isForced: boolean): unknown {
+function written(
+  body: unknown,
+  [key = '', ...rest]: readonly string[],
+  value: unknown,
+  isForced: boolean,
+): unknown {
   const object: JsonObject = isObject(body) ? body : {}
   const present = Object.hasOwn(object, key) ? object[key] : undefined
   const isLeaf = rest.length === 0

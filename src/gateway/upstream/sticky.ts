@@ -25,7 +25,11 @@ const hashed = 8 * 1024
  * What all requests of one conversation have in common: the id of its session, else its cache key, else its first messages. Undefined: nothing
  * of these is there.
  */
-export function conversationKey(headers: Headers, body: ReadBody, protocol: Protocol): string | undefined {
+export function conversationKey(
+  headers: Headers,
+  body: ReadBody,
+  protocol: Protocol,
+): string | undefined {
   for (const name of sessionHeaders) if (headers[name]) return headers[name]
   const { outline } = body
   const cacheKey = textAt(outline, protocol.fieldNames['cache.key'])
@@ -41,16 +45,25 @@ export function conversationKey(headers: Headers, body: ReadBody, protocol: Prot
 function beginning(body: ReadBody, { fieldNames }: Protocol): string | undefined {
   const field = fieldNames['turns']
   if (field === undefined) return undefined
-  return body.bytes ? beginningOfText(body.bytes, body.members ?? membersOf(body.bytes), field) : beginningOfValue(body, field)
+  return body.bytes
+    ? beginningOfText(body.bytes, body.members ?? membersOf(body.bytes), field)
+    : beginningOfValue(body, field)
 }
 
 /** From the bytes, which may be long: nothing is parsed that comes after the first message of the user. */
-function beginningOfText(bytes: Uint8Array, members: readonly Member[] | undefined, field: string): string | undefined {
+function beginningOfText(
+  bytes: Uint8Array,
+  members: readonly Member[] | undefined,
+  field: string,
+): string | undefined {
   const turns = members?.findLast(member => keyOf(bytes, member) === field)
   if (!turns) return undefined
   const kind = bytes[turns.start]
-  const end = kind === openList ? endOfFirstUser(bytes, turns) : kind === quote ? turns.end : undefined
-  return end === undefined ? undefined : textOf(bytes.subarray(turns.start, Math.min(end, turns.start + hashed)))
+  const endOfText = kind === quote ? turns.end : undefined
+  const end = kind === openList ? endOfFirstUser(bytes, turns) : endOfText
+  return end === undefined
+    ? undefined
+    : textOf(bytes.subarray(turns.start, Math.min(end, turns.start + hashed)))
 }
 
 function endOfFirstUser(bytes: Uint8Array, turns: Member): number | undefined {
@@ -80,7 +93,9 @@ function beginningOfValue(body: ReadBody, field: string): string | undefined {
 const isOfUser = (turn: JsonObject) => (turn['role'] ?? 'user') === 'user'
 
 function textAt(body: unknown, path: string | undefined): string | undefined {
-  const value = path?.split('/').reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), body)
+  const value = path
+    ?.split('/')
+    .reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), body)
   return typeof value === 'string' ? value : undefined
 }
 
@@ -88,7 +103,8 @@ function textAt(body: unknown, path: string | undefined): string | undefined {
  * Rendezvous hashing: the channel with the largest score serves the conversation. Each channel gets its share by weight, and when one is
  * added or removed only the conversations of that channel move. `weight`: above 0.
  */
-export const scoreOf = (key: string, channel: string, weight: number): number => -weight / Math.log((hashOf(`${channel}\n${key}`) + 0.5) / 2 ** 32)
+export const scoreOf = (key: string, channel: string, weight: number): number =>
+  -weight / Math.log((hashOf(`${channel}\n${key}`) + 0.5) / 2 ** 32)
 
 /** FNV-1a with a final mix, 32 bits. */
 function hashOf(text: string): number {

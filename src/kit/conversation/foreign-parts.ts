@@ -15,30 +15,61 @@ export function foreignPart(raw: JsonObject, at: Place, issuer: string): Foreign
   const { type, text } = raw
   if ((type === 'input_text' || type === 'output_text') && typeof text === 'string')
     return { part: { type: 'text', text, at }, rest: withoutEmpty(without(raw, ['type', 'text'])) }
-  const source = type === 'input_image' ? imageSource(raw, issuer) : type === 'input_file' ? fileSource(raw, issuer) : undefined
+  const source = sourceOf(raw, issuer)
   if (!source) return undefined
   const { detail, filename } = raw
   const isImage = type === 'input_image'
-  const known: MediaPart['detail'] = detail === 'auto' || detail === 'low' || detail === 'high' || detail === 'original' ? detail : undefined
-  const read = ['type', ...source.keys, ...(isImage && known ? ['detail'] : []), ...(!isImage && typeof filename === 'string' ? ['filename'] : [])]
+  const known: MediaPart['detail'] =
+    detail === 'auto' || detail === 'low' || detail === 'high' || detail === 'original'
+      ? detail
+      : undefined
+  const read = [
+    'type',
+    ...source.keys,
+    ...(isImage && known ? ['detail'] : []),
+    ...(!isImage && typeof filename === 'string' ? ['filename'] : []),
+  ]
   const part: MediaPart = isImage
     ? { type: 'media', kind: 'image', source: source.known, ...defined({ detail: known }), at }
-    : { type: 'media', kind: 'document', source: source.known, ...(typeof filename === 'string' && { filename }), at }
+    : {
+        type: 'media',
+        kind: 'document',
+        source: source.known,
+        ...(typeof filename === 'string' && { filename }),
+        at,
+      }
   return { part, rest: withoutEmpty(without(raw, read)) }
 }
 
 type Source = { known: MediaSource; keys: string[] }
 
-function imageSource({ image_url: url, file_id: id }: JsonObject, issuer: string): Source | undefined {
+function sourceOf(raw: JsonObject, issuer: string): Source | undefined {
+  if (raw['type'] === 'input_image') return imageSource(raw, issuer)
+  return raw['type'] === 'input_file' ? fileSource(raw, issuer) : undefined
+}
+
+function imageSource(
+  { image_url: url, file_id: id }: JsonObject,
+  issuer: string,
+): Source | undefined {
   if (typeof url === 'string') return { known: linked(url), keys: ['image_url'] }
   return stored(id, issuer)
 }
 
-function fileSource({ file_data: data, file_url: url, file_id: id, filename }: JsonObject, issuer: string): Source | undefined {
+function fileSource(
+  { file_data: data, file_url: url, file_id: id, filename }: JsonObject,
+  issuer: string,
+): Source | undefined {
   if (typeof data === 'string') {
     const inline = parseDataUrl(data)
     const mime = typeof filename === 'string' ? typeOfFile(filename) : undefined
-    return { known: { type: 'base64', ...(inline ?? { data, mime: mime ?? sniff(data) ?? 'application/pdf' }) }, keys: ['file_data'] }
+    return {
+      known: {
+        type: 'base64',
+        ...(inline ?? { data, mime: mime ?? sniff(data) ?? 'application/pdf' }),
+      },
+      keys: ['file_data'],
+    }
   }
   if (typeof url === 'string') return { known: linked(url), keys: ['file_url'] }
   return stored(id, issuer)
@@ -54,5 +85,9 @@ const stored = (id: unknown, issuer: string): Source | undefined =>
 
 /** Without keys that mean the same as their absence. */
 function withoutEmpty(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0)))
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
 }

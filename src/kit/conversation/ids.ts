@@ -29,7 +29,9 @@ const triple = base ** 3
 
 /** What each word of a hash contributes to each triple of letters. Sums are several times as fast as dividing the whole number for each triple. */
 const weights = Array.from({ length: 8 }, (_, nth) =>
-  Array.from({ length: 8 }, (_, word) => Number((2n ** BigInt(32 * (7 - word)) / BigInt(triple) ** BigInt(nth)) % BigInt(triple))),
+  Array.from({ length: 8 }, (_, word) =>
+    Number((2n ** BigInt(32 * (7 - word)) / BigInt(triple) ** BigInt(nth)) % BigInt(triple)),
+  ),
 )
 
 /** The same text always gives the same id of `length` letters and digits, at most 24. */

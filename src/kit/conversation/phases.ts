@@ -7,23 +7,35 @@ import type { Message, Part, Signature, TextPart } from '../../canonical/message
 
 type Phase = NonNullable<TextPart['phase']>
 
-export const phaseSignature = (phase: Phase): Signature => ({ value: phase, issuer: 'phase', form: 'phase' })
+export const phaseSignature = (phase: Phase): Signature => ({
+  value: phase,
+  issuer: 'phase',
+  form: 'phase',
+})
 
 /** The parts of a message, each text with the phase of the message. So has a refusal after it: where that is written as text, it has the phase of the text before. */
 export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): Part[] {
   if (!phase) return parts
   const first = parts.findIndex(part => part.type === 'text' && part.text !== '')
-  return parts.map((part, index) => (part.type === 'text' || (part.type === 'refusal' && first >= 0 && index > first) ? { ...part, phase } : part))
+  return parts.map((part, index) =>
+    part.type === 'text' || (part.type === 'refusal' && first >= 0 && index > first)
+      ? { ...part, phase }
+      : part,
+  )
 }
 
 /** Can its texts hold the phase of the message? Not if it has no text. */
-export const hasWords = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.text !== '')
+export const hasWords = (parts: readonly Part[]) =>
+  parts.some(part => part.type === 'text' && part.text !== '')
 
 /** The phase of a streamed message. `texts`: the numbers of the parts that may carry it. `carried`: one of these has words. */
 export type StreamedPhase = { phase?: Phase | undefined; texts?: number[]; carried?: true }
 
 /** Notices that a text has words. Changes the phase that it carries. */
-export function markCarried(phases: Readonly<Record<number, StreamedPhase>>, { part, delta }: PartDelta): void {
+export function markCarried(
+  phases: Readonly<Record<number, StreamedPhase>>,
+  { part, delta }: PartDelta,
+): void {
   if (delta.kind !== 'text' || delta.text === '') return
   // Most streams have no phases: a list of them would be made for each delta in vain.
   for (const message in phases) {
@@ -33,14 +45,19 @@ export function markCarried(phases: Readonly<Record<number, StreamedPhase>>, { p
 }
 
 /** The part with the phase of its message, if it is a text or a refusal behind one: those carry it to the client. Changes `opened`. */
-export function withStreamedPhase(opened: StreamedPhase | undefined, { part, head }: PartStart): Part {
-  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
+export function withStreamedPhase(
+  opened: StreamedPhase | undefined,
+  { part, head }: PartStart,
+): Part {
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried)))
+    return head
   opened.texts = [...(opened.texts ?? []), part]
   return { ...head, phase: opened.phase }
 }
 
 /** The phase of a message that had no text to carry it. */
-export const lostPhase = ({ phase, carried }: StreamedPhase = {}): { phase?: Phase } => (phase && !carried ? { phase } : {})
+export const lostPhase = ({ phase, carried }: StreamedPhase = {}): { phase?: Phase } =>
+  phase && !carried ? { phase } : {}
 
 /** The phases that wait for the texts behind them. Several wait if a client moved them to the front. */
 export type PhasesInFront = { waiting: Phase[]; current: Phase | undefined }
@@ -60,4 +77,5 @@ export function takePhase(phases: PhasesInFront, part: Part): boolean {
   return false
 }
 
-const phaseOf = (word: string | undefined): Phase | undefined => (word === 'commentary' || word === 'final_answer' ? word : undefined)
+const phaseOf = (word: string | undefined): Phase | undefined =>
+  word === 'commentary' || word === 'final_answer' ? word : undefined

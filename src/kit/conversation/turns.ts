@@ -13,8 +13,15 @@ export function isTurn({ role }: Message): boolean {
 
 /** Do encoded messages hold no conversation? For protocols that accept instructions inside of it, also alone, if the source has no other messages. */
 export function holdsNoTurn(written: readonly object[], messages: readonly Message[]): boolean {
-  if (written.some(wire => !('role' in wire) || (wire.role !== 'system' && wire.role !== 'developer'))) return false
-  return written.length === 0 || messages.some(isTurn) || messages.every(({ origin }) => origin === 'instructions')
+  if (
+    written.some(wire => !('role' in wire) || (wire.role !== 'system' && wire.role !== 'developer'))
+  )
+    return false
+  return (
+    written.length === 0 ||
+    messages.some(isTurn) ||
+    messages.every(({ origin }) => origin === 'instructions')
+  )
 }
 
 /** Do the parts contain a thought with the signature of this one already? Some clients copy what one call carries to other calls. */
@@ -27,13 +34,22 @@ export function isRepeatedThought({ type, signature }: Part, parts: readonly Par
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
 
 /** Joins adjacent messages of the model into one turn if they contain tool calls, reasoning or built-in tools; all others stay separate. */
-export function joinAssistants<Model extends string>(messages: readonly Message[], model: Model): Turn<Model | 'user' | 'system'>[] {
+export function joinAssistants<Model extends string>(
+  messages: readonly Message[],
+  model: Model,
+): Turn<Model | 'user' | 'system'>[] {
   const turns: Turn<Model | 'user' | 'system'>[] = []
   let run: Message[] = []
   const flush = () => {
-    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
+    const bound = run.some(({ parts }) =>
+      parts.some(
+        ({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool',
+      ),
+    )
     if (bound) turns.push({ role: model, parts: flatMap(run, ({ parts }) => parts), sources: run })
-    else for (const message of run) turns.push({ role: model, parts: [...message.parts], sources: [message] })
+    else
+      for (const message of run)
+        turns.push({ role: model, parts: [...message.parts], sources: [message] })
     run = []
   }
   for (const message of messages) {

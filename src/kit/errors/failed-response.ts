@@ -6,7 +6,10 @@ import type { Report } from '../notes/report.ts'
 import type { commonNotes } from '../notes/shared.ts'
 
 /** Notes everything in a failed response except its error, since only the error is written. */
-export function reportDroppedContent(response: Omit<CanonicalResponse, 'error'>, report: FailedResponseReport): void {
+export function reportDroppedContent(
+  response: Omit<CanonicalResponse, 'error'>,
+  report: FailedResponseReport,
+): void {
   const { candidates, ext, ...beside } = { ...response, error: undefined }
   report.rest(beside, '')
   report.ext(ext, '')
@@ -19,7 +22,11 @@ export function reportDroppedContent(response: Omit<CanonicalResponse, 'error'>,
 }
 
 /** Notes the finish reason of a response in a failed response, unless it is the failure itself: other candidates may have ended normally. */
-export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<FailedResponseReport, 'add'>): void {
+export function noteFinish(
+  finish: Finish | undefined,
+  at: Place | undefined,
+  report: Pick<FailedResponseReport, 'add'>,
+): void {
   if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
 }
 
@@ -29,14 +36,28 @@ type FailedResponseReport = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 're
 function noteMessage({ at, parts }: Message, report: FailedResponseReport): void {
   if (parts.length > 0) report.add('field.unsupported', at)
   for (const part of parts)
-    if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${pointerOf(at ?? '')}/`))
+    if (
+      'logprobs' in part &&
+      part.logprobs &&
+      !report.placeOf('logprobs', part.at).startsWith(`${pointerOf(at ?? '')}/`)
+    )
       report.rest({ logprobs: part.logprobs }, part.at)
 }
 
 /** The error of a stream that ends before its response does. */
-export const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+export const endedEarly: CanonicalError = {
+  status: 502,
+  kind: 'internal',
+  message: 'upstream stream ended early',
+}
 
 /** The error of a response whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
-  return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its response' } : undefined
+  return finish?.reason === 'error'
+    ? {
+        status: 502,
+        kind: 'internal',
+        message: finish.message ?? 'the model did not finish its response',
+      }
+    : undefined
 }

@@ -1,15 +1,22 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 
 /** The value of a header, whatever the case of its name. `name` is in lower case. */
-export function headerOf(headers: Record<string, string> | undefined, name: string): string | undefined {
-  for (const [key, value] of Object.entries(headers ?? {})) if (key === name || key.toLowerCase() === name) return String(value)
+export function headerOf(
+  headers: Record<string, string> | undefined,
+  name: string,
+): string | undefined {
+  for (const [key, value] of Object.entries(headers ?? {}))
+    if (key === name || key.toLowerCase() === name) return String(value)
   return undefined
 }
 
 const amount = /^\d{1,12}(\.\d+)?$/
 
 /** Milliseconds to wait before a retry. `now`: Unix seconds, needed when `retry-after` is a date. Undefined: no hint. */
-export function retryHint(headers: Record<string, string> | undefined, now: number | undefined): number | undefined {
+export function retryHint(
+  headers: Record<string, string> | undefined,
+  now: number | undefined,
+): number | undefined {
   const exact = headerOf(headers, 'retry-after-ms')?.trim()
   if (exact !== undefined && amount.test(exact)) return Math.round(Number(exact))
   const rough = headerOf(headers, 'retry-after')?.trim()

@@ -17,11 +17,20 @@ type Reporting = {
  * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones in the conversation. In the
  * order tools, system, conversation no mark may have a longer TTL than one before it: such a TTL is shortened.
  */
-export function limitCacheMarks(marks: readonly CacheMark[], limit: number, report: Reporting): Set<object> {
-  const ordered = flatMap(['tools', 'system', 'conversation'] as const, place => marks.filter(mark => mark.place === place))
+export function limitCacheMarks(
+  marks: readonly CacheMark[],
+  limit: number,
+  report: Reporting,
+): Set<object> {
+  const ordered = flatMap(['tools', 'system', 'conversation'] as const, place =>
+    marks.filter(mark => mark.place === place),
+  )
   const fixed = ordered.filter(({ place }) => place !== 'conversation')
   const moving = ordered.filter(({ place }) => place === 'conversation')
-  const kept = [...fixed.slice(0, limit), ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))]
+  const kept = [
+    ...fixed.slice(0, limit),
+    ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length))),
+  ]
   const surplus = ordered.length > limit ? ordered.filter(mark => !kept.includes(mark)) : []
   for (const { at } of surplus) report.add('cache.too-many', at, 'cache')
   let short = false

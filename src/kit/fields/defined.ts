@@ -1,6 +1,8 @@
 import { setOwn } from '../json/json.ts'
 
-type Optional<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
+type Optional<T> = {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
 type Required<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 /** The object without the keys whose value is undefined: itself when there are none. */
@@ -21,8 +23,12 @@ export function some<T extends object>(from: T): (Optional<T> & Required<T>) | u
   return undefined
 }
 
-type Nullish<T> = { [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]> }
-type Always<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] }
+type Nullish<T> = {
+  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>
+}
+type Always<T> = {
+  [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K]
+}
 
 /** As `present`, but undefined if nothing is left. */
 export function someOf<T extends object>(from: T): (Nullish<T> & Always<T>) | undefined {

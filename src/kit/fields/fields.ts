@@ -9,11 +9,20 @@ import type { Keys } from './keys.ts'
  */
 
 type Group = {
-  [K in keyof CanonicalRequest]-?: NonNullable<CanonicalRequest[K]> extends readonly unknown[] | string | number | boolean ? never : K
+  [K in keyof CanonicalRequest]-?: NonNullable<CanonicalRequest[K]> extends
+    | readonly unknown[]
+    | string
+    | number
+    | boolean
+    ? never
+    : K
 }[keyof CanonicalRequest]
 
 /** `model`, or with its group `sampling.topP`. */
-type FieldName = (keyof CanonicalRequest & string) | { [K in Group & string]: `${K}.${keyof NonNullable<CanonicalRequest[K]> & string}` }[Group & string]
+type FieldName =
+  | (keyof CanonicalRequest & string)
+  | { [K in Group & string]: `${K}.${keyof NonNullable<CanonicalRequest[K]> & string}` }[Group &
+      string]
 
 type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
   ? NonNullable<CanonicalRequest[G]>[K & keyof NonNullable<CanonicalRequest[G]>]
@@ -33,19 +42,36 @@ type Conversion<Value, Writing> = {
 }
 
 /** `groups`: the group, in a list. */
-type Row<Writing> = Place & { field: string; group: string | undefined; groups: readonly string[]; name: string } & Conversion<never, Writing>
+type Row<Writing> = Place & {
+  field: string
+  group: string | undefined
+  groups: readonly string[]
+  name: string
+} & Conversion<never, Writing>
 
 /** `inside`: path of the object that holds the key. Undefined: the body. `outer`: its keys. */
 type Place = { inside: string | undefined; outer: readonly string[]; key: string }
 
 /** A path in a body of this type. An object without known keys has any. */
-type PathIn<Body> = { [Key in keyof Body & string]: Key | `${Key}/${PathInside<NonNullable<Body[Key]>>}` }[keyof Body & string]
-type PathInside<Value> = Value extends readonly unknown[] ? never : Value extends object ? (string extends keyof Value ? string : PathIn<Value>) : never
+type PathIn<Body> = {
+  [Key in keyof Body & string]: Key | `${Key}/${PathInside<NonNullable<Body[Key]>>}`
+}[keyof Body & string]
+type PathInside<Value> = Value extends readonly unknown[]
+  ? never
+  : Value extends object
+    ? string extends keyof Value
+      ? string
+      : PathIn<Value>
+    : never
 
 /** Makes the rows of a table. `Body`: the type of what is written; absent: any. `wire`: the path in it, e.g. `text/verbosity`. `field`: the canonical path. */
 export const rowFor =
   <Writing, Body = JsonObject>() =>
-  <Name extends FieldName>(wire: PathIn<Body>, field: Name, conversion: Conversion<ValueOf<Name>, Writing> = {}): Row<Writing> => {
+  <Name extends FieldName>(
+    wire: PathIn<Body>,
+    field: Name,
+    conversion: Conversion<ValueOf<Name>, Writing> = {},
+  ): Row<Writing> => {
     const groups = field.split('.')
     const name = groups.pop() as string
     return { ...placeOf(wire), field, group: groups[0], groups, name, ...(conversion as object) }
@@ -105,14 +131,25 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
       }
       return into
     },
-    names: Object.fromEntries(isRead.map(({ field, inside, key }) => [field, inside === undefined ? key : `${inside}/${key}`])),
+    names: Object.fromEntries(
+      isRead.map(({ field, inside, key }) => [
+        field,
+        inside === undefined ? key : `${inside}/${key}`,
+      ]),
+    ),
     keysIn: inside => isRead.filter(row => row.inside === inside).map(({ key }) => key),
-    fieldsOf: group => Object.assign(Object.create(null), Object.fromEntries(rows.filter(row => row.group === group).map(({ name }) => [name, true]))),
+    fieldsOf: group =>
+      Object.assign(
+        Object.create(null),
+        Object.fromEntries(rows.filter(row => row.group === group).map(({ name }) => [name, true])),
+      ),
   }
 }
 
 /** The rows by the outermost canonical field, in the order of their first row. */
-function byOutermost<Writing>(rows: readonly Row<Writing>[]): (readonly [keyof CanonicalRequest, Row<Writing>[]])[] {
+function byOutermost<Writing>(
+  rows: readonly Row<Writing>[],
+): (readonly [keyof CanonicalRequest, Row<Writing>[]])[] {
   const outermost = new Map<string, Row<Writing>[]>()
   for (const row of rows) {
     const key = row.group ?? row.name

@@ -8,14 +8,19 @@ export type Keys = Readonly<Record<string, true | undefined>>
  * @example const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext')
  */
 export function keysOf<T extends object>(): (...keys: readonly KeyOf<T>[]) => Keys {
-  return (...keys) => Object.assign(Object.create(null), Object.fromEntries(keys.map(key => [key, true])))
+  return (...keys) =>
+    Object.assign(Object.create(null), Object.fromEntries(keys.map(key => [key, true])))
 }
 
 /** These keys, and more. */
-export const keysIn = (more: readonly string[], keys: Keys): Keys => Object.assign(Object.create(null), keys, Object.fromEntries(more.map(key => [key, true])))
+export const keysIn = (more: readonly string[], keys: Keys): Keys =>
+  Object.assign(Object.create(null), keys, Object.fromEntries(more.map(key => [key, true])))
 
 /** Also of a union, whose members have different keys, and of a loose object, without its index signature. */
-type KeyOf<T> = T extends unknown ? keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: true } & string : never
+type KeyOf<T> = T extends unknown
+  ? keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: true } &
+      string
+  : never
 
 /** The keys of a wire object that are not known, with their values. Null means absence, so such a key holds nothing. Undefined: there are none. */
 export function unknownOf(wire: object, known: Keys): JsonObject | undefined {
@@ -29,7 +34,10 @@ export function unknownOf(wire: object, known: Keys): JsonObject | undefined {
 }
 
 /** The unknown keys of the entries of a list, each in its place. Undefined: there are none. */
-export function unknownInList<Entry>(list: readonly Entry[] | null | undefined, unknownIn: (entry: Entry) => JsonObject | undefined): JsonObject[] | undefined {
+export function unknownInList<Entry>(
+  list: readonly Entry[] | null | undefined,
+  unknownIn: (entry: Entry) => JsonObject | undefined,
+): JsonObject[] | undefined {
   const found = list?.map(unknownIn)
   return found?.some(fields => fields) ? found.map(fields => fields ?? {}) : undefined
 }

@@ -1,13 +1,20 @@
 import type { CodecOptions, ProtocolFacts, ToolOptions } from '../../protocol.ts'
 
 /** What codecs of one protocol read: the common options, those of tools and its own group, in one object. */
-export function optionsFor({ optionsKey }: Pick<ProtocolFacts, 'optionsKey'>, settings: CodecOptions & { tools?: ToolOptions }): CodecOptions & ToolOptions {
+export function optionsFor(
+  { optionsKey }: Pick<ProtocolFacts, 'optionsKey'>,
+  settings: CodecOptions & { tools?: ToolOptions },
+): CodecOptions & ToolOptions {
   const { [optionsKey]: own, tools }: Record<string, unknown> & { tools?: ToolOptions } = settings
-  return own === undefined && tools === undefined ? settings : Object.assign({}, settings, tools, own)
+  return own === undefined && tools === undefined
+    ? settings
+    : Object.assign({}, settings, tools, own)
 }
 
 /** Combines options, group by group; later ones win. Without a second one, the only one is returned. */
-export function mergeOptions<Options extends object>(...all: readonly (Options | undefined)[]): Options {
+export function mergeOptions<Options extends object>(
+  ...all: readonly (Options | undefined)[]
+): Options {
   let merged: Options | undefined
   let isCopy = false
   for (const options of all) {
@@ -25,4 +32,5 @@ export function mergeOptions<Options extends object>(...all: readonly (Options |
   return merged ?? ({} as Options)
 }
 
-const isGroup = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isGroup = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

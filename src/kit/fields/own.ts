@@ -25,6 +25,10 @@ export function createOwn(protocol: string) {
 }
 
 /** The fields with those of an object under a key. Undefined: none. */
-export function withInner(fields: JsonObject | undefined, key: string, inner: object | undefined): JsonObject | undefined {
+export function withInner(
+  fields: JsonObject | undefined,
+  key: string,
+  inner: object | undefined,
+): JsonObject | undefined {
   return inner ? { ...fields, [key]: inner } : fields
 }

@@ -9,17 +9,34 @@ type Plain<Options extends object, Wire extends WireTypes> = Pick<
 >
 
 /** `withModel`: where the codecs do not write the model into every body that may have it. */
-type Codecs<Options extends object, Wire extends WireTypes> = Plain<Options, Wire> & Partial<Pick<Protocol<Options>, 'withModel'>>
+type Codecs<Options extends object, Wire extends WireTypes> = Plain<Options, Wire> &
+  Partial<Pick<Protocol<Options>, 'withModel'>>
 
 /**
  * Codecs that keep the body in the value decoded from it. Their encoders write this body with what was edited since. Toward another
  * protocol this costs nothing.
  */
-export function keepingSource<Options extends object, Wire extends WireTypes>(protocol: string, plain: Codecs<Options, Wire>): Plain<Options, Wire> {
+export function keepingSource<Options extends object, Wire extends WireTypes>(
+  protocol: string,
+  plain: Codecs<Options, Wire>,
+): Plain<Options, Wire> {
   const { withModel } = plain
-  const request = withSource(protocol, { decode: plain.decodeRequest, encode: plain.encodeRequest, withModel })
-  const response = withSource(protocol, { decode: plain.decodeResponse, encode: plain.encodeResponse, withModel })
-  return { decodeRequest: request.decode, encodeRequest: request.encode, decodeResponse: response.decode, encodeResponse: response.encode }
+  const request = withSource(protocol, {
+    decode: plain.decodeRequest,
+    encode: plain.encodeRequest,
+    withModel,
+  })
+  const response = withSource(protocol, {
+    decode: plain.decodeResponse,
+    encode: plain.encodeResponse,
+    withModel,
+  })
+  return {
+    decodeRequest: request.decode,
+    encodeRequest: request.encode,
+    decodeResponse: response.decode,
+    encodeResponse: response.encode,
+  }
 }
 
 /** The value without its body, so that its own protocol writes everything anew. */
@@ -74,7 +91,11 @@ function encodeEdits<Value extends Sourced, Options, Wire>(
   // A body of this protocol that was read, with what the encoder writes put in, is one that it writes.
   if (same(value, original)) return { ...after, wire: wire as Wire, notes: [] }
   const before = encode(withoutWire(original), options)
-  return { ...after, wire: patched(wire, before.wire, after.wire) as Wire, notes: newNotes(before.notes, after.notes) }
+  return {
+    ...after,
+    wire: patched(wire, before.wire, after.wire) as Wire,
+    notes: newNotes(before.notes, after.notes),
+  }
 }
 
 /** What was not edited is written unchanged, so its notes do not apply. */
@@ -86,28 +107,40 @@ function newNotes(before: readonly Note[], after: readonly Note[]): Note[] {
 
 function patched(source: unknown, before: unknown, after: unknown): unknown {
   if (same(before, after)) return source
-  if (Array.isArray(source) && Array.isArray(before) && Array.isArray(after)) return patchedList(source, before, after)
-  if (isObject(source) && isObject(before) && isObject(after)) return patchedObject(source, before, after)
+  if (Array.isArray(source) && Array.isArray(before) && Array.isArray(after))
+    return patchedList(source, before, after)
+  if (isObject(source) && isObject(before) && isObject(after))
+    return patchedObject(source, before, after)
   return after
 }
 
 function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject): JsonObject {
-  const changed = new Set([...Object.keys(before), ...Object.keys(after)].filter(key => !same(before[key], after[key])))
+  const changed = new Set(
+    [...Object.keys(before), ...Object.keys(after)].filter(key => !same(before[key], after[key])),
+  )
   // The source has this field under an older name, or in another place: only its lists and objects that are the same are kept, as a word
   // such as `type` may name the older form.
-  const isRenamed = [...changed].some(key => before[key] !== undefined && !Object.hasOwn(source, key))
+  const isRenamed = [...changed].some(
+    key => before[key] !== undefined && !Object.hasOwn(source, key),
+  )
   const wire: JsonObject = {}
   for (const key of new Set([...Object.keys(isRenamed ? after : source), ...changed])) {
-    const isKept = Object.hasOwn(source, key) && !(isRenamed && typeof source[key] !== 'object')
-    const unchanged = isKept ? source[key] : isRenamed ? after[key] : undefined
-    const one = !changed.has(key) ? unchanged : Object.hasOwn(source, key) ? patched(source[key], before[key], after[key]) : after[key]
+    const isOwn = Object.hasOwn(source, key)
+    const isKept = isOwn && !(isRenamed && typeof source[key] !== 'object')
+    const renamed = isRenamed ? after[key] : undefined
+    let one = isKept ? source[key] : renamed
+    if (changed.has(key)) one = isOwn ? patched(source[key], before[key], after[key]) : after[key]
     if (one !== undefined) setOwn(wire, key, one)
   }
   return wire
 }
 
 /** The members before and after the edited ones are kept, and of edited ones what is the same. A list whose members the encoder joins or splits is written anew, unless only members were added to it. */
-function patchedList(source: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+function patchedList(
+  source: readonly unknown[],
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly unknown[] {
   if (source.length !== before.length) {
     const isLonger = after.length > before.length && before.every((one, i) => same(one, after[i]))
     return isLonger ? [...source, ...after.slice(before.length)] : after
@@ -118,6 +151,8 @@ function patchedList(source: readonly unknown[], before: readonly unknown[], aft
   let end = 0
   while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++
   const isPaired = before.length === after.length
-  const edited = after.slice(start, after.length - end).map((one, i) => (isPaired ? patched(source[start + i], before[start + i], one) : one))
+  const edited = after
+    .slice(start, after.length - end)
+    .map((one, i) => (isPaired ? patched(source[start + i], before[start + i], one) : one))
   return [...source.slice(0, start), ...edited, ...source.slice(source.length - end)]
 }

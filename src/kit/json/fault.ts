@@ -1,4 +1,16 @@
-import { colon, comma, endOfLiteral, isClosing, isOpening, type JsonScan, nextToken, none, openObject, quote, startScan } from './scan.ts'
+import {
+  colon,
+  comma,
+  endOfLiteral,
+  isClosing,
+  isOpening,
+  type JsonScan,
+  nextToken,
+  none,
+  openObject,
+  quote,
+  startScan,
+} from './scan.ts'
 
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
@@ -6,19 +18,25 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 export function jsonFault(text: string): number | undefined {
   const scan = startScan()
   const order = new Order()
-  const placeOf = (separator: number, before: number) => text.lastIndexOf(String.fromCharCode(separator), before - 1)
+  const placeOf = (separator: number, before: number) =>
+    text.lastIndexOf(String.fromCharCode(separator), before - 1)
   for (let at = 0; ; ) {
     const end = nextToken(scan, text, at)
     if (end < 0 && !scan.inString) break
     const { start } = scan
-    if (scan.separator !== none && scan.separator !== order.separator) return placeOf(scan.separator, start)
+    if (scan.separator !== none && scan.separator !== order.separator)
+      return placeOf(scan.separator, start)
     if (!order.take(scan)) return start
-    const valid = scan.token === quote ? endOfLiteral(text, start) : isOpening(scan.token) || isClosing(scan.token) ? end : endOfScalar(text, start)
+    const isBracket = isOpening(scan.token) || isClosing(scan.token)
+    const endOfValue = scan.token === quote ? endOfLiteral : endOfScalar
+    const valid = isBracket ? end : endOfValue(text, start)
     if (valid !== end) return valid < 0 ? ~valid : valid
     at = end
   }
   if (order.isWhole && scan.pending === none) return undefined
-  return scan.pending === none || scan.pending === order.separator ? text.length : placeOf(scan.pending, text.length)
+  return scan.pending === none || scan.pending === order.separator
+    ? text.length
+    : placeOf(scan.pending, text.length)
 }
 
 /** The end of the number or literal that begins here; where there is none, its beginning. */

@@ -1,6 +1,15 @@
 import { setOwn } from '../../canonical/copy.ts'
 import { flatMap } from '../text/flat-map.ts'
-import { isClosing, isOpening, type JsonScan, nesting, nextToken, quote, startScan, word } from './scan.ts'
+import {
+  isClosing,
+  isOpening,
+  type JsonScan,
+  nesting,
+  nextToken,
+  quote,
+  startScan,
+  word,
+} from './scan.ts'
 
 export { setOwn }
 
@@ -17,7 +26,11 @@ export function merge<T extends object>(under: JsonObject, over: T): T {
     const value = over[key]
     if (value === undefined) continue
     const below = Object.hasOwn(merged, key) ? merged[key] : undefined
-    setOwn(merged, key, isObject(below) && isObject(value) ? merge<JsonObject>(below, value) : value)
+    setOwn(
+      merged,
+      key,
+      isObject(below) && isObject(value) ? merge<JsonObject>(below, value) : value,
+    )
   }
   // All values of `over` are in it.
   return merged as T
@@ -26,20 +39,28 @@ export function merge<T extends object>(under: JsonObject, over: T): T {
 /** Equal as JSON, key order aside; a key that holds undefined counts as absent. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
   if (!isObject(a) || !isObject(b)) return false
-  for (const key of Object.keys(a)) if (a[key] !== undefined && !(Object.hasOwn(b, key) && same(a[key], b[key]))) return false
-  for (const key of Object.keys(b)) if (b[key] !== undefined && !(Object.hasOwn(a, key) && a[key] !== undefined)) return false
+  for (const key of Object.keys(a))
+    if (a[key] !== undefined && !(Object.hasOwn(b, key) && same(a[key], b[key]))) return false
+  for (const key of Object.keys(b))
+    if (b[key] !== undefined && !(Object.hasOwn(a, key) && a[key] !== undefined)) return false
   return true
 }
 
 /** A copy with only these keys. */
 export function only(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
+  return Object.fromEntries(
+    flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])),
+  )
 }
 
 /** A copy without these keys. */
-export function without<Value>(object: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> {
+export function without<Value>(
+  object: Readonly<Record<string, Value>>,
+  keys: readonly string[],
+): Record<string, Value> {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
@@ -72,7 +93,8 @@ export function isBottomless(text: string): boolean {
   let left = deepest
   // Searching for brackets is faster than reading tokens, and most texts have few.
   for (const bracket of ['{', '['])
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return nesting(text, deepest) > deepest
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1))
+      if (left-- === 0) return nesting(text, deepest) > deepest
   return false
 }
 
@@ -84,7 +106,10 @@ export function keepsNumbers(text: string): boolean {
 
 /** Does the value contain a number? */
 export function holdsNumber(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
+  return (
+    typeof value === 'number' ||
+    (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
+  )
 }
 
 /** The numbers of a JSON text, as written. */
@@ -100,7 +125,8 @@ function numbersIn(text: string): string[] {
 
 /** A normal form: the digits without leading and trailing zeros, and the place of the first one. */
 function digitsOf(number: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
   if (digits === '') return /^-?\d/.test(number) ? '0' : number
   return `${sign}${digits.replace(/(?<!0)0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`

@@ -6,7 +6,15 @@ export type JsonText = string | Uint8Array
  * a bracket, of the quote for a string, or `word` for a number or literal. `start`: where the token begins in its chunk; where it began in an earlier chunk,
  * the beginning of this one. `separator`: the comma or colon before the token, or `none`; `pending`: the one before the next token.
  */
-export type JsonScan = { token: number; start: number; separator: number; pending: number; depth: number; inString: boolean; escaped: boolean }
+export type JsonScan = {
+  token: number
+  start: number
+  separator: number
+  pending: number
+  depth: number
+  inString: boolean
+  escaped: boolean
+}
 
 export const word = 0
 export const none = 0
@@ -20,7 +28,15 @@ export const closeObject = 0x7d
 export const backslash = 0x5c
 
 export function startScan(): JsonScan {
-  return { token: word, start: 0, separator: none, pending: none, depth: 0, inString: false, escaped: false }
+  return {
+    token: word,
+    start: 0,
+    separator: none,
+    pending: none,
+    depth: 0,
+    inString: false,
+    escaped: false,
+  }
 }
 
 export const isOpening = (token: number) => token === openObject || token === openList
@@ -100,7 +116,8 @@ function endOfString(scan: JsonScan, text: JsonText, from: number): number {
       return -1
     }
   }
-  for (let end = quoteIn(text, at); end >= 0; end = quoteIn(text, end + 1)) if (codeAt(text, end - 1) !== backslash || !isEscaped(text, at, end)) return end + 1
+  for (let end = quoteIn(text, at); end >= 0; end = quoteIn(text, end + 1))
+    if (codeAt(text, end - 1) !== backslash || !isEscaped(text, at, end)) return end + 1
   scan.escaped = isEscaped(text, at, text.length)
   return -1
 }
@@ -112,25 +129,43 @@ function isEscaped(text: JsonText, from: number, end: number): boolean {
   return ((end - start) & 1) === 1
 }
 
-const quoteIn = (text: JsonText, from: number) => (typeof text === 'string' ? text.indexOf('"', from) : text.indexOf(quote, from))
+const quoteIn = (text: JsonText, from: number) =>
+  typeof text === 'string' ? text.indexOf('"', from) : text.indexOf(quote, from)
 
-export const codeAt = (text: JsonText, at: number): number => (typeof text === 'string' ? text.charCodeAt(at) : (text[at] as number))
+export const codeAt = (text: JsonText, at: number): number =>
+  typeof text === 'string' ? text.charCodeAt(at) : (text[at] as number)
 
-export const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+export const isSpace = (code: number) =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-const endsWord = (code: number) => code === comma || code === colon || code === quote || code <= 0x20 || isClosing(code) || isOpening(code)
+const endsWord = (code: number) =>
+  code === comma ||
+  code === colon ||
+  code === quote ||
+  code <= 0x20 ||
+  isClosing(code) ||
+  isOpening(code)
 
 /** How deep JSON is nested, without recursion, which overflows the stack. Stops beyond `limit`. */
 export function nesting(text: JsonText, limit = Infinity): number {
   const scan = startScan()
   let deepest = 0
-  for (let at = nextToken(scan, text, 0); at >= 0 && deepest <= limit; at = nextToken(scan, text, at)) deepest = Math.max(deepest, scan.depth)
+  for (
+    let at = nextToken(scan, text, 0);
+    at >= 0 && deepest <= limit;
+    at = nextToken(scan, text, at)
+  )
+    deepest = Math.max(deepest, scan.depth)
   return deepest
 }
 
-const isHex = (code: number) => (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
+const isHex = (code: number) =>
+  (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
 const areHex = (text: JsonText, at: number) =>
-  isHex(codeAt(text, at)) && isHex(codeAt(text, at + 1)) && isHex(codeAt(text, at + 2)) && isHex(codeAt(text, at + 3))
+  isHex(codeAt(text, at)) &&
+  isHex(codeAt(text, at + 1)) &&
+  isHex(codeAt(text, at + 2)) &&
+  isHex(codeAt(text, at + 3))
 const escapes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map(char => char.charCodeAt(0)))
 
 /** The end of the valid string literal that begins here. Negative: there is none, and `~end` is the first position that is wrong. */

@@ -3,7 +3,8 @@ import { pointer } from '../notes/path.ts'
 import { deepest, isObject } from './json.ts'
 
 /** The class of a value, such as `String` or `Response`. */
-const nameOf = (value: unknown) => (value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1))
+const nameOf = (value: unknown) =>
+  value == null ? String(value) : Object.prototype.toString.call(value).slice(8, -1)
 
 const message = ['await its json() first', 'pass its body'] as const
 
@@ -24,23 +25,31 @@ function but(value: unknown, nth?: 0 | 1): string {
 
 /** What is wrong with a value that is no JSON object. Undefined: it can be one. */
 export function bodyFault(value: unknown): string | undefined {
-  return isObject(value) && !Object.hasOwn(advice, nameOf(value)) ? undefined : `expected an object, ${but(value, 0)}`
+  return isObject(value) && !Object.hasOwn(advice, nameOf(value))
+    ? undefined
+    : `expected an object, ${but(value, 0)}`
 }
 
 /** @throws TypeError always: for a value that is no stream */
 export function refuseStream(value: unknown): never {
-  throw new TypeError(`stream: expected a stream, text, bytes, or a list of these, ${but(value, 1)}`)
+  throw new TypeError(
+    `stream: expected a stream, text, bytes, or a list of these, ${but(value, 1)}`,
+  )
 }
 
 /** @throws TypeError for a value that is neither text nor bytes */
 export function refuseNoChunk(value: unknown): void {
-  if (typeof value !== 'string' && !ArrayBuffer.isView(value)) throw new TypeError(`chunk: expected text or bytes, ${but(value)}`)
+  if (typeof value !== 'string' && !ArrayBuffer.isView(value))
+    throw new TypeError(`chunk: expected text or bytes, ${but(value)}`)
 }
 
 /** A body is nested too deeply. */
 class TooDeepError extends TranslationError {
   constructor(protocol: string) {
-    super({ code: 'malformed', protocol, path: '' }, 'expected plain JSON, but it is nested too deeply')
+    super(
+      { code: 'malformed', protocol, path: '' },
+      'expected plain JSON, but it is nested too deeply',
+    )
   }
 }
 
@@ -60,10 +69,19 @@ export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (!(error instanceof TooDeepError || (error instanceof RangeError && error.message.includes('call stack')))) throw error
+    if (
+      !(
+        error instanceof TooDeepError ||
+        (error instanceof RangeError && error.message.includes('call stack'))
+      )
+    )
+      throw error
     const path = placeOfCycle(body)
     if (!path) throw new TooDeepError(protocol)
-    throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, 'expected plain JSON, but this contains itself')
+    throw new TranslationError(
+      { code: 'malformed', protocol, path: pointer(path) },
+      'expected plain JSON, but this contains itself',
+    )
   }
 }
 
@@ -83,7 +101,8 @@ function placeOfCycle(value: unknown): string[] | undefined {
     around.push(next.value)
     if (next.depth === deepest) continue
     for (const [key, inner] of Object.entries(next.value as object))
-      if (typeof inner === 'object' && inner !== null) open.push({ value: inner, depth: next.depth + 1, key })
+      if (typeof inner === 'object' && inner !== null)
+        open.push({ value: inner, depth: next.depth + 1, key })
   }
   return undefined
 }

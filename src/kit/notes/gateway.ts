@@ -3,12 +3,22 @@ import type { NoteTable } from '../../protocol.ts'
 
 /** Notes that the gateway adds to those of the translation. */
 export const gatewayNotes = {
-  'gateway.failed-over': { kind: 'approximated', meaning: 'A channel of the model could not serve the request; another one does.' },
-  'gateway.fallback-model': { kind: 'approximated', meaning: 'No channel of the requested model could serve the request; a fallback model does.' },
-  'gateway.field-set': { kind: 'approximated', meaning: 'The configuration of the gateway replaces the value of this field.' },
+  'gateway.failed-over': {
+    kind: 'approximated',
+    meaning: 'A channel of the model could not serve the request; another one does.',
+  },
+  'gateway.fallback-model': {
+    kind: 'approximated',
+    meaning: 'No channel of the requested model could serve the request; a fallback model does.',
+  },
+  'gateway.field-set': {
+    kind: 'approximated',
+    meaning: 'The configuration of the gateway replaces the value of this field.',
+  },
   'gateway.beta-dropped': {
     kind: 'dropped',
-    meaning: 'InvokeModel of Amazon Bedrock refuses requests with a beta flag that it does not know; the flag is dropped.',
+    meaning:
+      'InvokeModel of Amazon Bedrock refuses requests with a beta flag that it does not know; the flag is dropped.',
   },
 } as const satisfies NoteTable
 
@@ -16,8 +26,10 @@ export const gatewayNotes = {
 export const advice: Record<keyof typeof gatewayNotes, string> = {
   'gateway.failed-over': 'Nothing to do; the log names the channel and its error.',
   'gateway.fallback-model': 'Nothing to do; the header wireglot-fallback names the model.',
-  'gateway.beta-dropped': 'Nothing to do, unless the request needs the feature: then use a channel without InvokeModel.',
-  'gateway.field-set': 'The configuration of the gateway sets this field for the model or its channel: ask the operator.',
+  'gateway.beta-dropped':
+    'Nothing to do, unless the request needs the feature: then use a channel without InvokeModel.',
+  'gateway.field-set':
+    'The configuration of the gateway sets this field for the model or its channel: ask the operator.',
 }
 
 /** `path`: a JSON pointer into the request; of a set field into the request for the upstream. */

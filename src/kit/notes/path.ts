@@ -17,11 +17,14 @@ export function containerOf(path: string): { name: string; inside: string } {
     end = cut
     cut = path.slice(0, end).lastIndexOf('/')
   }
-  return cut < 0 ? { name: '', inside: '' } : { name: path.slice(cut + 1, end), inside: path.slice(0, cut) }
+  return cut < 0
+    ? { name: '', inside: '' }
+    : { name: path.slice(cut + 1, end), inside: path.slice(0, cut) }
 }
 
 function isIndex(path: string, begin: number, end: number): boolean {
-  for (let i = begin; i < end; i++) if (path.charCodeAt(i) < 0x30 || path.charCodeAt(i) > 0x39) return false
+  for (let i = begin; i < end; i++)
+    if (path.charCodeAt(i) < 0x30 || path.charCodeAt(i) > 0x39) return false
   return begin < end
 }
 
@@ -31,5 +34,9 @@ export function dotted(path: string): string {
     .slice(1)
     .split('/')
     .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((whole, key) => (/^\d+$/.test(key) ? `${whole}[${key}]` : whole === '' ? key : `${whole}.${key}`), '')
+    .reduce((whole, key) => {
+      if (/^\d+$/.test(key)) return `${whole}[${key}]`
+      if (whole === '') return key
+      return `${whole}.${key}`
+    }, '')
 }

@@ -31,7 +31,12 @@ export class Report<Table extends NoteTable> {
   readonly #isShared: boolean
   #pending: Made[] | undefined
 
-  constructor(protocol: string, table: NoteTable, fieldNames: FieldNames, into: Note[] | undefined) {
+  constructor(
+    protocol: string,
+    table: NoteTable,
+    fieldNames: FieldNames,
+    into: Note[] | undefined,
+  ) {
     this.notes = into ?? []
     this.#protocol = protocol
     this.#table = table
@@ -49,15 +54,19 @@ export class Report<Table extends NoteTable> {
     this.add(code, place)
     if (place === undefined) return
     const at = pointerOf(place)
-    for (const { fields = {} } of Object.values(ext ?? {})) for (const key in fields) if (key.startsWith('../')) this.#unknown({ [key]: fields[key] }, at, true)
-    if (signature && !this.#pathOf(at, 'signature').startsWith(`${at}/`)) this.#push('field.unsupported', at, 'signature')
+    for (const { fields = {} } of Object.values(ext ?? {}))
+      for (const key in fields)
+        if (key.startsWith('../')) this.#unknown({ [key]: fields[key] }, at, true)
+    if (signature && !this.#pathOf(at, 'signature').startsWith(`${at}/`))
+      this.#push('field.unsupported', at, 'signature')
   }
 
   /** As `add`, but only once for each field, whatever the indexes of lists in its path are. */
   once(code: keyof Table & string, at: Place | undefined, field?: string): void {
     const path = this.#pathOf(at, field)
     const name = keysOf(path)
-    if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt(code, path, false)
+    if (!this.notes.some(note => note.code === code && keysOf(note.path) === name))
+      this.#pushAt(code, path, false)
   }
 
   /** As `add`, for an object whose keys may be directly in the node on the source's wire: then each key gets its own note. */
@@ -77,7 +86,11 @@ export class Report<Table extends NoteTable> {
    * only with `onUnresolvable: 'note'`.
    * @throws TranslationError `inexpressible` otherwise
    */
-  unresolvable(at: Place | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
+  unresolvable(
+    at: Place | undefined,
+    field: string | undefined,
+    { onUnresolvable }: CodecOptions,
+  ): void {
     const code = 'state.unresolvable'
     if (onUnresolvable !== 'note')
       throw new TranslationError(
@@ -99,7 +112,8 @@ export class Report<Table extends NoteTable> {
     if (!pending) return
     const places = new Map(pending.map(({ made }) => [made, at]))
     findPlaces(wire, [], (made, keys) => places.has(made) && places.set(made, at + pointer(keys)))
-    for (const { code, made, field } of pending) this.#push(code, `${places.get(made) ?? at}${field}`)
+    for (const { code, made, field } of pending)
+      this.#push(code, `${places.get(made) ?? at}${field}`)
     this.#pending = undefined
   }
 
@@ -117,7 +131,8 @@ export class Report<Table extends NoteTable> {
     if (value === undefined || isNeutral(prefix + key, value)) return
     const path = this.#pathOf(at, prefix + key)
     // `value` holds unknown keys of an object that the node is inside of.
-    if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`)) this.#unknown(value, path, true)
+    if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`))
+      this.#unknown(value, path, true)
     else this.#push('field.unsupported', at, prefix + key)
   }
 
@@ -162,7 +177,10 @@ export class Report<Table extends NoteTable> {
 
   #isReported(code: string, path: string): boolean {
     // Few notes are compared one by one, which takes less than making a map.
-    if (this.#isShared || this.notes.length < few) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
+    if (this.#isShared || this.notes.length < few)
+      return this.notes.some(
+        note => note.code === code && note.path === path && note.target === this.#protocol,
+      )
     if (!this.#seen) {
       this.#seen = new Map()
       for (const note of this.notes) see(this.#seen, note.code, note.path)
@@ -175,7 +193,9 @@ export class Report<Table extends NoteTable> {
     for (const [key, value] of Object.entries(fields)) {
       const name = this.#fieldNames[`${key}/*`]
       const isKnown = name !== undefined
-      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(name || key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
+      const place = key.startsWith('../')
+        ? containerOf(at).inside + step(key.slice(3))
+        : at + step(name || key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
       if (isObject(value) && isKnown) this.#unknown(value, place, isPlaced)
       else if (Array.isArray(value) && isKnown) this.#unknownIn(value, place, isPlaced)
       else this.#pushAt('field.unknown', place, isPlaced)
@@ -226,7 +246,11 @@ function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): 
   if (field === undefined) return at
   const container = containerOf(at)
   let name =
-    fieldNames[`${at}:${field}`] ?? fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? memberOf(field, fieldNames) ?? field.replaceAll('.', '/')
+    fieldNames[`${at}:${field}`] ??
+    fieldNames[`${container.name}:${field}`] ??
+    fieldNames[field] ??
+    memberOf(field, fieldNames) ??
+    field.replaceAll('.', '/')
   let place = at
   while (name.startsWith('../')) {
     place = containerOf(place).inside

@@ -11,7 +11,12 @@ export function indexOf(written: unknown, place: number, taken: Set<number>): nu
 }
 
 /** True if one candidate was requested: then the first streamed index counts as 0. */
-export const asksForOne = ({ context }: CodecOptions): boolean => context?.request !== undefined && (context.request.candidateCount ?? 1) === 1
+export const asksForOne = ({ context }: CodecOptions): boolean =>
+  context?.request !== undefined && (context.request.candidateCount ?? 1) === 1
 
 /** The index of a candidate if the one with the index `first` counts as 0. */
-export const countedFrom = (first: number, index: number): number => (index === first ? 0 : index === 0 ? first : index)
+export const countedFrom = (first: number, index: number): number => {
+  if (index === first) return 0
+  if (index === 0) return first
+  return index
+}

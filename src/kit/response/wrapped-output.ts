@@ -12,9 +12,15 @@ const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
 export function wrapRoot(schema: JsonSchema): JsonObject | undefined {
   if (!isObject(schema)) return undefined
   const { type } = schema
-  const isOther = type === undefined ? describing.some(key => schema[key] !== undefined) : type !== 'object'
+  const isOther =
+    type === undefined ? describing.some(key => schema[key] !== undefined) : type !== 'object'
   if (!isOther) return undefined
-  const wrapped: JsonObject = { type: 'object', properties: {}, required: ['value'], additionalProperties: false }
+  const wrapped: JsonObject = {
+    type: 'object',
+    properties: {},
+    required: ['value'],
+    additionalProperties: false,
+  }
   const value = { ...schema }
   // References to them begin at the root.
   for (const key of shared) {

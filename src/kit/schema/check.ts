@@ -4,23 +4,42 @@ import { isObject } from '../json/json.ts'
 import { bodyFault } from '../json/wrong-input.ts'
 import { pointer } from '../notes/path.ts'
 import { nameFault, similar } from '../text/similar.ts'
-import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
+import {
+  accepts,
+  defOf,
+  discriminatorOf,
+  guardOf,
+  isRequired,
+  kindsOf,
+  lostKey,
+  rulesOf,
+  type Schema,
+} from './guard.ts'
 
 /**
  * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
  * @throws TranslationError `malformed` with the path of the deepest fault
  */
-export function check<S extends Schema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): z.output<S> {
+export function check<S extends Schema>(
+  protocol: string,
+  schema: S,
+  wire: unknown,
+  placeOf = (path: string) => path,
+): z.output<S> {
   if (accepts(schema, wire)) return wire
   refuseNoBody(protocol, wire)
-  const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
+  const { path, message } = faultIn(schema, wire) ?? {
+    path: [],
+    message: 'not what the protocol says',
+  }
   throw new TranslationError({ code: 'malformed', protocol, path: placeOf(pointer(path)) }, message)
 }
 
 /** @throws TranslationError `malformed` for a value that is no JSON object */
 export function refuseNoBody(protocol: string, body: unknown): void {
   const message = bodyFault(body)
-  if (message !== undefined) throw new TranslationError({ code: 'malformed', protocol, path: '' }, message)
+  if (message !== undefined)
+    throw new TranslationError({ code: 'malformed', protocol, path: '' }, message)
 }
 
 /**
@@ -54,7 +73,10 @@ function faultIn(schema: Schema, value: unknown): Fault | undefined {
   if (inKind) return inKind
   const broken = rulesOf(schema).find(({ fn }) => !fn(value))
   if (!broken) return undefined
-  return fault(isWhole(broken) ? whole : 'not what the protocol says', broken.params?.['isForOthers'] === true ? notMine : 0)
+  return fault(
+    isWhole(broken) ? whole : 'not what the protocol says',
+    broken.params?.['isForOthers'] === true ? notMine : 0,
+  )
 }
 
 function faultInKind(schema: Schema, value: unknown): Fault | undefined {
@@ -67,13 +89,17 @@ function faultInKind(schema: Schema, value: unknown): Fault | undefined {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : fault('expected true or false')
     case 'number':
-      return Number.isFinite(value) ? undefined : fault(rulesOf(schema).some(isWhole) ? whole : 'expected a number')
+      return Number.isFinite(value)
+        ? undefined
+        : fault(rulesOf(schema).some(isWhole) ? whole : 'expected a number')
     case 'null':
       return value === null ? undefined : fault('expected null', elsewhere)
     case 'undefined':
       return value === undefined ? undefined : fault('expected nothing', elsewhere)
     case 'literal':
-      return guardOf(schema)(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`, elsewhere)
+      return guardOf(schema)(value)
+        ? undefined
+        : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`, elsewhere)
     case 'optional':
       return value === undefined ? undefined : faultIn(def.innerType, value)
     case 'nullable':
@@ -82,7 +108,10 @@ function faultInKind(schema: Schema, value: unknown): Fault | undefined {
       return faultIn(def.getter(), value)
     case 'array':
       if (!Array.isArray(value)) return fault('expected a list')
-      return value.reduce<Fault | undefined>((worst, one, index) => higher(worst, at(index, faultIn(def.element, one))), undefined)
+      return value.reduce<Fault | undefined>(
+        (worst, one, index) => higher(worst, at(index, faultIn(def.element, one))),
+        undefined,
+      )
     case 'record':
     case 'object':
       return faultInFields(def, value)
@@ -93,22 +122,46 @@ function faultInKind(schema: Schema, value: unknown): Fault | undefined {
   }
 }
 
-function faultInFields(def: z.core.$ZodRecordDef | z.core.$ZodObjectDef, value: unknown): Fault | undefined {
+function faultInFields(
+  def: z.core.$ZodRecordDef | z.core.$ZodObjectDef,
+  value: unknown,
+): Fault | undefined {
   if (!isObject(value)) return fault('expected an object')
-  if (Object.hasOwn(value, lostKey)) return at(lostKey, fault('no protocol has a key of this name', forbidden))
-  const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
+  if (Object.hasOwn(value, lostKey))
+    return at(lostKey, fault('no protocol has a key of this name', forbidden))
+  const fields =
+    def.type === 'object'
+      ? Object.entries(def.shape)
+      : Object.keys(value).map(key => [key, def.valueType] as const)
   return fields
     .filter(([key, field]) => Object.hasOwn(value, key) || isRequired(field))
     .reduce<Fault | undefined>(
-      (worst, [key, field]) => higher(worst, at(key, Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field, key, value))),
+      (worst, [key, field]) =>
+        higher(
+          worst,
+          at(
+            key,
+            Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field, key, value),
+          ),
+        ),
       undefined,
     )
 }
 
-function missing(field: Schema, key: string, { [key]: _, ...others }: Record<string, unknown>): Fault | undefined {
+function missing(
+  field: Schema,
+  key: string,
+  { [key]: _, ...others }: Record<string, unknown>,
+): Fault | undefined {
   const inner = faultIn(field, undefined)
   const isMisspelled = similar(key, Object.keys(others)) !== undefined
-  return inner && { ...inner, message: `missing, ${inner.message}${isMisspelled ? '; is its name misspelled?' : ''}`, rank: elsewhere }
+  return (
+    inner && {
+      ...inner,
+      message: `missing, ${inner.message}${isMisspelled ? '; is its name misspelled?' : ''}`,
+      rank: elsewhere,
+    }
+  )
 }
 
 function faultInUnion(def: z.core.$ZodUnionDef, value: unknown): Fault | undefined {

@@ -35,7 +35,8 @@ const absent = /* @__PURE__ */ kind('undefined')
 export { absent as undefined, nothing as null }
 
 /* @__NO_SIDE_EFFECTS__ */
-export const literal = (words: unknown) => new Definition({ type: 'literal', values: Array.isArray(words) ? words : [words] })
+export const literal = (words: unknown) =>
+  new Definition({ type: 'literal', values: Array.isArray(words) ? words : [words] })
 /* @__NO_SIDE_EFFECTS__ */
 export const optional = (innerType: Definition) => new Definition({ type: 'optional', innerType })
 /* @__NO_SIDE_EFFECTS__ */
@@ -45,13 +46,15 @@ export const nullish = (innerType: Definition) => optional(nullable(innerType))
 /* @__NO_SIDE_EFFECTS__ */
 export const array = (element: Definition) => new Definition({ type: 'array', element })
 /* @__NO_SIDE_EFFECTS__ */
-export const record = (_: Definition, valueType: Definition) => new Definition({ type: 'record', valueType })
+export const record = (_: Definition, valueType: Definition) =>
+  new Definition({ type: 'record', valueType })
 /* @__NO_SIDE_EFFECTS__ */
 export const looseObject = (shape: object) => new Definition({ type: 'object', shape })
 /* @__NO_SIDE_EFFECTS__ */
 export const union = (options: readonly Definition[]) => new Definition({ type: 'union', options })
 /* @__NO_SIDE_EFFECTS__ */
-export const discriminatedUnion = (discriminator: string, options: readonly Definition[]) => new Definition({ type: 'union', options, discriminator })
+export const discriminatedUnion = (discriminator: string, options: readonly Definition[]) =>
+  new Definition({ type: 'union', options, discriminator })
 /* @__NO_SIDE_EFFECTS__ */
 export const lazy = (getter: () => Definition) => new Definition({ type: 'lazy', getter })
 /* @__NO_SIDE_EFFECTS__ */

@@ -78,7 +78,9 @@ function guardOfKind(schema: Schema): Guard {
       // Most fields may be null or absent: one guard for both saves a call.
       const mayBeNull = inside.type === 'nullable' && !inside.checks
       const inner = guardOf(mayBeNull ? inside.innerType : def.innerType)
-      return mayBeNull ? value => value === undefined || value === null || inner(value) : value => value === undefined || inner(value)
+      return mayBeNull
+        ? value => value === undefined || value === null || inner(value)
+        : value => value === undefined || inner(value)
     }
     case 'nullable': {
       const inner = guardOf(def.innerType)
@@ -99,7 +101,9 @@ function guardOfKind(schema: Schema): Guard {
       return looseGuard(def.shape)
     case 'union': {
       const discriminator = discriminatorOf(def)
-      return discriminator === undefined ? firstOf(def.options.map(guardOf)) : kindGuard(discriminator, def.options)
+      return discriminator === undefined
+        ? firstOf(def.options.map(guardOf))
+        : kindGuard(discriminator, def.options)
     }
     default:
       throw new Error(`no guard for the zod kind "${def.type}"`)
@@ -107,7 +111,9 @@ function guardOfKind(schema: Schema): Guard {
 }
 
 /** The key whose literal value identifies the shape, if the union has one. */
-export function discriminatorOf(def: z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef): string | undefined {
+export function discriminatorOf(
+  def: z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef,
+): string | undefined {
   return 'discriminator' in def ? def.discriminator : undefined
 }
 
@@ -127,13 +133,19 @@ function firstOf(branches: readonly Guard[]): Guard {
 }
 
 function kindGuard(discriminator: string, options: readonly Schema[]): Guard {
-  const kinds = new Map([...kindsOf(discriminator, options)].map(([word, option]) => [word, guardOf(option)]))
+  const kinds = new Map(
+    [...kindsOf(discriminator, options)].map(([word, option]) => [word, guardOf(option)]),
+  )
   return value => isObject(value) && kinds.get(value[discriminator])?.(value) === true
 }
 
 /** The shapes of a union by the value of their discriminator. */
 export function kindsOf(discriminator: string, options: readonly Schema[]): Map<unknown, Schema> {
-  return new Map(options.flatMap(option => [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const)))
+  return new Map(
+    options.flatMap(option =>
+      [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const),
+    ),
+  )
 }
 
 /** The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other values are accepted, too. Slow; call it once. */
@@ -163,7 +175,9 @@ function wordsOf(schema: Schema): ReadonlySet<unknown> | undefined {
 }
 
 /** All values together. Undefined when one of the sets is. */
-function merged(sets: readonly (ReadonlySet<unknown> | undefined)[]): ReadonlySet<unknown> | undefined {
+function merged(
+  sets: readonly (ReadonlySet<unknown> | undefined)[],
+): ReadonlySet<unknown> | undefined {
   const known = sets.filter(set => set !== undefined)
   return known.length === sets.length ? new Set(known.flatMap(set => [...set])) : undefined
 }
@@ -181,7 +195,12 @@ function recordGuard(member: Guard): Guard {
 
 /** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
-  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: guardOf(field), isRequired: isRequired(field) }]))
+  const fields = new Map(
+    Object.entries(shape).map(([key, field]) => [
+      key,
+      { guard: guardOf(field), isRequired: isRequired(field) },
+    ]),
+  )
   const required = [...fields.values()].filter(({ isRequired }) => isRequired).length
   return value => {
     if (!isObject(value)) return false

@@ -17,9 +17,15 @@ export type AsSdk<T> = unknown extends T
       ? { [Key in keyof T]: FieldAsSdk<T, Key> }
       : T
 
-type FieldAsSdk<T, Key extends keyof T> = Key extends OpenKey ? Any : Key extends WordKey ? Word<Present<T, Key>> : AsSdk<Present<T, Key>>
+type FieldAsSdk<T, Key extends keyof T> = Key extends OpenKey
+  ? Any
+  : Key extends WordKey
+    ? Word<Present<T, Key>>
+    : AsSdk<Present<T, Key>>
 
-type Present<T, Key extends keyof T> = undefined extends T[Key] ? Exclude<T[Key], null | undefined> : T[Key]
+type Present<T, Key extends keyof T> = undefined extends T[Key]
+  ? Exclude<T[Key], null | undefined>
+  : T[Key]
 
 type Word<T> = string extends T ? Any : T extends readonly string[] ? Any[] : AsSdk<T>
 

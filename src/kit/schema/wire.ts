@@ -22,13 +22,16 @@ export const anyObject = z.nullish(z.record(string, unknown))
 export const anything = z.optional(unknown)
 
 /** For the shape of unknown kinds in a union: `isOther` refuses the known kinds, so that a fault in one of them is reported for its own shape. */
-export const others = <T>(isOther: (value: T) => boolean): z.core.$ZodCheck<T> => z.refine<T>(isOther, { params: { isForOthers: true } })
+export const others = <T>(isOther: (value: T) => boolean): z.core.$ZodCheck<T> =>
+  z.refine<T>(isOther, { params: { isForOthers: true } })
 
 /**
  * A union of shapes with the discriminator `type`, open to unknown types: a kind that a vendor adds later is accepted, a known kind with
  * a fault is refused.
  */
-export function open<const Known extends readonly [z.ZodMiniObject, ...z.ZodMiniObject[]]>(known: Known) {
+export function open<const Known extends readonly [z.ZodMiniObject, ...z.ZodMiniObject[]]>(
+  known: Known,
+) {
   const kinds = z.discriminatedUnion('type', known)
   const words = wordsAt(kinds, 'type')
   return z.union([kinds, z.looseObject({ type: string.check(others(type => !words?.has(type))) })])

@@ -13,7 +13,8 @@ export function ordinalOf(attach: string): number | undefined {
 /** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
 export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
   if (attach === 'prev') return parts.at(-1)
-  if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
+  if (attach.startsWith('c:'))
+    return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
   const nth = ordinalOf(attach)
   return nth === undefined ? undefined : parts.filter(part => part.type === 'reasoning')[nth]
 }

@@ -26,7 +26,20 @@ export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelop
   const { issuer, model, form, value } = signature
   return (
     prefix +
-    toBase64Url(JSON.stringify(defined({ i: issuer, m: model, f: form, id, s: lengths, k: kinds?.map(kind => kind.charAt(0)).join(''), a: attach, v: value })))
+    toBase64Url(
+      JSON.stringify(
+        defined({
+          i: issuer,
+          m: model,
+          f: form,
+          id,
+          s: lengths,
+          k: kinds?.map(kind => kind.charAt(0)).join(''),
+          a: attach,
+          v: value,
+        }),
+      ),
+    )
   )
 }
 
@@ -44,12 +57,20 @@ export function unwrapSignature(given: string): Envelope | undefined {
     if (!isObject(wire)) return undefined
     const { i: issuer, m: model, f: form, id, s: lengths, k: kinds, a: attach, v: value } = wire
     if (typeof issuer !== 'string' || typeof value !== 'string') return undefined
-    const signature = defined({ value, issuer, model: asString(model), form: asString(form) as Signature['form'] })
+    const signature = defined({
+      value,
+      issuer,
+      model: asString(model),
+      form: asString(form) as Signature['form'],
+    })
     return defined({
       signature,
       id: asString(id),
       lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined,
-      kinds: typeof kinds === 'string' ? [...kinds].map(letter => (letter === 'r' ? ('raw' as const) : ('summary' as const))) : undefined,
+      kinds:
+        typeof kinds === 'string'
+          ? [...kinds].map(letter => (letter === 'r' ? ('raw' as const) : ('summary' as const)))
+          : undefined,
       attach: asString(attach),
     })
   } catch {
@@ -59,7 +80,8 @@ export function unwrapSignature(given: string): Envelope | undefined {
 
 /** Does any string in the value look like an envelope? Slow: visits every string. @throws TranslationError `malformed` for one that is too deep */
 export function holdsEnvelope(value: unknown, protocol: string, depth = 0): boolean {
-  if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
+  if (typeof value === 'string')
+    return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
   refuseTooDeep(depth, protocol)
   if (Array.isArray(value)) return value.some(item => holdsEnvelope(item, protocol, depth + 1))
   if (!isObject(value)) return false
@@ -71,7 +93,10 @@ export function holdsEnvelope(value: unknown, protocol: string, depth = 0): bool
  * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text contain
  * any of these? `begins`: the result of `beginsEnvelope` for all strings; absent: not computed.
  */
-export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean, begins = holdsAny(prefixes)): boolean {
+export function mayHoldEnvelope(
+  holdsAny: (words: readonly string[]) => boolean,
+  begins = holdsAny(prefixes),
+): boolean {
   return begins || holdsAny([mark]) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
 }
 
@@ -99,15 +124,18 @@ const prefixes: readonly string[] = [prefix, prefixInBase64.slice(1)]
 const anEscape = '\\u00'
 
 /** The escapes of letters in prefixes and mark. Other escapes are common (`\\u003c` for `<`) and cannot hide one. */
-const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
-  const code = letter.charCodeAt(0).toString(16)
-  return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
-})
+const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(
+  letter => {
+    const code = letter.charCodeAt(0).toString(16)
+    return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
+  },
+)
 
 /** Splits an id from the signature appended to it. An id without a valid signature is returned unchanged. */
 export function splitId(id: string): { id: string; signature?: Signature } {
   const cut = id.lastIndexOf(mark)
-  const signature = cut > 0 ? unwrapSignature(prefix + id.slice(cut + mark.length))?.signature : undefined
+  const signature =
+    cut > 0 ? unwrapSignature(prefix + id.slice(cut + mark.length))?.signature : undefined
   return signature ? { id: id.slice(0, cut), signature } : { id }
 }
 
@@ -124,5 +152,7 @@ function toBase64Url(text: string): string {
 
 function fromBase64Url(text: string): string {
   const binary = atob(inStandardAlphabet(text))
-  return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, char => char.charCodeAt(0)))
+  return new TextDecoder('utf-8', { fatal: true }).decode(
+    Uint8Array.from(binary, char => char.charCodeAt(0)),
+  )
 }

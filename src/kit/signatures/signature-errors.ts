@@ -2,4 +2,5 @@
 const broken = /invalid `signature` in `thinking`/i
 
 /** The error code that makes clients retry without reasoning. Null: the message reports something else. */
-export const signatureErrorCode = (message: string): 'invalid_encrypted_content' | null => (broken.test(message) ? 'invalid_encrypted_content' : null)
+export const signatureErrorCode = (message: string): 'invalid_encrypted_content' | null =>
+  broken.test(message) ? 'invalid_encrypted_content' : null

@@ -15,13 +15,38 @@ const given = new Set(['reasoning.encrypted_content', 'message.output_text.logpr
  * Notes the `state` of a request on a wire that has none of these fields.
  * @throws TranslationError `inexpressible` for references to stored data, unless `onUnresolvable` is `note`
  */
-export function leaveState(state: StateSpec, options: CodecOptions, report: Pick<Report<typeof commonNotes>, 'add' | 'rest' | 'unresolvable'>): void {
-  const { previousId, conversation, prompt, thread, compaction, continuationToken, background, include, truncation, ...rest } = state
-  const references = { previousId, conversation, prompt, thread, compaction, continuationToken, background: background || undefined }
+export function leaveState(
+  state: StateSpec,
+  options: CodecOptions,
+  report: Pick<Report<typeof commonNotes>, 'add' | 'rest' | 'unresolvable'>,
+): void {
+  const {
+    previousId,
+    conversation,
+    prompt,
+    thread,
+    compaction,
+    continuationToken,
+    background,
+    include,
+    truncation,
+    ...rest
+  } = state
+  const references = {
+    previousId,
+    conversation,
+    prompt,
+    thread,
+    compaction,
+    continuationToken,
+    background: background || undefined,
+  }
   let field: keyof typeof references
-  for (field in references) if (references[field] != null) report.unresolvable(undefined, `state.${field}`, options)
+  for (field in references)
+    if (references[field] != null) report.unresolvable(undefined, `state.${field}`, options)
   report.rest(rest, undefined, 'state.')
-  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
+  if (truncation !== undefined && truncation !== 'disabled')
+    report.add('field.unsupported', undefined, 'state.truncation')
   include?.forEach((feature, index) => {
     if (!given.has(feature)) report.add('field.unsupported', undefined, `state.include.${index}`)
   })

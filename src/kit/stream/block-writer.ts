@@ -27,7 +27,11 @@ export type BlockWriting<State extends BlockState, Emit> = {
   close(state: State, emit: Emit): void
   fail(state: State, what: string, emit: Emit): void
   callId(id: string, at: Place | undefined): string
-  carry(state: State, late: { placed: PlacedSignature; attach: string; at: Place | undefined }, emit: Emit): void
+  carry(
+    state: State,
+    late: { placed: PlacedSignature; attach: string; at: Place | undefined },
+    emit: Emit,
+  ): void
 }
 
 /** Writes parts as blocks, one after the other: the normalizer has ordered them. */
@@ -37,7 +41,9 @@ export type BlockWriter<State extends BlockState, Emit> = {
   endPart(state: State, key: string, emit: Emit): void
 }
 
-export function createBlockWriter<State extends BlockState, Emit>(writing: BlockWriting<State, Emit>): BlockWriter<State, Emit> {
+export function createBlockWriter<State extends BlockState, Emit>(
+  writing: BlockWriting<State, Emit>,
+): BlockWriter<State, Emit> {
   const { media, open: openBlock, write, close, fail, callId, carry } = writing
 
   /** Closes the block that is still open when the next part starts. False: nothing more can be written. */
@@ -56,19 +62,30 @@ export function createBlockWriter<State extends BlockState, Emit>(writing: Block
   return {
     startPart(state, key, head, emit) {
       if (!leaveOpen(state, emit)) return
-      const block: Block = { key, kind: kindOf(head, media), head, text: '', segments: [], streams: false, progress: startJson(), ended: false }
+      const block: Block = {
+        key,
+        kind: kindOf(head, media),
+        head,
+        text: '',
+        segments: [],
+        streams: false,
+        progress: startJson(),
+        ended: false,
+      }
       if (head.signature) block.signature = head.signature
       if (head.type === 'tool-call') state.seen.calls = true
       openBlock(state, block, emit)
       // A block that is written at its end takes its content from the head.
-      if (block.kind !== 'whole') for (const delta of deltasOf(head)) write(state, block, delta, emit)
+      if (block.kind !== 'whole')
+        for (const delta of deltasOf(head)) write(state, block, delta, emit)
     },
 
     takeDelta(state, key, delta, emit) {
       const { open, closed } = state
       if (open?.key === key) write(state, open, delta, emit)
       // Only where the source was cut off is another block open.
-      const late = !open && delta.kind === 'signature' && Object.hasOwn(closed, key) ? closed[key] : undefined
+      const late =
+        !open && delta.kind === 'signature' && Object.hasOwn(closed, key) ? closed[key] : undefined
       if (!late || delta.kind !== 'signature') return
       const { head, nth } = late
       const attach = head.type === 'tool-call' ? `c:${callId(head.id, head.at)}` : `r${nth}`

@@ -34,7 +34,8 @@ export type Block = {
 export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
 
 /** The input is complete, so the block may be closed before the end of the part. */
-export const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
+export const isComplete = ({ kind, progress, streams }: Block): boolean =>
+  kind === 'call' && progress.whole && streams
 
 /** The call has ended or has complete input, and the input is an object, empty, or can be wrapped into an object. */
 export function isWhole(block: Block): boolean {
@@ -45,7 +46,10 @@ export function isWhole(block: Block): boolean {
 }
 
 /** Adds reasoning to its segment. Returns the text to write: an empty line separates segments. */
-export function addReasoning({ segments }: Block, { segment, of, text }: Extract<Delta, { kind: 'reasoning' }>): string {
+export function addReasoning(
+  { segments }: Block,
+  { segment, of, text }: Extract<Delta, { kind: 'reasoning' }>,
+): string {
   const before = segments.length
   while (segments.length <= segment) segments.push({ kind: of, length: 0 })
   const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
@@ -58,7 +62,10 @@ export function addReasoning({ segments }: Block, { segment, of, text }: Extract
  * Adds input to a call. It is written as soon as it begins with `{`; any other is held, and wrapped into an object at its end. `written`: what to
  * write now; undefined: nothing. `trailing`: what follows the object.
  */
-export function addInput(block: Block, { text: given, ext }: Extract<Delta, { kind: 'input' }>): { written?: string; trailing: string } {
+export function addInput(
+  block: Block,
+  { text: given, ext }: Extract<Delta, { kind: 'input' }>,
+): { written?: string; trailing: string } {
   if (block.progress.whole && block.streams) return { trailing: given }
   const end = advanceJson(block.progress, given)
   const isWholeObject = block.progress.whole && (block.text + given).trimStart().startsWith('{')

@@ -1,5 +1,8 @@
 /** As `Array.prototype.flatMap`, which takes thirty times as long in V8. */
-export function flatMap<T, U>(list: readonly T[], of: (one: T, index: number) => U | readonly U[]): U[] {
+export function flatMap<T, U>(
+  list: readonly T[],
+  of: (one: T, index: number) => U | readonly U[],
+): U[] {
   // The most common case. The first `push` into an empty list would allocate room for 17.
   if (list.length === 1) {
     const some = of(list[0] as T, 0)

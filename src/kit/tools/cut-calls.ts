@@ -17,8 +17,20 @@ export function markCut(candidate: Candidate): Candidate {
   if (!finish || !isLimit(finish)) return candidate
   const message = messages.at(-1)
   const part = message?.parts.at(-1)
-  if (!message || part?.type !== 'tool-call' || part.kind !== 'function' || isWholeInput(part.input)) return candidate
-  return { ...candidate, messages: [...messages.slice(0, -1), { ...message, parts: [...message.parts.slice(0, -1), { ...part, cut: true }] }] }
+  if (
+    !message ||
+    part?.type !== 'tool-call' ||
+    part.kind !== 'function' ||
+    isWholeInput(part.input)
+  )
+    return candidate
+  return {
+    ...candidate,
+    messages: [
+      ...messages.slice(0, -1),
+      { ...message, parts: [...message.parts.slice(0, -1), { ...part, cut: true }] },
+    ],
+  }
 }
 
 /** Plain data. `late`: by candidate, the end of a call without whole arguments and of its message. */
@@ -37,7 +49,8 @@ export function holdCutCalls<State extends CutState, Out>(
   const release = (state: State, candidate: number, isCut: boolean, emit: Emit<Out>) => {
     const late = state.late[candidate] ?? []
     delete state.late[candidate]
-    for (const event of late) take(state, isCut && event.type === 'part.end' ? { ...event, cut: true } : event, emit)
+    for (const event of late)
+      take(state, isCut && event.type === 'part.end' ? { ...event, cut: true } : event, emit)
   }
   return (state, event, emit) => {
     if ('candidate' in event) {
@@ -46,7 +59,8 @@ export function holdCutCalls<State extends CutState, Out>(
         late.push(event)
         return
       }
-      if (late) release(state, event.candidate, event.type === 'finish' && isLimit(event.finish), emit)
+      if (late)
+        release(state, event.candidate, event.type === 'finish' && isLimit(event.finish), emit)
       if (event.type === 'part.end') {
         const isOpen = isIncomplete(state, event)
         if (isOpen && event.cut === undefined) {
@@ -58,7 +72,8 @@ export function holdCutCalls<State extends CutState, Out>(
         return
       }
     } else if (event.type === 'end' || event.type === 'error')
-      for (const candidate of Object.keys(state.late)) release(state, Number(candidate), event.type === 'end' && !event.clean, emit)
+      for (const candidate of Object.keys(state.late))
+        release(state, Number(candidate), event.type === 'end' && !event.clean, emit)
     take(state, event, emit)
   }
 }

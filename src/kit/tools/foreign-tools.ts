@@ -14,5 +14,8 @@ export function refuseForeignTools(
   { onUnresolvable }: CodecOptions,
 ): void {
   if (onUnresolvable !== 'note')
-    throw new TranslationError({ code: 'inexpressible', ...place }, `only another provider runs the ${needed}: leave it out, or set \`onUnresolvable: 'note'\``)
+    throw new TranslationError(
+      { code: 'inexpressible', ...place },
+      `only another provider runs the ${needed}: leave it out, or set \`onUnresolvable: 'note'\``,
+    )
 }

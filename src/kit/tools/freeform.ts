@@ -14,7 +14,10 @@ export function wrapFreeform({
   cache: _,
   ...node
 }: FreeformTool & { cache?: never }): FunctionTool {
-  const grammar = format?.type === 'grammar' ? ` Must match this ${format.syntax} grammar:\n${format.definition}` : ''
+  const grammar =
+    format?.type === 'grammar'
+      ? ` Must match this ${format.syntax} grammar:\n${format.definition}`
+      : ''
   return defined({
     ...node,
     type: 'function' as const,
@@ -41,5 +44,7 @@ export function wrapInput(input: string): string {
 /** The text in the arguments of a wrapped tool; undefined when they are something else. */
 export function unwrapInput(args: string): string | undefined {
   const object = parseObject(args)
-  return object && Object.keys(object).length === 1 && typeof object['input'] === 'string' ? object['input'] : undefined
+  return object && Object.keys(object).length === 1 && typeof object['input'] === 'string'
+    ? object['input']
+    : undefined
 }

@@ -1,10 +1,22 @@
 import type { Place, ToolCallPart } from '../../canonical/message.ts'
-import { advanceJson, holdsNumber, type JsonObject, keepsNumbers, parseObject, parseShallow, startJson } from '../json/json.ts'
+import {
+  advanceJson,
+  holdsNumber,
+  type JsonObject,
+  keepsNumbers,
+  parseObject,
+  parseShallow,
+  startJson,
+} from '../json/json.ts'
 import { wrapInput } from './freeform.ts'
 
 type Reporting = {
   add(code: 'freeform.wrapped', at: Place | undefined): void
-  add(code: 'tool-call.number' | 'tool-call.input' | 'stream.trailing-arguments', at: Place | undefined, field: string): void
+  add(
+    code: 'tool-call.number' | 'tool-call.input' | 'stream.trailing-arguments',
+    at: Place | undefined,
+    field: string,
+  ): void
 }
 
 type Writing = { report: Reporting; to: 'provider' | 'client' }
@@ -13,7 +25,11 @@ type Writing = { report: Reporting; to: 'provider' | 'client' }
  * The arguments of a call as an object, for wires that require one. Other values are put into an object. `kind`: of the declared tool.
  * `to`: a client gets the object that the text begins with, as in a stream; a model of the history sees its own fault.
  */
-export function objectInput(call: ToolCallPart, kind: ToolCallPart['kind'], { report, to }: Writing): JsonObject {
+export function objectInput(
+  call: ToolCallPart,
+  kind: ToolCallPart['kind'],
+  { report, to }: Writing,
+): JsonObject {
   const { input, at } = call
   if (kind === 'freeform') {
     report.add('freeform.wrapped', at)

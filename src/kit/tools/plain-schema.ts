@@ -10,11 +10,14 @@ const unions = ['anyOf', 'oneOf', 'allOf'] as const
 export function plainSchema(schema: JsonObject): JsonObject {
   const inner = mapSchemas(schema, one => {
     let plain = one
-    if (Array.isArray(plain['items'])) plain = { ...without(plain, ['items']), prefixItems: plain['items'] }
+    if (Array.isArray(plain['items']))
+      plain = { ...without(plain, ['items']), prefixItems: plain['items'] }
     if (
       Array.isArray(plain['anyOf']) &&
       'type' in plain &&
-      plain['anyOf'].every(option => isObject(option) && ('type' in option || '$ref' in option || 'anyOf' in option))
+      plain['anyOf'].every(
+        option => isObject(option) && ('type' in option || '$ref' in option || 'anyOf' in option),
+      )
     )
       plain = without(plain, ['type'])
     return plain
@@ -23,8 +26,15 @@ export function plainSchema(schema: JsonObject): JsonObject {
   const found = unions.filter(key => key in rooted)
   if (found.length === 0) return rooted
   const omitted = found.map(key => `${key}: ${JSON.stringify(rooted[key])}`).join(', ')
-  const description = [rooted['description'], `(${omitted})`].filter(text => typeof text === 'string' && text !== '').join(' ')
-  return { type: 'object', ...without(rooted, found), properties: { ...propertiesOf(rooted, found) }, description }
+  const description = [rooted['description'], `(${omitted})`]
+    .filter(text => typeof text === 'string' && text !== '')
+    .join(' ')
+  return {
+    type: 'object',
+    ...without(rooted, found),
+    properties: { ...propertiesOf(rooted, found) },
+    description,
+  }
 }
 
 /** The properties of all alternatives, none of which is required. */
@@ -33,6 +43,7 @@ function propertiesOf(schema: JsonObject, found: readonly string[]): JsonObject 
   for (const key of found)
     for (const option of Array.isArray(schema[key]) ? schema[key] : [])
       if (isObject(option) && isObject(option['properties']))
-        for (const [name, property] of Object.entries(option['properties'])) if (!Object.hasOwn(all, name)) all[name] = property
+        for (const [name, property] of Object.entries(option['properties']))
+          if (!Object.hasOwn(all, name)) all[name] = property
   return all
 }

@@ -8,9 +8,14 @@ const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const deepest = 500
 
 /** The schema with each of its schemas replaced, inner ones first; the same object if nothing changed. */
-export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject, depth = 0): JsonObject {
+export function mapSchemas(
+  schema: JsonObject,
+  change: (schema: JsonObject) => JsonObject,
+  depth = 0,
+): JsonObject {
   if (depth > deepest) return schema
-  const mapOne = (value: unknown): unknown => (isObject(value) ? mapSchemas(value, change, depth + 1) : value)
+  const mapOne = (value: unknown): unknown =>
+    isObject(value) ? mapSchemas(value, change, depth + 1) : value
   const mapped: JsonObject = {}
   let changed = false
   for (const [key, value] of Object.entries(schema)) {
@@ -34,11 +39,16 @@ function mapIn(key: string, value: unknown, mapOne: (value: unknown) => unknown)
   return key === 'items' ? mapOne(value) : value
 }
 
-const isObjectSchema = ({ type, properties }: JsonObject) => type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+const isObjectSchema = ({ type, properties }: JsonObject) =>
+  type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
 
 /** The schema with `additionalProperties: false` in all of its objects, also those that say otherwise; the same object if nothing changed. */
 export const closeObjects = (schema: JsonObject): JsonObject =>
-  mapSchemas(schema, one => (isObjectSchema(one) && one['additionalProperties'] !== false ? { ...one, additionalProperties: false } : one))
+  mapSchemas(schema, one =>
+    isObjectSchema(one) && one['additionalProperties'] !== false
+      ? { ...one, additionalProperties: false }
+      : one,
+  )
 
 /** Which keywords a server refuses where it enforces a schema: all values of them, those for which the function is true, or all, with the keyword to write instead. */
 export type SchemaSubset = Readonly<Record<string, true | string | ((value: unknown) => boolean)>>
@@ -55,7 +65,9 @@ export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject
   return mapSchemas(schema, one => {
     const moved = Object.entries(one).filter(([key, value]) => isRefused(key, value))
     if (moved.length === 0) return one
-    const { description, ...kept } = Object.fromEntries(Object.entries(one).filter(([key, value]) => !isRefused(key, value)))
+    const { description, ...kept } = Object.fromEntries(
+      Object.entries(one).filter(([key, value]) => !isRefused(key, value)),
+    )
     const dropped: string[] = []
     for (const [key, value] of moved) {
       const instead = refused[key]
@@ -63,7 +75,10 @@ export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject
       else dropped.push(`${key}: ${JSON.stringify(value)}`)
     }
     const more = dropped.length > 0 ? [`(${dropped.join(', ')})`] : []
-    const words = [...(typeof description === 'string' && description ? [description] : []), ...more]
+    const words = [
+      ...(typeof description === 'string' && description ? [description] : []),
+      ...more,
+    ]
     return { ...kept, ...(words.length > 0 && { description: words.join(' ') }) }
   })
 }

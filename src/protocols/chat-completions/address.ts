@@ -4,7 +4,13 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 
 /** Request headers of a client that are passed on to the upstream. */
-const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id', 'idempotency-key'] as const
+const passedOn = [
+  'openai-organization',
+  'openai-project',
+  'openai-beta',
+  'x-client-request-id',
+  'idempotency-key',
+] as const
 
 function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
   return defined({
@@ -32,7 +38,8 @@ export const address: Address = {
   },
   requestIdHeader: 'x-request-id',
   // The default shape of model lists, which clients expect unless the request shows another.
-  listingClaim: requestPath => (requestPath === '/v1/models' || requestPath.startsWith('/v1/models/') ? 1 : 0),
+  listingClaim: requestPath =>
+    requestPath === '/v1/models' || requestPath.startsWith('/v1/models/') ? 1 : 0,
   list: models => ({ object: 'list', data: models.map(describe) }),
   listJson: modelList,
   describe,

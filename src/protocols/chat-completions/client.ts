@@ -12,7 +12,9 @@ import { frames } from './stream/frames.ts'
 import { writeDelta } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
-export const chatCompletions: ClientHalf<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
+export const chatCompletions: ClientHalf<ChatCompletionsOptions, ChatWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   frames,
   writeDelta,

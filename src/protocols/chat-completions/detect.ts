@@ -22,14 +22,21 @@ export function detect(body: unknown): Detection {
   if (object === 'chat.completion') found.response.push('`object` is `chat.completion`')
   if (object === 'chat.completion.chunk') found.event.push('`object` is `chat.completion.chunk`')
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
-  if (isObject(first) && isObject(first['message'])) found.response.push('`choices` hold a `message`')
-  if (isObject(first) && isObject(first['delta']) && !isObject(first['message'])) found.event.push('`choices` hold a `delta`')
+  if (isObject(first) && isObject(first['message']))
+    found.response.push('`choices` hold a `message`')
+  if (isObject(first) && isObject(first['delta']) && !isObject(first['message']))
+    found.event.push('`choices` hold a `delta`')
   if (Array.isArray(messages)) {
     found.maybe = true
     const entries = messages.filter(isObject)
     detectRequest(body, entries, found.request)
     // Clients of a protocol that requires `max_tokens` write instructions so, too.
-    if (found.request.length === 1 && leadsWithSystem(entries) && typeof body['max_tokens'] === 'number') found.weak = true
+    if (
+      found.request.length === 1 &&
+      leadsWithSystem(entries) &&
+      typeof body['max_tokens'] === 'number'
+    )
+      found.weak = true
   }
   return found
 }
@@ -37,13 +44,21 @@ export function detect(body: unknown): Detection {
 const leadsWithSystem = ([first]: readonly JsonObject[]) => first?.['role'] === 'system'
 
 function detectRequest(body: JsonObject, messages: readonly JsonObject[], reasons: string[]): void {
-  for (const field of requestFields) if (Object.hasOwn(body, field)) reasons.push(`it has \`${field}\``)
+  for (const field of requestFields)
+    if (Object.hasOwn(body, field)) reasons.push(`it has \`${field}\``)
   const role = messages.find(message => roles.has(message['role']))?.['role']
   if (role) reasons.push(`a message has the role \`${role}\``)
-  if (messages.some(message => Array.isArray(message['tool_calls']))) reasons.push('a message has `tool_calls`')
+  if (messages.some(message => Array.isArray(message['tool_calls'])))
+    reasons.push('a message has `tool_calls`')
   if (leadsWithSystem(messages)) reasons.push('the first message has the role `system`')
-  if (messages.some(({ content }) => Array.isArray(content) && content.some(part => isObject(part) && blocks.has(part['type']))))
+  if (
+    messages.some(
+      ({ content }) =>
+        Array.isArray(content) && content.some(part => isObject(part) && blocks.has(part['type'])),
+    )
+  )
     reasons.push('content holds `image_url` or `input_audio`')
   const tools = body['tools']
-  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['function']))) reasons.push('`tools` hold a `function`')
+  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['function'])))
+    reasons.push('`tools` hold a `function`')
 }

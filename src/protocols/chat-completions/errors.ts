@@ -40,7 +40,10 @@ type ReadError = {
 }
 
 /** Never throws: any body of any upstream becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError, options: Options = {}): Decoded<CanonicalError> {
+export function decodeError(
+  { status, headers, body }: WireError,
+  options: Options = {},
+): Decoded<CanonicalError> {
   const error = decodeErrorBody(body, status)
   const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id')
   const retryAfterMs = retryHint(headers, options.now)
@@ -60,7 +63,8 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     type: type === undefined || impliesKind(type, kind) ? undefined : type,
     code: outer === undefined || outer === parsed.status ? undefined : parsed.numeric,
   })
-  const details = some({ ...(isObject(parsed.details) ? parsed.details : {}), ...notImplied }) ?? parsed.details
+  const details =
+    some({ ...(isObject(parsed.details) ? parsed.details : {}), ...notImplied }) ?? parsed.details
   const error: CanonicalError = defined({
     status: outer ?? parsed.status ?? statusOfKind[kind],
     kind,
@@ -80,7 +84,8 @@ function kindOf({ type, code, message }: ReadError, status: number | undefined):
   const kind = kindsByWord.get(code ?? '') ?? kindsByWord.get(type ?? '')
   const client = status === undefined || (status >= 400 && status < 500)
   const vague = kind === undefined || kind === 'not_found'
-  if (client && vague && status !== 401 && status !== 429 && isOverflowMessage(message)) return 'context_length'
+  if (client && vague && status !== 401 && status !== 429 && isOverflowMessage(message))
+    return 'context_length'
   if (kind === undefined && client && filtered.test(message)) return 'content_policy'
   if (kind === undefined && status === 503 && /overload/i.test(message)) return 'overloaded'
   if (kind !== undefined && (status === undefined || agrees(kind, status))) return kind
@@ -91,7 +96,8 @@ function kindOf({ type, code, message }: ReadError, status: number | undefined):
 /** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */
 function agrees(kind: ErrorKind, status: number): boolean {
   const defaultStatus = statusOfKind[kind]
-  if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
+  if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout')
+    return true
   return defaultStatus >= 500 === status >= 500
 }
 
@@ -100,7 +106,10 @@ function impliesKind(type: string, kind: ErrorKind): boolean {
   const { type: defaultType } = errorWords[kind]
   const status = statusOfKind[kind]
   return (
-    type === defaultType || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
+    type === defaultType ||
+    kindsByWord.get(type) === kind ||
+    (type === 'invalid_request_error' && status < 500) ||
+    (type === 'server_error' && status >= 500)
   )
 }
 
@@ -110,13 +119,15 @@ function readBody(body: unknown): ReadError {
     return { ...known, at: `/0${known.at ?? '/error'}` }
   }
   if (typeof body === 'string') return readText(body)
-  if (!isObject(body)) return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
+  if (!isObject(body))
+    return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
   const { error, ...fields } = body
   if (isObject(error)) return { ...readError(error), fields }
   if (typeof error === 'string' && error) return { message: clip(error), fields }
   const { detail, ...others } = body
   if (typeof detail === 'string') return { message: clip(detail), fields: others }
-  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail, at: '/detail', fields: others }
+  if (Array.isArray(detail) || isObject(detail))
+    return { message: clip(JSON.stringify(detail)), details: detail, at: '/detail', fields: others }
   if (typeof body['message'] === 'string') return { ...readError(body), at: '' }
   return { message: clip(JSON.stringify(body)) }
 }
@@ -131,18 +142,30 @@ function readText(text: string): ReadError {
     }
   }
   if (!trimmed) return { message: noReason }
-  const title = /^<(!doctype|html|head|body)/i.test(trimmed) ? /<(title|h1)[^<>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim() : undefined
+  const title = /^<(!doctype|html|head|body)/i.test(trimmed)
+    ? /<(title|h1)[^<>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim()
+    : undefined
   return { message: clip(title || trimmed) }
+}
+
+/** Some servers write the status as the code, as a number or in digits. */
+function numberIn(code: unknown): number | undefined {
+  if (typeof code === 'number') return code
+  return typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : undefined
 }
 
 function readError(error: JsonObject): ReadError {
   const { message, type, code, param, ...rest } = error
   const { object: _, ...others } = rest
-  const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
+  const numeric = numberIn(code) ?? rest['status_code'] ?? rest['status']
   const isStatus = typeof numeric === 'number' && numeric >= 400 && numeric <= 599
   const unread = unreadOf(error, value => isStatus && value === numeric)
   return {
-    message: clip(typeof message === 'string' ? message + messageBehind(rest['metadata']) : JSON.stringify(error)),
+    message: clip(
+      typeof message === 'string'
+        ? message + messageBehind(rest['metadata'])
+        : JSON.stringify(error),
+    ),
     type: typeof type === 'string' ? type : undefined,
     code: typeof code === 'string' || code === null ? code : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
@@ -155,7 +178,9 @@ function readError(error: JsonObject): ReadError {
 /** Some gateways report only that their provider failed, and put the error of the provider into `metadata.raw`. */
 function messageBehind(metadata: unknown): string {
   const raw = isObject(metadata) ? metadata['raw'] : undefined
-  return isObject(raw) || (typeof raw === 'string' && raw.trim()) ? `: ${readBody(raw).message}` : ''
+  return isObject(raw) || (typeof raw === 'string' && raw.trim())
+    ? `: ${readBody(raw).message}`
+    : ''
 }
 
 const clip = (text: string) => (text.length > longestMessage ? text.slice(0, longestMessage) : text)
@@ -165,22 +190,36 @@ export function isErrorBody(body: unknown): body is JsonObject {
   if (!isObject(body)) return false
   const { error, object, detail, message, choices } = body
   if (error) return isObject(error) || typeof error === 'string'
-  return choices === undefined && ((object === 'error' && typeof message === 'string') || detail !== undefined)
+  return (
+    choices === undefined &&
+    ((object === 'error' && typeof message === 'string') || detail !== undefined)
+  )
 }
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError<ChatErrorBody>> {
+export function encodeError(
+  value: CanonicalError,
+  options: Options = {},
+): Encoded<WireError<ChatErrorBody>> {
   const report = createChatReport(options.fieldNames)
   const status = statusOf(value)
   if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
-  return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body: encodeErrorBody(value, report, options) }, notes: report.notes }
+  return {
+    wire: {
+      status,
+      headers: errorHeaders(value, 'x-request-id'),
+      body: encodeErrorBody(value, report, options),
+    },
+    notes: report.notes,
+  }
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
   // 529 means "overloaded" only in the messages protocol; clients of this one may not know that they can retry.
   if (status === 529) return 503
   // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its default status.
-  if (status === 400 && kind === 'authentication' && protocol !== protocolName) return statusOfKind.authentication
+  if (status === 400 && kind === 'authentication' && protocol !== protocolName)
+    return statusOfKind.authentication
   return status >= 400 && status <= 599 ? status : statusOfKind[kind]
 }
 
@@ -188,9 +227,18 @@ function statusOf({ status, kind, protocol }: CanonicalError): number {
 const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 
 /** Only the body, as in a response or in an event of a stream. */
-export function encodeErrorBody(value: CanonicalError, report: ChatReport, { errorDetails }: Pick<Options, 'errorDetails'> = {}): ChatErrorBody {
+export function encodeErrorBody(
+  value: CanonicalError,
+  report: ChatReport,
+  { errorDetails }: Pick<Options, 'errorDetails'> = {},
+): ChatErrorBody {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
-  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return asRead(raw)
+  if (
+    protocol === protocolName &&
+    isObject(raw) &&
+    same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })
+  )
+    return asRead(raw)
   const words = errorWords[kind]
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
@@ -198,22 +246,43 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { err
     ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code)))
       ? (code ?? words.code)
       : (words.code ?? signatureErrorCode(message))
-  const source = ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
+  const source =
+    ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)
-  if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
-  if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
-  const known: ChatErrorBody['error'] = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
-  return { ...ownOf(ext), error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
+  if (others !== undefined && !ours && !source)
+    report.addKeys('error.details', at, 'details', others)
+  if (!source && typeof code === 'string' && code !== shown)
+    report.add('field.unsupported', at, 'code')
+  const known: ChatErrorBody['error'] = {
+    message,
+    type: (ours ? type : undefined) ?? words.type,
+    param: param ?? null,
+    code: shown,
+    ...shared,
+  }
+  return {
+    ...ownOf(ext),
+    error:
+      ours && isObject(details)
+        ? { ...details, ...known }
+        : { ...known, ...(source && { source }) },
+  }
 }
 
 /**
  * The body of an error in a stream or a response, which has no status and headers of its own: the request id is lost, with a note, and a
  * status that type and code do not imply.
  */
-export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'errorDetails'> = {}): ChatErrorBody {
-  if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
+export function encodeBareError(
+  value: CanonicalError,
+  report: ChatReport,
+  options: Pick<Options, 'errorDetails'> = {},
+): ChatErrorBody {
+  if (value.requestId !== undefined)
+    report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)
-  if (losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')
+  if (losesStatus(value, decodeErrorBody(body)))
+    report.add('error.status', value.at ?? '/error', 'status')
   return body
 }

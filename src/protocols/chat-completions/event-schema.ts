@@ -6,7 +6,15 @@ import { ChatAssistantMessage } from './schema.ts'
 
 /** The body of an error response, and the last event of a failed stream. Some servers send only a text. */
 export const ChatErrorResponse = z.looseObject({
-  error: z.union([z.looseObject({ message: string, type: text, param: text, code: z.nullish(z.union([string, number])) }), string]),
+  error: z.union([
+    z.looseObject({
+      message: string,
+      type: text,
+      param: text,
+      code: z.nullish(z.union([string, number])),
+    }),
+    string,
+  ]),
 })
 export type ChatErrorResponse = z.infer<typeof ChatErrorResponse>
 
@@ -34,7 +42,14 @@ export const ChatChunk = z.looseObject({
   object: anything,
   created: anything,
   model: text,
-  choices: z.array(z.looseObject({ index: count, delta: z.nullish(delta), finish_reason: text, logprobs: anything })),
+  choices: z.array(
+    z.looseObject({
+      index: count,
+      delta: z.nullish(delta),
+      finish_reason: text,
+      logprobs: anything,
+    }),
+  ),
   usage: z.nullish(usage),
   service_tier: text,
 })

@@ -7,13 +7,14 @@ import { controlNames } from './request/effort.ts'
 import { fieldNames, olderNames } from './request/field-names.ts'
 
 /** What both halves have. */
-export const facts: ProtocolFacts<ChatCompletionsOptions> & { readonly name: typeof protocolName } = {
-  name: protocolName,
-  address: { path },
-  optionsKey: 'chatCompletions',
-  options,
-  fieldNames,
-  olderNames: { ...olderNames, ...controlNames },
-  detect,
-  decodeError,
-}
+export const facts: ProtocolFacts<ChatCompletionsOptions> & { readonly name: typeof protocolName } =
+  {
+    name: protocolName,
+    address: { path },
+    optionsKey: 'chatCompletions',
+    options,
+    fieldNames,
+    olderNames: { ...olderNames, ...controlNames },
+    detect,
+    decodeError,
+  }

@@ -16,16 +16,23 @@ import { chatCompletions as upstream } from './upstream.ts'
 export type { ChatCompletionsOptions } from './options.ts'
 
 /** The protocol of `POST /v1/chat/completions`, which many servers have copied. */
-export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
+export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & {
+  readonly name: typeof protocolName
+} = {
   ...client,
   ...upstream,
   address,
   notes,
   // An error body has no `model`.
-  withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),
+  withModel: (wire, model) =>
+    isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire,
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
-  signatureStorage: { keysOf: storedSignatureKeys, reading: signatureOf => ({ storedSignatures: signatureOf }), writing: { signatures: 'store' } },
+  signatureStorage: {
+    keysOf: storedSignatureKeys,
+    reading: signatureOf => ({ storedSignatures: signatureOf }),
+    writing: { signatures: 'store' },
+  },
   ...keepingSource<ChatCompletionsOptions, ChatWire>(protocolName, { ...client, ...upstream }),
   outcome,
   errorJson: nestedError,

@@ -54,51 +54,157 @@ export const notes = {
     'usage.missing',
     'usage.merged',
   ),
-  'tools.two-lists': { kind: 'approximated', meaning: 'The request has an older and a newer list of tools; both are read as one.' },
+  'tools.two-lists': {
+    kind: 'approximated',
+    meaning: 'The request has an older and a newer list of tools; both are read as one.',
+  },
   'tool-call.nameless': { kind: 'dropped', meaning: 'A tool call without a name cannot run.' },
-  'tool-call.single': { kind: 'dropped', meaning: 'A client that declares functions takes one call at a time; the further calls are dropped.' },
-  'tool-call.input-object': { kind: 'approximated', meaning: 'The arguments are an object instead of JSON text; they are serialized.' },
-  'tool-result.media-dropped': { kind: 'dropped', meaning: 'Tool messages contain text only; the media is dropped.' },
-  'media.images-field': { kind: 'approximated', meaning: 'Images of a response are written in the field `images`, which only some clients read.' },
-  'text.boundary-lost': { kind: 'approximated', meaning: 'Several text parts are joined into one text.' },
-  'parts.order-lost': { kind: 'approximated', meaning: 'The target has separate fields for reasoning, text and calls; their order is dropped.' },
-  'parts.layout-stale': { kind: 'approximated', meaning: 'The recorded order of parts no longer fits the message; the default order is used.' },
-  'document.flattened': { kind: 'approximated', meaning: 'Documents of several parts, plain-text documents and search results are written as text.' },
-  'audio.type': { kind: 'approximated', meaning: 'The response does not state its audio format; the requested format is assumed.' },
-  'citation.whole-part': { kind: 'approximated', meaning: 'The citation covers a whole part; its offsets are those of the part.' },
+  'tool-call.single': {
+    kind: 'dropped',
+    meaning:
+      'A client that declares functions takes one call at a time; the further calls are dropped.',
+  },
+  'tool-call.input-object': {
+    kind: 'approximated',
+    meaning: 'The arguments are an object instead of JSON text; they are serialized.',
+  },
+  'tool-result.media-dropped': {
+    kind: 'dropped',
+    meaning: 'Tool messages contain text only; the media is dropped.',
+  },
+  'media.images-field': {
+    kind: 'approximated',
+    meaning:
+      'Images of a response are written in the field `images`, which only some clients read.',
+  },
+  'text.boundary-lost': {
+    kind: 'approximated',
+    meaning: 'Several text parts are joined into one text.',
+  },
+  'parts.order-lost': {
+    kind: 'approximated',
+    meaning:
+      'The target has separate fields for reasoning, text and calls; their order is dropped.',
+  },
+  'parts.layout-stale': {
+    kind: 'approximated',
+    meaning: 'The recorded order of parts no longer fits the message; the default order is used.',
+  },
+  'document.flattened': {
+    kind: 'approximated',
+    meaning:
+      'Documents of several parts, plain-text documents and search results are written as text.',
+  },
+  'audio.type': {
+    kind: 'approximated',
+    meaning: 'The response does not state its audio format; the requested format is assumed.',
+  },
+  'citation.whole-part': {
+    kind: 'approximated',
+    meaning: 'The citation covers a whole part; its offsets are those of the part.',
+  },
   'field.optional': { kind: 'dropped', meaning: 'Many servers refuse this field.' },
   'reasoning.dialect-field': {
     kind: 'approximated',
-    meaning: 'The protocol has no field for reasoning; it is written in a field that many servers and clients read.',
+    meaning:
+      'The protocol has no field for reasoning; it is written in a field that many servers and clients read.',
   },
-  'reasoning.think-tags': { kind: 'approximated', meaning: 'Reasoning between tags is taken out of the text.' },
-  'reasoning.placeholder': { kind: 'synthesized', meaning: 'The server requires reasoning before tool calls; a placeholder is written.' },
-  'reasoning.dropped': { kind: 'dropped', meaning: 'This server receives no reasoning of the history.' },
-  'reasoning.signature-dropped': { kind: 'dropped', meaning: 'Reasoning signatures are not written.' },
-  'output.modality': { kind: 'approximated', meaning: 'The target has text and audio; only some servers accept other modalities.' },
-  'output.audio-format': { kind: 'synthesized', meaning: 'The target requires an audio format; a default is written.' },
-  'max-tokens.field': { kind: 'approximated', meaning: 'The token limit is written in the field that this server reads.' },
-  'sampling.seed-field': { kind: 'approximated', meaning: 'The seed is written in the field that this server reads.' },
-  'tool-choice.tools-left-out': { kind: 'approximated', meaning: 'The server cannot forbid tool calls, so the tools are not offered.' },
-  'tool-choice.only-chosen': { kind: 'approximated', meaning: 'The server cannot force a tool by name, so only this tool is offered.' },
-  'tool-choice.serial-calls': { kind: 'approximated', meaning: 'The server makes one tool call at a time; parallel calls are turned off.' },
-  'output.format': { kind: 'approximated', meaning: 'The server does not support this response format; the nearest one is requested.' },
-  'output.format-instructed': { kind: 'approximated', meaning: 'The server does not support this response format; the instructions request it in words.' },
-  'media.url-as-text': { kind: 'approximated', meaning: 'The server does not fetch images; the URL is written as text.' },
+  'reasoning.think-tags': {
+    kind: 'approximated',
+    meaning: 'Reasoning between tags is taken out of the text.',
+  },
+  'reasoning.placeholder': {
+    kind: 'synthesized',
+    meaning: 'The server requires reasoning before tool calls; a placeholder is written.',
+  },
+  'reasoning.dropped': {
+    kind: 'dropped',
+    meaning: 'This server receives no reasoning of the history.',
+  },
+  'reasoning.signature-dropped': {
+    kind: 'dropped',
+    meaning: 'Reasoning signatures are not written.',
+  },
+  'output.modality': {
+    kind: 'approximated',
+    meaning: 'The target has text and audio; only some servers accept other modalities.',
+  },
+  'output.audio-format': {
+    kind: 'synthesized',
+    meaning: 'The target requires an audio format; a default is written.',
+  },
+  'max-tokens.field': {
+    kind: 'approximated',
+    meaning: 'The token limit is written in the field that this server reads.',
+  },
+  'sampling.seed-field': {
+    kind: 'approximated',
+    meaning: 'The seed is written in the field that this server reads.',
+  },
+  'tool-choice.tools-left-out': {
+    kind: 'approximated',
+    meaning: 'The server cannot forbid tool calls, so the tools are not offered.',
+  },
+  'tool-choice.only-chosen': {
+    kind: 'approximated',
+    meaning: 'The server cannot force a tool by name, so only this tool is offered.',
+  },
+  'tool-choice.serial-calls': {
+    kind: 'approximated',
+    meaning: 'The server makes one tool call at a time; parallel calls are turned off.',
+  },
+  'output.format': {
+    kind: 'approximated',
+    meaning: 'The server does not support this response format; the nearest one is requested.',
+  },
+  'output.format-instructed': {
+    kind: 'approximated',
+    meaning:
+      'The server does not support this response format; the instructions request it in words.',
+  },
+  'media.url-as-text': {
+    kind: 'approximated',
+    meaning: 'The server does not fetch images; the URL is written as text.',
+  },
   'message.assistant-between': {
     kind: 'synthesized',
-    meaning: 'The server refuses a user message directly after a tool result; an assistant message is inserted.',
+    meaning:
+      'The server refuses a user message directly after a tool result; an assistant message is inserted.',
   },
-  'tier.speed': { kind: 'approximated', meaning: 'The faster mode of another provider is written as the fast tier.' },
-  'message.ids': { kind: 'dropped', meaning: 'The target has no item ids and no status for messages, calls and results.' },
+  'tier.speed': {
+    kind: 'approximated',
+    meaning: 'The faster mode of another provider is written as the fast tier.',
+  },
+  'message.ids': {
+    kind: 'dropped',
+    meaning: 'The target has no item ids and no status for messages, calls and results.',
+  },
   'message.phase': { kind: 'dropped', meaning: 'The target has no phase for messages.' },
-  'finish.repaired': { kind: 'approximated', meaning: 'The finish reason contradicts the tool calls of the response; it is corrected.' },
-  'finish.missing': { kind: 'approximated', meaning: 'The response ended without a finish reason; a normal end is assumed.' },
-  'prompt.blocked': { kind: 'approximated', meaning: 'A blocked prompt is written as a filtered response.' },
-  'response.late': { kind: 'dropped', meaning: 'The field arrived after the first chunk had been written.' },
+  'finish.repaired': {
+    kind: 'approximated',
+    meaning: 'The finish reason contradicts the tool calls of the response; it is corrected.',
+  },
+  'finish.missing': {
+    kind: 'approximated',
+    meaning: 'The response ended without a finish reason; a normal end is assumed.',
+  },
+  'prompt.blocked': {
+    kind: 'approximated',
+    meaning: 'A blocked prompt is written as a filtered response.',
+  },
+  'response.late': {
+    kind: 'dropped',
+    meaning: 'The field arrived after the first chunk had been written.',
+  },
   'usage.unsupported': { kind: 'dropped', meaning: 'The target has no field for this count.' },
-  'usage.repaired': { kind: 'approximated', meaning: 'The token counts did not add up, were strings or were negative; the total is kept.' },
-  'logprobs.unattached': { kind: 'dropped', meaning: 'The target has log probabilities for text only.' },
+  'usage.repaired': {
+    kind: 'approximated',
+    meaning: 'The token counts did not add up, were strings or were negative; the total is kept.',
+  },
+  'logprobs.unattached': {
+    kind: 'dropped',
+    meaning: 'The target has log probabilities for text only.',
+  },
 } as const satisfies NoteTable
 
 /** By code: what the reader of a note can do. */

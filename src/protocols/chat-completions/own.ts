@@ -24,7 +24,8 @@ export function withUnknown<T extends object>(known: NoInfer<T>, unknown: JsonOb
   const wire = { ...unknown }
   for (const key in known) {
     const value = known[key]
-    if (value !== undefined) setOwn(wire, key, over(Object.hasOwn(unknown, key) ? unknown[key] : undefined, value))
+    if (value !== undefined)
+      setOwn(wire, key, over(Object.hasOwn(unknown, key) ? unknown[key] : undefined, value))
   }
   // All known keys are in it.
   return wire as T
@@ -32,6 +33,7 @@ export function withUnknown<T extends object>(known: NoInfer<T>, unknown: JsonOb
 
 function over(unknown: unknown, value: unknown): unknown {
   if (isObject(unknown) && isObject(value)) return withUnknown<JsonObject>(value, unknown)
-  if (!Array.isArray(unknown) || !Array.isArray(value) || unknown.length !== value.length) return value
+  if (!Array.isArray(unknown) || !Array.isArray(value) || unknown.length !== value.length)
+    return value
   return value.map((one, i) => over(unknown[i], one))
 }

@@ -1,5 +1,19 @@
 import * as z from 'zod/mini'
-import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
+import {
+  anyObject,
+  anything,
+  boolean,
+  count,
+  flag,
+  number,
+  open,
+  others,
+  string,
+  text,
+  texts,
+  unknown,
+  whole,
+} from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
@@ -7,7 +21,11 @@ import type { Written } from '../../kit/schema/written.ts'
 
 const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
-export const ChatTextPart = z.looseObject({ type: z.literal('text'), text: string, prompt_cache_breakpoint: breakpoint })
+export const ChatTextPart = z.looseObject({
+  type: z.literal('text'),
+  text: string,
+  prompt_cache_breakpoint: breakpoint,
+})
 export type ChatTextPart = z.infer<typeof ChatTextPart>
 
 export const ChatImagePart = z.looseObject({
@@ -42,7 +60,14 @@ export const ChatThinkingPart = z.looseObject({
 })
 export type ChatThinkingPart = z.infer<typeof ChatThinkingPart>
 
-export const ChatPart = open([ChatTextPart, ChatImagePart, ChatAudioPart, ChatFilePart, ChatRefusalPart, ChatThinkingPart])
+export const ChatPart = open([
+  ChatTextPart,
+  ChatImagePart,
+  ChatAudioPart,
+  ChatFilePart,
+  ChatRefusalPart,
+  ChatThinkingPart,
+])
 export type ChatPart = z.infer<typeof ChatPart>
 
 const content = z.nullish(z.union([z.array(ChatPart), string]))
@@ -52,10 +77,17 @@ export const ChatFunctionCall = z.looseObject({ name: string, arguments: anythin
 export type ChatFunctionCall = z.infer<typeof ChatFunctionCall>
 
 export const ChatToolCall = z.union([
-  z.looseObject({ id: text, type: string.check(others(type => type !== 'function' && type !== 'custom')) }),
+  z.looseObject({
+    id: text,
+    type: string.check(others(type => type !== 'function' && type !== 'custom')),
+  }),
   z.discriminatedUnion('type', [
     z.looseObject({ id: text, type: z.nullish(z.literal('function')), function: ChatFunctionCall }),
-    z.looseObject({ id: text, type: z.literal('custom'), custom: z.looseObject({ name: string, input: text }) }),
+    z.looseObject({
+      id: text,
+      type: z.literal('custom'),
+      custom: z.looseObject({ name: string, input: text }),
+    }),
   ]),
 ])
 export type ChatToolCall = z.infer<typeof ChatToolCall>
@@ -84,7 +116,12 @@ export const ChatMessage = z.discriminatedUnion('role', [
 ])
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-export const ChatFunction = z.looseObject({ name: string, description: text, parameters: anyObject, strict: flag })
+export const ChatFunction = z.looseObject({
+  name: string,
+  description: text,
+  parameters: anyObject,
+  strict: flag,
+})
 export type ChatFunction = z.infer<typeof ChatFunction>
 
 export const ChatCustomTool = z.looseObject({
@@ -93,7 +130,10 @@ export const ChatCustomTool = z.looseObject({
   format: z.nullish(
     open([
       z.looseObject({ type: z.literal('text') }),
-      z.looseObject({ type: z.literal('grammar'), grammar: z.looseObject({ definition: string, syntax: string }) }),
+      z.looseObject({
+        type: z.literal('grammar'),
+        grammar: z.looseObject({ definition: string, syntax: string }),
+      }),
     ]),
   ),
 })
@@ -135,13 +175,20 @@ export const ChatRequest = z.looseObject({
   moderation: anything,
   n: whole,
   parallel_tool_calls: flag,
-  prediction: z.nullish(z.looseObject({ type: text, content: z.union([z.array(ChatPart), string]) })),
+  prediction: z.nullish(
+    z.looseObject({ type: text, content: z.union([z.array(ChatPart), string]) }),
+  ),
   prompt_cache_key: text,
   prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
   prompt_cache_retention: text,
   reasoning_effort: text,
   // Reasoning controls of servers of this protocol; with any other type, they count as unknown fields.
-  reasoning: z.optional(z.union([z.looseObject({ effort: text, max_tokens: count, enabled: flag, exclude: flag }), unknown])),
+  reasoning: z.optional(
+    z.union([
+      z.looseObject({ effort: text, max_tokens: count, enabled: flag, exclude: flag }),
+      unknown,
+    ]),
+  ),
   thinking: z.optional(z.union([z.looseObject({ type: text, budget_tokens: count }), unknown])),
   enable_thinking: z.optional(z.union([boolean, unknown])),
   thinking_budget: z.optional(z.union([number, unknown])),
@@ -190,9 +237,15 @@ export type ChatResponse = z.infer<typeof ChatResponse>
 
 /** Cache marks: the field of this protocol, and the one that some servers take from the messages protocol. */
 export type ChatControlMark = { cache_control?: { type: string; ttl?: string } }
-export type ChatMark = ChatControlMark & { prompt_cache_breakpoint?: { mode?: string; ttl?: string } }
+export type ChatMark = ChatControlMark & {
+  prompt_cache_breakpoint?: { mode?: string; ttl?: string }
+}
 
-export type ChatBlock = (Written<ChatPart> | { type: 'input_image'; file_id: string; detail?: string | undefined }) & ChatMark
+export type ChatBlock = (
+  | Written<ChatPart>
+  | { type: 'input_image'; file_id: string; detail?: string | undefined }
+) &
+  ChatMark
 export type ChatBlockOf<Type extends ChatBlock['type']> = Extract<ChatBlock, { type: Type }>
 
 /** Where servers and clients keep the signature of a call or text. */
@@ -200,13 +253,27 @@ export type ChatSignatureFields = { extra_content?: unknown; provider_specific_f
 
 export type ChatCalled = { name: string; arguments: string }
 export type ChatWrittenCall = ChatSignatureFields &
-  ({ id: string; type: 'function'; function: ChatCalled } | { id: string; type: 'custom'; custom: { name: string; input: string } })
+  (
+    | { id: string; type: 'function'; function: ChatCalled }
+    | { id: string; type: 'custom'; custom: { name: string; input: string } }
+  )
 
 export type ChatAnnotation = {
   type: 'url_citation'
-  url_citation: { start_index: number; end_index: number; title: string; url: string; content?: string | undefined }
+  url_citation: {
+    start_index: number
+    end_index: number
+    title: string
+    url: string
+    content?: string | undefined
+  }
 }
-export type ChatAudio = { id?: string | undefined; data?: string | undefined; transcript?: string | undefined; expires_at?: number | undefined }
+export type ChatAudio = {
+  id?: string | undefined
+  data?: string | undefined
+  transcript?: string | undefined
+  expires_at?: number | undefined
+}
 
 /** An entry of `reasoning_details`. */
 export type ChatDetail = (
@@ -219,8 +286,15 @@ export type ChatDetail = (
   index: number
 }
 /** Entries of the lists that a proxy keeps reasoning in. */
-export type ChatProxyBlock = { type: 'thinking'; thinking: string; signature: string } | { type: 'redacted_thinking'; data: string }
-export type ChatProxyItem = { id?: string; type: 'reasoning'; encrypted_content: string; summary: { type: 'summary_text'; text: string }[] }
+export type ChatProxyBlock =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string }
+export type ChatProxyItem = {
+  id?: string
+  type: 'reasoning'
+  encrypted_content: string
+  summary: { type: 'summary_text'; text: string }[]
+}
 
 /** Fields of an assistant message that servers of this protocol have for reasoning. */
 export type ChatCarriers = ChatSignatureFields & {
@@ -249,23 +323,48 @@ export type ChatWrittenAssistant = ChatCarriers &
 /** A message of a request. */
 export type ChatWrittenMessage =
   | ChatWrittenAssistant
-  | (ChatControlMark & { role: 'developer' | 'system' | 'user'; content?: ChatContent; name?: string | undefined })
-  | (ChatControlMark & { role: 'tool'; tool_call_id: string; content: ChatContent; name?: string | undefined })
+  | (ChatControlMark & {
+      role: 'developer' | 'system' | 'user'
+      content?: ChatContent
+      name?: string | undefined
+    })
+  | (ChatControlMark & {
+      role: 'tool'
+      tool_call_id: string
+      content: ChatContent
+      name?: string | undefined
+    })
 
-export type ChatWrittenTool = ChatControlMark & ({ type: 'function'; function: Written<ChatFunction> } | { type: 'custom'; custom: Written<ChatCustomTool> })
-export type ChatChosen = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
+export type ChatWrittenTool = ChatControlMark &
+  (
+    | { type: 'function'; function: Written<ChatFunction> }
+    | { type: 'custom'; custom: Written<ChatCustomTool> }
+  )
+export type ChatChosen =
+  | { type: 'function'; function: { name: string } }
+  | { type: 'custom'; custom: { name: string } }
 export type ChatToolChoice =
   | 'auto'
   | 'none'
   | 'required'
   | ChatChosen
   | { type: 'allowed_tools'; allowed_tools: { mode: 'auto' | 'required'; tools: ChatChosen[] } }
-export type ChatSearchOptions = { search_context_size?: string | undefined; user_location?: { type: 'approximate'; approximate: object } | undefined }
+export type ChatSearchOptions = {
+  search_context_size?: string | undefined
+  user_location?: { type: 'approximate'; approximate: object } | undefined
+}
 
 /** The body of a request. */
 export type ChatBody = Omit<
   Written<ChatRequest>,
-  'messages' | 'tools' | 'tool_choice' | 'web_search_options' | 'prediction' | 'response_format' | 'thinking' | 'reasoning'
+  | 'messages'
+  | 'tools'
+  | 'tool_choice'
+  | 'web_search_options'
+  | 'prediction'
+  | 'response_format'
+  | 'thinking'
+  | 'reasoning'
 > &
   ChatControlMark & {
     messages: ChatWrittenMessage[]
@@ -282,9 +381,21 @@ export type ChatWrittenUsage = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number; audio_tokens?: number; image_tokens?: number } | undefined
+  prompt_tokens_details?:
+    | {
+        cached_tokens?: number
+        cache_write_tokens?: number
+        audio_tokens?: number
+        image_tokens?: number
+      }
+    | undefined
   completion_tokens_details?:
-    | { reasoning_tokens?: number; audio_tokens?: number; accepted_prediction_tokens?: number; rejected_prediction_tokens?: number }
+    | {
+        reasoning_tokens?: number
+        audio_tokens?: number
+        accepted_prediction_tokens?: number
+        rejected_prediction_tokens?: number
+      }
     | undefined
   service_tier?: string | undefined
 }
@@ -302,7 +413,12 @@ export type ChatWrittenResponse = Head & {
   usage?: ChatWrittenUsage | undefined
   service_tier?: string | undefined
 }
-export type ChatWrittenChoice = { index: number; message: ChatWrittenAssistant; finish_reason?: string | undefined; logprobs?: ChatLogprobs | null | undefined }
+export type ChatWrittenChoice = {
+  index: number
+  message: ChatWrittenAssistant
+  finish_reason?: string | undefined
+  logprobs?: ChatLogprobs | null | undefined
+}
 
 export type ChatCallDelta = ChatSignatureFields & {
   index: number
@@ -315,7 +431,12 @@ export type ChatDelta = Omit<Partial<ChatWrittenAssistant>, 'tool_calls' | 'func
   tool_calls?: ChatCallDelta[]
   function_call?: Partial<ChatCalled>
 }
-export type ChatChunkChoice = { index: number; delta: ChatDelta; finish_reason: string | null; logprobs?: ChatLogprobs }
+export type ChatChunkChoice = {
+  index: number
+  delta: ChatDelta
+  finish_reason: string | null
+  logprobs?: ChatLogprobs
+}
 export type ChatHead = Head & { object: 'chat.completion.chunk'; service_tier?: string | undefined }
 export type ChatChunk = ChatHead & { choices: ChatChunkChoice[]; usage?: ChatWrittenUsage | null }
 
@@ -331,4 +452,9 @@ export type ChatErrorBody = {
 }
 
 /** What the encoders of this protocol write. */
-export type ChatWire = { request: ChatBody; response: ChatWrittenResponse | ChatErrorBody; event: ChatChunk | ChatErrorBody | '[DONE]'; error: ChatErrorBody }
+export type ChatWire = {
+  request: ChatBody
+  response: ChatWrittenResponse | ChatErrorBody
+  event: ChatChunk | ChatErrorBody | '[DONE]'
+  error: ChatErrorBody
+}

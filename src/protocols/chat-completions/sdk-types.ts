@@ -1,21 +1,42 @@
 import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
-import type { ChatBlock, ChatBlockOf, ChatCallDelta, ChatDelta, ChatWire, ChatWrittenAssistant, ChatWrittenTool, ChatWrittenUsage } from './schema.ts'
+import type {
+  ChatBlock,
+  ChatBlockOf,
+  ChatCallDelta,
+  ChatDelta,
+  ChatWire,
+  ChatWrittenAssistant,
+  ChatWrittenTool,
+  ChatWrittenUsage,
+} from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<ChatWire['request']>, 'messages' | 'tools'>> & { messages: SentMessage[]; tools?: AsSdk<ChatWrittenTool>[] }
+type SentRequest = Named<Omit<AsSdk<ChatWire['request']>, 'messages' | 'tools'>> & {
+  messages: SentMessage[]
+  tools?: AsSdk<ChatWrittenTool>[]
+}
 
 type SentPart<Type extends ChatBlock['type']> = AsSdk<ChatBlockOf<Type>>
 
 type SentImage = { type: 'image_url'; image_url: { url: string; detail?: Any } }
 
-type SentAssistant = Omit<AsSdk<ChatWrittenAssistant>, 'content'> & { content?: string | SentPart<'text' | 'refusal'>[] | null }
+type SentAssistant = Omit<AsSdk<ChatWrittenAssistant>, 'content'> & {
+  content?: string | SentPart<'text' | 'refusal'>[] | null
+}
 
 type SentMessage =
   | SentAssistant
   | { role: 'developer' | 'system'; content: string | SentPart<'text'>[]; name?: string }
-  | { role: 'user'; content: string | (SentPart<'text' | 'input_audio' | 'file'> | SentImage)[]; name?: string }
+  | {
+      role: 'user'
+      content: string | (SentPart<'text' | 'input_audio' | 'file'> | SentImage)[]
+      name?: string
+    }
   | { role: 'tool'; tool_call_id: string; content: string | SentPart<'text'>[] }
 
-type ReceivedMessage = Omit<SentAssistant, 'content' | 'refusal' | 'name'> & { content: string | null; refusal: string | null }
+type ReceivedMessage = Omit<SentAssistant, 'content' | 'refusal' | 'name'> & {
+  content: string | null
+  refusal: string | null
+}
 
 type ReceivedResponse = {
   id: string

@@ -11,7 +11,9 @@ import { streamDecoder } from './stream/decoder.ts'
 import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
-export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
+export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   shortcut,
   fitRequest,

@@ -69,7 +69,8 @@ export function decodeFinish(
     return { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
   const reason = meaningOf(raw, hasCalls || isBroken)
-  if (reason !== (finishReasons.get(raw) ?? 'other')) report.add('finish.repaired', below(at, 'finish_reason'))
+  if (reason !== (finishReasons.get(raw) ?? 'other'))
+    report.add('finish.repaired', below(at, 'finish_reason'))
   return { reason, raw, protocol: protocolName }
 }
 
@@ -82,16 +83,30 @@ export function encodeFinish(
   { hasCalls, single }: { hasCalls: boolean; single: boolean },
 ): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
-    if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason) return { word: raw, exact: true }
+    if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason)
+      return { word: raw, exact: true }
   }
   // The source waits for a tool that has no call on this wire, so the client has nothing to run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }
   // Clients run calls that come with `stop`, so this is not exact.
   if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
-  return reason === 'tool_calls' && single ? { word: 'function_call', exact: true } : finishWords[reason]
+  return reason === 'tool_calls' && single
+    ? { word: 'function_call', exact: true }
+    : finishWords[reason]
 }
 
 /** Further codes of this wire. The kind does not follow from them. */
-export const plainCodes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'invalid_value', 'string_above_max_length'])
+export const plainCodes: ReadonlySet<string> = new Set([
+  'invalid_encrypted_content',
+  'invalid_value',
+  'string_above_max_length',
+])
 
-export const serviceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+export const serviceTiers: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'flex',
+  'scale',
+  'priority',
+  'fast',
+])

@@ -16,20 +16,26 @@ const operations = new Map([
 
 /** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
 export function match(requestPath: string): ReturnType<Address['match']> {
-  const [, written = '', word = ''] = call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
+  const [, written = '', word = ''] =
+    call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
   const known = operations.get(word as 'converse')
   if (!known || !written) return undefined
   const model = unescaped(written)
-  return known.operation === 'generate' ? { operation: 'generate', model, stream: known.stream } : { operation: 'count-tokens', model }
+  return known.operation === 'generate'
+    ? { operation: 'generate', model, stream: known.stream }
+    : { operation: 'count-tokens', model }
 }
 
 /** The path of an operation. */
 export function target({ operation, model, stream }: Parameters<Address['target']>[0]): string {
   // Tokens are counted by the model itself, whose name has no region.
   const name = operation === 'count-tokens' && !model.startsWith('arn:') ? bareId(model) : model
-  const word = operation === 'count-tokens' ? 'count-tokens' : stream ? 'converse-stream' : 'converse'
+  const generating = stream ? 'converse-stream' : 'converse'
+  const word = operation === 'count-tokens' ? 'count-tokens' : generating
   // A segment of only dots would lead to another path.
-  const segment = /^\.+$/.test(name) ? name.replaceAll('.', '%2E') : encodeURIComponent(name.toWellFormed())
+  const segment = /^\.+$/.test(name)
+    ? name.replaceAll('.', '%2E')
+    : encodeURIComponent(name.toWellFormed())
   return `/model/${segment}/${word}`
 }
 
@@ -59,7 +65,10 @@ export const address: Address = {
   listed(body) {
     if (!isObject(body)) return []
     const { modelSummaries, inferenceProfileSummaries } = body
-    return [...idsIn(modelSummaries, 'modelId'), ...idsIn(inferenceProfileSummaries, 'inferenceProfileId')]
+    return [
+      ...idsIn(modelSummaries, 'modelId'),
+      ...idsIn(inferenceProfileSummaries, 'inferenceProfileId'),
+    ]
   },
 
   describe: model => ({ modelDetails: describe(model) }),
@@ -67,7 +76,9 @@ export const address: Address = {
   counting: {
     ask: request => ({
       input: {
-        converse: Object.fromEntries(flatMap(counted, key => (request[key] === undefined ? [] : [[key, request[key]]]))),
+        converse: Object.fromEntries(
+          flatMap(counted, key => (request[key] === undefined ? [] : [[key, request[key]]])),
+        ),
       },
     }),
     read: ({ inputTokens }) => inputTokens,
@@ -76,7 +87,11 @@ export const address: Address = {
 }
 
 function idsIn(list: unknown, key: string): string[] {
-  return Array.isArray(list) ? flatMap(list as unknown[], entry => (isObject(entry) && typeof entry[key] === 'string' ? [entry[key] as string] : [])) : []
+  return Array.isArray(list)
+    ? flatMap(list as unknown[], entry =>
+        isObject(entry) && typeof entry[key] === 'string' ? [entry[key] as string] : [],
+      )
+    : []
 }
 
 function describe({ id, owner, displayName }: ModelInfo) {

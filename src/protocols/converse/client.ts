@@ -10,7 +10,9 @@ import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
-export const converse: ClientHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
+export const converse: ClientHalf<ConverseOptions, ConverseWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   frames,
   decodeRequest,

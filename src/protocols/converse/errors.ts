@@ -71,7 +71,8 @@ const bareName = (name: string): string =>
     .replace(/Exception$/i, '')
     .toLowerCase()
 
-const shortName = (name: string): string => name.slice(name.lastIndexOf('#') + 1).replace(/:.*$/s, '')
+const shortName = (name: string): string =>
+  name.slice(name.lastIndexOf('#') + 1).replace(/:.*$/s, '')
 
 /** The exceptions that a stream may end with. */
 const inStreams: Partial<Record<ErrorKind, ConverseStreamException>> = {
@@ -88,22 +89,28 @@ const inStreams: Partial<Record<ErrorKind, ConverseStreamException>> = {
 }
 
 /** The exception that ends a stream for this kind of error; clients recognize only these five. */
-export const exceptionOf = (kind: ErrorKind): ConverseStreamException => inStreams[kind] ?? 'internalServerException'
+export const exceptionOf = (kind: ErrorKind): ConverseStreamException =>
+  inStreams[kind] ?? 'internalServerException'
 
 const overload = /overload/i
 const invalidModel = /provided model identifier is invalid/i
 
 /** How the service reports a full context window; clients match such words. */
-const tooLong = /input is too long|too many input tokens|prompt is too long|input tokens exceeded|exceeds? (?:the )?maximum (?:input )?length/i
+const tooLong =
+  /input is too long|too many input tokens|prompt is too long|input tokens exceeded|exceeds? (?:the )?maximum (?:input )?length/i
 
 /** Never throws: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
+export function decodeError(
+  { status, headers, body }: WireError,
+  { now }: CodecOptions = {},
+): Decoded<CanonicalError> {
   const { message, type, details, at, fields } = readBody(body)
   const name = headerOf(headers, 'x-amzn-errortype') ?? type
   const short = name === undefined ? undefined : shortName(name)
   const bare = name === undefined ? '' : bareName(name)
   const byName = kinds.get(bare)
-  const known = status >= 400 ? status : (statuses.get(bare) ?? exceptions[byName ?? 'internal'].status)
+  const known =
+    status >= 400 ? status : (statuses.get(bare) ?? exceptions[byName ?? 'internal'].status)
   const value: CanonicalError = defined({
     status: known,
     kind: kindOf(known, byName, message ?? '', details),
@@ -119,21 +126,47 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value: keep(value, fields), notes: [] }
 }
 
-function kindOf(status: number, byName: ErrorKind | undefined, message: string, details: JsonObject | undefined): ErrorKind {
+function kindOf(
+  status: number,
+  byName: ErrorKind | undefined,
+  message: string,
+  details: JsonObject | undefined,
+): ErrorKind {
   const kind = byName ?? kindOfStatus(status)
   if (kind === 'invalid_request') {
     if (tooLong.test(message) || isOverflowMessage(message)) return 'context_length'
     if (invalidModel.test(message)) return 'not_found'
-    return status === 413 ? 'too_large' : status === 422 ? 'unprocessable' : kind
+    if (status === 413) return 'too_large'
+    if (status === 422) return 'unprocessable'
+    return kind
   }
   const { originalStatusCode } = details ?? {}
-  if (kind === 'internal' && typeof originalStatusCode === 'number' && originalStatusCode >= 400 && originalStatusCode < 500) return 'invalid_request'
+  if (
+    kind === 'internal' &&
+    typeof originalStatusCode === 'number' &&
+    originalStatusCode >= 400 &&
+    originalStatusCode < 500
+  )
+    return 'invalid_request'
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
-type ReadError = { message?: string; type?: string; details?: JsonObject; at?: string; fields?: JsonObject | undefined }
+type ReadError = {
+  message?: string
+  type?: string
+  details?: JsonObject
+  at?: string
+  fields?: JsonObject | undefined
+}
 
-const known = ['message', 'Message', '__type', 'originalStatusCode', 'originalMessage', 'resourceName'] as const
+const known = [
+  'message',
+  'Message',
+  '__type',
+  'originalStatusCode',
+  'originalMessage',
+  'resourceName',
+] as const
 const knownKeys = keysOf<Record<(typeof known)[number] | 'error' | 'detail', unknown>>()
 const bareKeys = knownKeys(...known, 'detail')
 const outerKeys = knownKeys('error', 'message', 'detail')
@@ -144,18 +177,34 @@ function readBody(body: unknown): ReadError {
   const outer = Array.isArray(body) ? (body[0] as unknown) : body
   if (!isObject(outer)) return { at: '' }
   const { error, detail } = outer
-  if (typeof error === 'string') return { message: error, fields: unknownOf(outer, outerKeys), at: '' }
+  if (typeof error === 'string')
+    return { message: error, fields: unknownOf(outer, outerKeys), at: '' }
   // Proxies send the shapes of others.
   const isNested = isObject(error)
   const inner = isNested ? error : outer
-  const { message, Message, __type: type, originalStatusCode, originalMessage, resourceName } = inner
-  const text = asString(message) ?? asString(Message) ?? listed(message) ?? asString(outer['message']) ?? asString(detail) ?? listed(detail)
+  const {
+    message,
+    Message,
+    __type: type,
+    originalStatusCode,
+    originalMessage,
+    resourceName,
+  } = inner
+  const text =
+    asString(message) ??
+    asString(Message) ??
+    listed(message) ??
+    asString(outer['message']) ??
+    asString(detail) ??
+    listed(detail)
   return defined({
     message: text,
     type: asString(type),
     details: some({ originalStatusCode, originalMessage, resourceName }),
     at: placeOf(body, isNested) ?? '/error',
-    fields: isNested ? withInner(unknownOf(outer, outerKeys), 'error', unknownOf(inner, innerKeys)) : unknownOf(inner, bareKeys),
+    fields: isNested
+      ? withInner(unknownOf(outer, outerKeys), 'error', unknownOf(inner, innerKeys))
+      : unknownOf(inner, bareKeys),
   })
 }
 
@@ -164,40 +213,64 @@ const asString = (value: unknown) => (typeof value === 'string' && value !== '' 
 /** The HTTP status of an error in this protocol. */
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
   // `unsupported` errors of this library keep their status: a response that `strict` refuses is no fault of the request.
-  if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
-  return (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : exceptions[kind].status
+  if (
+    protocol === protocolName ||
+    (protocol === undefined && kind === 'unsupported' && status >= 400)
+  )
+    return status
+  return (kind === 'invalid_request' || kind === 'internal') && status >= 400
+    ? status
+    : exceptions[kind].status
 }
 
 /** The body of an error. */
 export function encodeErrorBody(error: CanonicalError): ConverseErrorBody {
   const { kind, message, protocol, raw } = error
-  if (protocol === protocolName && isObject(raw) && typeof raw['message'] === 'string') return asRead(raw)
+  if (protocol === protocolName && isObject(raw) && typeof raw['message'] === 'string')
+    return asRead(raw)
   if (protocol === protocolName && isObject(raw) && typeof raw['Message'] === 'string') {
     const { Message, ...others } = raw
     return asRead({ message: Message, ...others })
   }
-  return { message: kind === 'context_length' && !tooLong.test(message) ? `Input is too long for requested model. ${message}` : message }
+  return {
+    message:
+      kind === 'context_length' && !tooLong.test(message)
+        ? `Input is too long for requested model. ${message}`
+        : message,
+  }
 }
 
 /** Status, headers and body. The name of the exception is in a header. */
-export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError<ConverseErrorBody>> {
+export function encodeError(
+  error: CanonicalError,
+  options: CodecOptions = {},
+): Encoded<WireError<ConverseErrorBody>> {
   const report = createConverseReport(options.fieldNames)
   const { protocol, type, kind, status, raw } = error
   const isOwn = protocol === protocolName
-  if (!isOwn && statusOf(error) !== status && status >= 400) report.add('error.status', undefined, 'status')
+  if (!isOwn && statusOf(error) !== status && status >= 400)
+    report.add('error.status', undefined, 'status')
   noteError(error, report)
   const headers = errorHeaders(error, 'x-amzn-requestid')
   headers['x-amzn-errortype'] = isOwn && type !== undefined ? type : exceptions[kind].name
-  const body = isOwn && raw !== undefined && (isObject(raw) || Array.isArray(raw)) ? asRead<ConverseErrorBody>(raw) : encodeErrorBody(error)
+  const body =
+    isOwn && raw !== undefined && (isObject(raw) || Array.isArray(raw))
+      ? asRead<ConverseErrorBody>(raw)
+      : encodeErrorBody(error)
   return { wire: { status: statusOf(error), headers, body }, notes: report.notes }
 }
 
 /** The body of an error in a stream or a response, which has no status of its own: one that the kind does not imply is dropped with a note. `name`: of the exception, where it is written. */
-export function encodeBareError(error: CanonicalError, report: ConverseReport, name?: string): ConverseErrorBody {
+export function encodeBareError(
+  error: CanonicalError,
+  report: ConverseReport,
+  name?: string,
+): ConverseErrorBody {
   noteError(error, report)
   const body = encodeErrorBody(error)
   const headers: Record<string, string> = name === undefined ? {} : { 'x-amzn-errortype': name }
-  if (losesStatus(error, decodeError({ status: 0, headers, body }).value)) report.add('error.status', error.at ?? '/error', 'status')
+  if (losesStatus(error, decodeError({ status: 0, headers, body }).value))
+    report.add('error.status', error.at ?? '/error', 'status')
   return body
 }
 
@@ -205,12 +278,16 @@ export function encodeBareError(error: CanonicalError, report: ConverseReport, n
 const sharing: ReadonlySet<ErrorKind> = new Set(['conflict', 'billing'])
 
 /** Notes what a body of this protocol cannot hold of an error. */
-function noteError({ kind, type, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: ConverseReport): void {
+function noteError(
+  { kind, type, message, code, param, details, protocol, at = '/error', ext }: CanonicalError,
+  report: ConverseReport,
+): void {
   report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (type !== undefined && sharing.has(kind)) report.add('field.unsupported', at, 'type')
-  if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
+  if (kind === 'context_length' && !tooLong.test(message))
+    report.add('error.reworded', at, 'message')
   if (param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
   if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')
 }

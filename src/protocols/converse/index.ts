@@ -14,7 +14,9 @@ export type { ConverseOptions } from './options.ts'
 export type { ConverseFamily } from './vocabulary.ts'
 
 /** POST /model/{modelId}/converse and /converse-stream, of Amazon Bedrock. */
-export const converse: Protocol<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
+export const converse: Protocol<ConverseOptions, ConverseWire> & {
+  readonly name: typeof protocolName
+} = {
   ...client,
   ...upstream,
   address,
@@ -22,7 +24,11 @@ export const converse: Protocol<ConverseOptions, ConverseWire> & { readonly name
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
-  ...keepingSource<ConverseOptions, ConverseWire>(protocolName, { ...client, ...upstream, withModel }),
+  ...keepingSource<ConverseOptions, ConverseWire>(protocolName, {
+    ...client,
+    ...upstream,
+    withModel,
+  }),
   outcome,
   errorJson: JSON.stringify,
 }

@@ -23,19 +23,36 @@ const vendors: readonly (readonly [name: RegExp, family: ConverseFamily])[] = [
 ]
 
 /** ARNs of these say nothing about the model behind them. */
-const isOpaque = /^arn:.*:(?:application-inference-profile|provisioned-model|custom-model-deployment|imported-model|prompt|prompt-router|endpoint)\//
+const isOpaque =
+  /^arn:.*:(?:application-inference-profile|provisioned-model|custom-model-deployment|imported-model|prompt|prompt-router|endpoint)\//
 
 /** The id without the head of an ARN and the prefix of a region. */
 export function bareId(model: string): string {
-  return model.slice(model.lastIndexOf('/') + 1).replace(/^(?:us|eu|apac|jp|au|ca|us-gov|global)\./, '')
+  return model
+    .slice(model.lastIndexOf('/') + 1)
+    .replace(/^(?:us|eu|apac|jp|au|ca|us-gov|global)\./, '')
 }
 
-export function familyOf(model: string | undefined, { family }: ConverseOptions = {}): ConverseFamily {
-  const given = typeof family === 'function' ? (model === undefined ? undefined : family(model)) : family
+export function familyOf(
+  model: string | undefined,
+  { family }: ConverseOptions = {},
+): ConverseFamily {
+  const given = givenFamily(model, family)
   if (given !== undefined) return given
   if (model === undefined || isOpaque.test(model)) return 'unknown'
   const bare = bareId(model)
-  return vendors.find(([name]) => name.test(bare))?.[1] ?? (/^[a-z0-9]+\./.test(bare) ? 'other' : 'unknown')
+  return (
+    vendors.find(([name]) => name.test(bare))?.[1] ??
+    (/^[a-z0-9]+\./.test(bare) ? 'other' : 'unknown')
+  )
+}
+
+function givenFamily(
+  model: string | undefined,
+  family: ConverseOptions['family'],
+): ConverseFamily | undefined {
+  if (typeof family !== 'function') return family
+  return model === undefined ? undefined : family(model)
 }
 
 type Version = { name: string | undefined; major: number; minor: number }
@@ -43,7 +60,10 @@ type Version = { name: string | undefined; major: number; minor: number }
 /** Name and version of a Claude model. Undefined: it is none, or its version is unknown. */
 export function claudeVersion(model: string | undefined): Version | undefined {
   if (model === undefined) return undefined
-  const named = /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(model)
+  const named =
+    /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(
+      model,
+    )
   const old = /claude-(?:v)?(\d{1,2})(?:[-.](\d{1,2})(?!\d))?(?:-(opus|sonnet|haiku))?/.exec(model)
   if (named?.[2])
     return {
@@ -58,7 +78,10 @@ export function claudeVersion(model: string | undefined): Version | undefined {
 /** Is it a Claude model of at least this version? */
 export function isClaudeFrom(model: string | undefined, major: number, minor: number): boolean {
   const version = claudeVersion(model)
-  return version !== undefined && (version.major > major || (version.major === major && version.minor >= minor))
+  return (
+    version !== undefined &&
+    (version.major > major || (version.major === major && version.minor >= minor))
+  )
 }
 
 /** Some models of Claude refuse strict tools and schemas for the response. */
@@ -70,7 +93,8 @@ export function refusesSchemas(model: string | undefined): boolean {
 }
 
 /** Some families always think, and their servers refuse to disable it. */
-export const alwaysThinks = (model: string | undefined): boolean => /^(?:fable|mythos)$/.test(claudeVersion(model)?.name ?? '')
+export const alwaysThinks = (model: string | undefined): boolean =>
+  /^(?:fable|mythos)$/.test(claudeVersion(model)?.name ?? '')
 
 /** Are both known models of Claude, of different names? */
 export function isOtherModel(one: string | undefined, other: string | undefined): boolean {

@@ -89,7 +89,8 @@ export const notes = {
   },
   'media.document-name': {
     kind: 'approximated',
-    meaning: 'The server refuses this document name, or the request has it twice; a similar one is written.',
+    meaning:
+      'The server refuses this document name, or the request has it twice; a similar one is written.',
   },
   'media.document-text': {
     kind: 'synthesized',
@@ -109,7 +110,8 @@ export const notes = {
   },
   'tool-choice.none-not-enforced': {
     kind: 'approximated',
-    meaning: 'The target has no tool choice `none`, and the history requires the tools; the model may call them.',
+    meaning:
+      'The target has no tool choice `none`, and the history requires the tools; the model may call them.',
   },
   'response.unnamed': {
     kind: 'approximated',
@@ -121,7 +123,8 @@ export const notes = {
 export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
   'message.separator': 'Nothing to do.',
   'text.trimmed': 'Cut it off yourself.',
-  'media.document-name': 'Use letters, digits, spaces, hyphens and brackets, and a name for each document.',
+  'media.document-name':
+    'Use letters, digits, spaces, hyphens and brackets, and a name for each document.',
   'media.document-text': 'Send a text with the document.',
   'tool-result.empty-error': 'Send the error as text.',
   'tool.from-history': 'Send the tools with each request.',

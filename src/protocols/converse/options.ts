@@ -27,7 +27,10 @@ export type ConverseOptions = {
   /**
    * Converts media to a format that the server accepts; returns undefined if it cannot. Default: media in other formats are dropped.
    */
-  convertMedia?: (media: { mime: string; data: string }) => { mime: string; data: string } | undefined
+  convertMedia?: (media: {
+    mime: string
+    data: string
+  }) => { mime: string; data: string } | undefined
 }
 
 export type Options = CodecOptions & ToolOptions & ConverseOptions

@@ -1,5 +1,18 @@
 import * as z from 'zod/mini'
-import { anyObject, anything, boolean, count, flag, number, others, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
+import {
+  anyObject,
+  anything,
+  boolean,
+  count,
+  flag,
+  number,
+  others,
+  string,
+  text,
+  texts,
+  unknown,
+  whole,
+} from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
 /** Shapes as in the public reference of Amazon Bedrock Converse; loose, because a new field must never break an old client. */
@@ -117,7 +130,13 @@ export type ConverseBlockOf<Key extends ConverseKind> = Kinds[Key]
 export type ConverseInside<Key extends ConverseKind & keyof Kinds[Key]> = Kinds[Key][Key]
 
 /** A block of an unknown kind. A block of a known kind that does not match its schema is refused. */
-const other = z.looseObject({}).check(others(block => !Object.keys(kinds).some(key => Object.hasOwn(block, key) && block[key] != null)))
+const other = z
+  .looseObject({})
+  .check(
+    others(
+      block => !Object.keys(kinds).some(key => Object.hasOwn(block, key) && block[key] != null),
+    ),
+  )
 
 export const ConverseBlock = z.union([
   kinds.text,
@@ -139,7 +158,10 @@ export const ConverseBlock = z.union([
 ])
 
 /** Only for blocks that `ConverseBlock` has checked. */
-export function isBlockOf<Key extends ConverseKind>(block: ConverseBlock, key: Key): block is ConverseBlockOf<Key> & ConverseBlock {
+export function isBlockOf<Key extends ConverseKind>(
+  block: ConverseBlock,
+  key: Key,
+): block is ConverseBlockOf<Key> & ConverseBlock {
   return block[key] != null
 }
 
@@ -202,7 +224,9 @@ export const ConverseRequest = z.looseObject({
       toolChoice: z.nullish(ConverseToolChoice),
     }),
   ),
-  outputConfig: z.nullish(z.looseObject({ textFormat: z.nullish(ConverseTextFormat), effort: text })),
+  outputConfig: z.nullish(
+    z.looseObject({ textFormat: z.nullish(ConverseTextFormat), effort: text }),
+  ),
   /** Fields of the model's own API. */
   additionalModelRequestFields: anything,
   additionalModelResponseFieldPaths: texts,
@@ -351,7 +375,10 @@ export type ConverseWrittenFormat = {
 }
 
 /** The body of a request. */
-export type ConverseBody = Omit<Written<ConverseRequest>, 'messages' | 'system' | 'toolConfig' | 'outputConfig' | 'additionalModelRequestFields'> & {
+export type ConverseBody = Omit<
+  Written<ConverseRequest>,
+  'messages' | 'system' | 'toolConfig' | 'outputConfig' | 'additionalModelRequestFields'
+> & {
   messages?: ConverseWrittenMessage[] | undefined
   system?: ConverseWrittenBlock[] | undefined
   toolConfig?:

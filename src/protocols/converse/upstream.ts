@@ -9,7 +9,9 @@ import type { ConverseWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
-export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & { readonly name: typeof protocolName } = {
+export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   demands,
   encodeRequest,

@@ -62,7 +62,10 @@ export function isTtl(word: unknown): word is '5m' | '1h' {
 }
 
 /** `format` of each kind of media, and its media type. The first format of a type is written. */
-export const formats: Record<'image' | 'document' | 'video' | 'audio', ReadonlyMap<string, string>> = {
+export const formats: Record<
+  'image' | 'document' | 'video' | 'audio',
+  ReadonlyMap<string, string>
+> = {
   image: new Map([
     ['png', 'image/png'],
     ['jpeg', 'image/jpeg'],
@@ -107,7 +110,8 @@ export const formats: Record<'image' | 'document' | 'video' | 'audio', ReadonlyM
 }
 
 /** `type` of calls and results of tools that the provider ran; other words are those of the client's own tools. */
-export const isServerType = (type: unknown): boolean => typeof type === 'string' && type !== 'tool_use' && type !== 'tool_result' && type !== 'function'
+export const isServerType = (type: unknown): boolean =>
+  typeof type === 'string' && type !== 'tool_use' && type !== 'tool_result' && type !== 'function'
 
 /** Tools of the provider, by their names in `systemTool` and in calls. */
 export const systemTools: ReadonlyMap<string, ServerToolKind> = new Map<string, ServerToolKind>([

@@ -5,7 +5,8 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 
 /** The operation follows the model in the path, after a colon that some clients escape. */
-const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+)(?::|%3[Aa])(\w+)$/
+const call =
+  /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+)(?::|%3[Aa])(\w+)$/
 const operations = new Map([
   ['generateContent', { operation: 'generate', stream: false }],
   ['streamGenerateContent', { operation: 'generate', stream: true }],
@@ -16,15 +17,19 @@ const version = 'v1beta'
 
 /** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
 export function match(requestPath: string): ReturnType<Address['match']> {
-  const [, kind, written = '', word = ''] = call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
+  const [, kind, written = '', word = ''] =
+    call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
   const known = operations.get(word as 'generateContent')
   if (!known || !written) return undefined
   const model = kind === 'models' ? unescaped(written) : `${kind}/${unescaped(written)}`
-  return known.operation === 'generate' ? { operation: 'generate', model, stream: known.stream } : { operation: 'count-tokens', model }
+  return known.operation === 'generate'
+    ? { operation: 'generate', model, stream: known.stream }
+    : { operation: 'count-tokens', model }
 }
 
 /** The path prefix of a model, unless its name has one: tuned models and those of publishers and projects do. */
-const ownerOf = (model: string) => (/^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/')
+const ownerOf = (model: string) =>
+  /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
 
 /** The path of a model whose name is not a single plain word. */
 function placeOf(model: string): string {
@@ -35,7 +40,10 @@ function placeOf(model: string): string {
 }
 
 /** Path and query of an operation. */
-export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
+export function target(
+  { operation, model, stream }: Parameters<Address['target']>[0],
+  api: string = version,
+): string {
   const place = `/${api}/${/^\w[\w.-]*$/.test(model) ? `models/${model}` : placeOf(model)}`
   if (operation === 'count-tokens') return `${place}:countTokens`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
@@ -76,14 +84,21 @@ export const address: Address = {
   list: models => ({ models: models.map(describe) }),
 
   listed(body) {
-    const models = isObject(body) && Array.isArray(body['models']) ? (body['models'] as unknown[]) : []
-    return models.flatMap(model => (isObject(model) && typeof model['name'] === 'string' ? [model['name'].replace(/^models\//, '')] : []))
+    const models =
+      isObject(body) && Array.isArray(body['models']) ? (body['models'] as unknown[]) : []
+    return models.flatMap(model =>
+      isObject(model) && typeof model['name'] === 'string'
+        ? [model['name'].replace(/^models\//, '')]
+        : [],
+    )
   },
 
   describe,
 
   counting: {
-    ask: (request, model) => ({ generateContentRequest: { model: `${ownerOf(model)}${model}`, ...request } }),
+    ask: (request, model) => ({
+      generateContentRequest: { model: `${ownerOf(model)}${model}`, ...request },
+    }),
     read: ({ totalTokens }) => totalTokens,
     write: inputTokens => ({ totalTokens: inputTokens }),
   },

@@ -11,7 +11,9 @@ import { frames } from './stream/frames.ts'
 import { writeDelta } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
-export const generateContent: ClientHalf<GeminiOptions, GeminiWire> & { readonly name: typeof protocolName } = {
+export const generateContent: ClientHalf<GeminiOptions, GeminiWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   frames,
   writeDelta,

@@ -17,16 +17,30 @@ export function detect(body: unknown): Detection {
   const only: unknown = Array.isArray(body) ? body[0] : body
   if (!isObject(only)) return { request: [], response: [], event: [] }
   const responseSigns = signsOfResponse(only)
-  return { request: requestSigns(only), response: Array.isArray(body) ? [] : responseSigns, event: [], ...('contents' in only && { maybe: true }) }
+  return {
+    request: requestSigns(only),
+    response: Array.isArray(body) ? [] : responseSigns,
+    event: [],
+    ...('contents' in only && { maybe: true }),
+  }
 }
 
 function requestSigns(body: JsonObject): string[] {
   const { contents, tools } = body
   const signs: string[] = []
-  if (Array.isArray(contents) && contents.some(content => isObject(content) && Array.isArray(content['parts']))) signs.push('`contents` have `parts`')
+  if (
+    Array.isArray(contents) &&
+    contents.some(content => isObject(content) && Array.isArray(content['parts']))
+  )
+    signs.push('`contents` have `parts`')
   if (!Array.isArray(contents)) return signs
   for (const key of ownRequestKeys) if (key in body) signs.push(`it has \`${key}\``)
-  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && ('functionDeclarations' in tool || 'function_declarations' in tool)))
+  if (
+    Array.isArray(tools) &&
+    tools.some(
+      tool => isObject(tool) && ('functionDeclarations' in tool || 'function_declarations' in tool),
+    )
+  )
     signs.push('a tool has `functionDeclarations`')
   return signs
 }

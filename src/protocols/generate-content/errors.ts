@@ -70,9 +70,15 @@ export function isErrorBody(wire: unknown): boolean {
 }
 
 /** Never throws: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
+export function decodeError(
+  { status, headers, body }: WireError,
+  { now }: CodecOptions = {},
+): Decoded<CanonicalError> {
   const { code, message, word, details, at, isNested, fields = {} } = readBody(body)
-  const codeAsStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined
+  const codeAsStatus =
+    typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
+      ? code
+      : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
   const known = status >= 400 ? status : (codeAsStatus ?? statuses[kindOfWord ?? 'internal'])
   const list = Array.isArray(details) ? details.filter(isObject) : []
@@ -83,13 +89,18 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     type: word,
     code: asString(ofType(list, 'ErrorInfo')?.['reason']),
     param: fieldOf(list),
-    requestId: headerOf(headers, 'x-request-id') ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
+    requestId:
+      headerOf(headers, 'x-request-id') ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
     retryAfterMs: retryAfter(list) ?? retryHint(headers, now),
     details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
     protocol: protocolName,
     raw: body,
     at,
-    ext: extOf(code == null || code === known ? fields : merge(fields, isNested ? { error: { code } } : { code })),
+    ext: extOf(
+      code == null || code === known
+        ? fields
+        : merge(fields, isNested ? { error: { code } } : { code }),
+    ),
   })
   return { value, notes: [] }
 }
@@ -98,19 +109,31 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
-  return { ...value, at: root + (value.at ?? '/error'), ...defined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }) }
+  return {
+    ...value,
+    at: root + (value.at ?? '/error'),
+    ...defined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }),
+  }
 }
 
-function kindOf(status: number, byItsWord: ErrorKind | undefined, message: string, details: readonly JsonObject[]): ErrorKind {
+function kindOf(
+  status: number,
+  byItsWord: ErrorKind | undefined,
+  message: string,
+  details: readonly JsonObject[],
+): ErrorKind {
   if (ofType(details, 'ErrorInfo')?.['reason'] === 'API_KEY_INVALID') return 'authentication'
   const kind = byItsWord ?? kindOfStatus(status)
   if (kind === 'invalid_request') {
     if (tooLong.test(message)) return 'context_length'
     if (status === 402 || unpaid.test(message)) return 'billing'
-    return status === 413 ? 'too_large' : status === 422 ? 'unprocessable' : kind
+    if (status === 413) return 'too_large'
+    if (status === 422) return 'unprocessable'
+    return kind
   }
   // A daily quota that is used up cannot be solved by a short wait.
-  if (kind === 'rate_limit') return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
+  if (kind === 'rate_limit')
+    return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
@@ -137,11 +160,20 @@ function readBody(body: unknown): ReadError {
   const { detail } = outer
   // A status that belongs to no kind of error is kept as an unknown field.
   const unknowns = byWord.has(status) ? more : { ...more, status }
-  const left = Object.fromEntries(Object.entries(unknowns).filter(([key, value]) => value != null && (inner === error || key !== 'detail')))
+  const left = Object.fromEntries(
+    Object.entries(unknowns).filter(
+      ([key, value]) => value != null && (inner === error || key !== 'detail'),
+    ),
+  )
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
   return defined({
     code,
-    message: asString(message) ?? listed(message) ?? asString(outer['message']) ?? asString(detail) ?? listed(detail),
+    message:
+      asString(message) ??
+      listed(message) ??
+      asString(outer['message']) ??
+      asString(detail) ??
+      listed(detail),
     word: asString(status),
     details,
     at: placeOf(body, inner === error),
@@ -152,7 +184,8 @@ function readBody(body: unknown): ReadError {
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined => details.find(detail => detail['@type'] === types + type)
+const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined =>
+  details.find(detail => detail['@type'] === types + type)
 
 function fieldOf(details: readonly JsonObject[]): string | undefined {
   const violations = ofType(details, 'BadRequest')?.['fieldViolations']
@@ -161,7 +194,9 @@ function fieldOf(details: readonly JsonObject[]): string | undefined {
 }
 
 function retryAfter(details: readonly JsonObject[]): number | undefined {
-  const delay = /^(\d+(?:\.\d+)?)s$/.exec(asString(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '')
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(
+    asString(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '',
+  )
   return delay ? Math.round(Number(delay[1]) * 1000) : undefined
 }
 
@@ -170,7 +205,8 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === protocolName) return status
   // Refusals by this library keep their own status, because clients retry a 501.
   if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
-  const known = (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : statuses[kind]
+  const known =
+    (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : statuses[kind]
   return known > 599 ? 500 : known
 }
 
@@ -178,38 +214,72 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   const { kind, message: text, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const original: unknown = Array.isArray(raw) ? raw[0] : raw
-  if (protocol === protocolName && isObject(original) && isObject(original['error']) && Number.isInteger(original['error']['code'])) return asRead(original)
+  if (
+    protocol === protocolName &&
+    isObject(original) &&
+    isObject(original['error']) &&
+    Number.isInteger(original['error']['code'])
+  )
+    return asRead(original)
   const message = isReworded(error) ? asTooLong(text) : text
   const details: GeminiErrorDetail[] = []
-  if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
-  if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
+  if (param)
+    details.push({
+      '@type': `${types}BadRequest`,
+      fieldViolations: [{ field: param, description: message }],
+    })
+  if (retryAfterMs !== undefined)
+    details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const shown: GeminiErrorDetail[] = own && Array.isArray(error.details) ? asRead(error.details) : details
-  const known: GeminiErrorBody['error'] = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }
-  return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
+  const shown: GeminiErrorDetail[] =
+    own && Array.isArray(error.details) ? asRead(error.details) : details
+  const known: GeminiErrorBody['error'] = {
+    code: statusOf(error),
+    message,
+    status: word,
+    ...(shown.length > 0 && { details: shown }),
+  }
+  return {
+    ...inside,
+    ...beside,
+    error: { ...(isObject(inside['error']) && inside['error']), ...known },
+  }
 }
 
 /** A full context has no `status` of its own: clients recognize the server's wording, which is put before the message, unless the prompt fits. */
-const isReworded = ({ kind, message }: CanonicalError) => kind === 'context_length' && !tooLong.test(message) && !outputOverflowIn(message)
+const isReworded = ({ kind, message }: CanonicalError) =>
+  kind === 'context_length' && !tooLong.test(message) && !outputOverflowIn(message)
 
 function asTooLong(message: string): string {
   const counts = countsIn(message)
-  if (!counts) return `The input token count exceeds the maximum number of tokens allowed. ${message}`
+  if (!counts)
+    return `The input token count exceeds the maximum number of tokens allowed. ${message}`
   return `The input token count (${counts.count}) exceeds the maximum number of tokens allowed (${counts.limit}). ${message}`
 }
 
 /** An error as status, headers and body. */
-export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError<GeminiErrorBody>> {
+export function encodeError(
+  error: CanonicalError,
+  options: CodecOptions = {},
+): Encoded<WireError<GeminiErrorBody>> {
   const report = createGeminiReport(options.fieldNames)
   const { protocol } = error
   const headers = errorHeaders(error, 'x-request-id')
-  if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400)
+    report.add('error.status', undefined, 'status')
   noteError(error, report)
   const isReceived = protocol === protocolName && isErrorBody(error.raw)
-  return { wire: { status: statusOf(error), headers, body: isReceived ? asRead(error.raw) : encodeErrorBody(error) }, notes: report.notes }
+  return {
+    wire: {
+      status: statusOf(error),
+      headers,
+      body: isReceived ? asRead(error.raw) : encodeErrorBody(error),
+    },
+    notes: report.notes,
+  }
 }
 
 /** Notes what a body of this protocol cannot hold of an error. */

@@ -6,10 +6,18 @@ import { GeminiResponse } from './schema.ts'
 
 /** The body of an error response, and the last event of a failed stream. */
 export const GeminiErrorResponse = z.looseObject({
-  error: z.looseObject({ code: count, message: text, status: text, details: z.nullish(z.array(z.looseObject({}))) }),
+  error: z.looseObject({
+    code: count,
+    message: text,
+    status: text,
+    details: z.nullish(z.array(z.looseObject({}))),
+  }),
 })
 export type GeminiErrorResponse = z.infer<typeof GeminiErrorResponse>
 
 /** The data of one event of a stream: a response with what is new, or an error. */
-export const GeminiStreamEvent = z.union([GeminiErrorResponse, GeminiResponse.check(others(event => event['error'] == null))])
+export const GeminiStreamEvent = z.union([
+  GeminiErrorResponse,
+  GeminiResponse.check(others(event => event['error'] == null)),
+])
 export type GeminiStreamEvent = z.infer<typeof GeminiStreamEvent>

@@ -14,7 +14,9 @@ import { generateContent as upstream } from './upstream.ts'
 export type { GeminiLevel, GeminiOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
-export const generateContent: Protocol<GeminiOptions, GeminiWire> & { readonly name: typeof protocolName } = {
+export const generateContent: Protocol<GeminiOptions, GeminiWire> & {
+  readonly name: typeof protocolName
+} = {
   ...client,
   ...upstream,
   address,
@@ -33,6 +35,8 @@ function withModel(wire: unknown, model: string): unknown {
     const version = 'model_version' in body ? 'model_version' : 'modelVersion'
     if (version in body || 'candidates' in body) return { ...body, [version]: model }
     const named = body['model']
-    return typeof named === 'string' ? { ...body, model: named.startsWith('models/') ? `models/${model}` : model } : body
+    return typeof named === 'string'
+      ? { ...body, model: named.startsWith('models/') ? `models/${model}` : model }
+      : body
   })
 }

@@ -22,7 +22,8 @@ export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
 /** What is written anew, with what was left of the original: objects are joined by key, lists of the same length by index. `lost`: another list is left out. */
 export function withLeft(left: unknown, written: unknown, lost: () => void): unknown {
   if (Array.isArray(left) && Array.isArray(written)) {
-    if (left.length === written.length) return written.map((one: unknown, index) => withLeft(left[index], one, lost))
+    if (left.length === written.length)
+      return written.map((one: unknown, index) => withLeft(left[index], one, lost))
     lost()
     return written
   }

@@ -1,5 +1,16 @@
 import * as z from 'zod/mini'
-import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/schema/wire.ts'
+import {
+  anyObject,
+  anything,
+  count,
+  flag,
+  number,
+  others,
+  string,
+  text,
+  texts,
+  whole,
+} from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
 /** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
@@ -18,7 +29,15 @@ const functionResponse = z.looseObject({
   name: text,
   response: anyObject,
   id: text,
-  parts: z.nullish(z.array(z.union([z.looseObject({ inlineData: blob }), z.looseObject({ fileData: file }), z.looseObject({})]))),
+  parts: z.nullish(
+    z.array(
+      z.union([
+        z.looseObject({ inlineData: blob }),
+        z.looseObject({ fileData: file }),
+        z.looseObject({}),
+      ]),
+    ),
+  ),
 })
 
 const textPart = z.looseObject({ ...beside, text: string })
@@ -30,10 +49,22 @@ const media = {
 }
 const inline = z.looseObject({ ...beside, ...media, inlineData: blob })
 const stored = z.looseObject({ ...beside, ...media, fileData: file })
-const code = z.looseObject({ ...beside, executableCode: z.looseObject({ language: text, code: text, id: text }) })
-const output = z.looseObject({ ...beside, codeExecutionResult: z.looseObject({ outcome: text, output: text, id: text }) })
-const toolCall = z.looseObject({ ...beside, toolCall: z.looseObject({ id: text, toolType: text, args: anyObject }) })
-const toolResponse = z.looseObject({ ...beside, toolResponse: z.looseObject({ id: text, toolType: text, response: anyObject }) })
+const code = z.looseObject({
+  ...beside,
+  executableCode: z.looseObject({ language: text, code: text, id: text }),
+})
+const output = z.looseObject({
+  ...beside,
+  codeExecutionResult: z.looseObject({ outcome: text, output: text, id: text }),
+})
+const toolCall = z.looseObject({
+  ...beside,
+  toolCall: z.looseObject({ id: text, toolType: text, args: anyObject }),
+})
+const toolResponse = z.looseObject({
+  ...beside,
+  toolResponse: z.looseObject({ id: text, toolType: text, response: anyObject }),
+})
 
 const kinds = {
   text: textPart,
@@ -49,16 +80,38 @@ const kinds = {
 type Kinds = { [Key in keyof typeof kinds]: z.infer<(typeof kinds)[Key]> }
 
 /** A part of any kind, as it is on the wire. */
-export type GeminiPart = { [key: string]: unknown; thought?: boolean | null | undefined; thoughtSignature?: string | null | undefined }
+export type GeminiPart = {
+  [key: string]: unknown
+  thought?: boolean | null | undefined
+  thoughtSignature?: string | null | undefined
+}
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
 /** A part of an unknown kind, or of none. A part of a known kind that does not match its schema is refused. */
-const other = z.looseObject(beside).check(others(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null)))
+const other = z
+  .looseObject(beside)
+  .check(
+    others(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null)),
+  )
 
-export const GeminiPart = z.union([textPart, call, result, inline, stored, code, output, toolCall, toolResponse, other])
+export const GeminiPart = z.union([
+  textPart,
+  call,
+  result,
+  inline,
+  stored,
+  code,
+  output,
+  toolCall,
+  toolResponse,
+  other,
+])
 
 /** Only for parts that `GeminiPart` has checked. */
-export function isPartOf<Key extends keyof Kinds>(part: GeminiPart, key: Key): part is GeminiPartOf<Key> & GeminiPart {
+export function isPartOf<Key extends keyof Kinds>(
+  part: GeminiPart,
+  key: Key,
+): part is GeminiPartOf<Key> & GeminiPart {
   return part[key] != null
 }
 
@@ -91,7 +144,11 @@ const toolConfig = z.looseObject({
 })
 export type GeminiToolConfig = z.infer<typeof toolConfig>
 
-const thinkingConfig = z.looseObject({ includeThoughts: flag, thinkingBudget: whole, thinkingLevel: text })
+const thinkingConfig = z.looseObject({
+  includeThoughts: flag,
+  thinkingBudget: whole,
+  thinkingLevel: text,
+})
 
 export const GeminiGenerationConfig = z.looseObject({
   temperature: count,
@@ -150,7 +207,11 @@ export const GeminiUsage = z.looseObject({
 })
 export type GeminiUsage = z.infer<typeof GeminiUsage>
 
-const logprob = z.looseObject({ token: z.optional(string), tokenId: count, logProbability: z.optional(number) })
+const logprob = z.looseObject({
+  token: z.optional(string),
+  tokenId: count,
+  logProbability: z.optional(number),
+})
 export type GeminiLogprob = z.infer<typeof logprob>
 
 export const GeminiCandidate = z.looseObject({
@@ -172,11 +233,15 @@ export const GeminiCandidate = z.looseObject({
   groundingMetadata: z.nullish(
     z.looseObject({
       webSearchQueries: texts,
-      groundingChunks: z.nullish(z.array(z.looseObject({ web: z.nullish(z.looseObject({ uri: text, title: text })) }))),
+      groundingChunks: z.nullish(
+        z.array(z.looseObject({ web: z.nullish(z.looseObject({ uri: text, title: text })) })),
+      ),
       groundingSupports: z.nullish(
         z.array(
           z.looseObject({
-            segment: z.nullish(z.looseObject({ partIndex: count, startIndex: count, endIndex: count, text: text })),
+            segment: z.nullish(
+              z.looseObject({ partIndex: count, startIndex: count, endIndex: count, text: text }),
+            ),
             groundingChunkIndices: z.nullish(z.array(number)),
           }),
         ),
@@ -191,7 +256,13 @@ export type GeminiCandidate = z.infer<typeof GeminiCandidate>
 /** A whole response, and each event of a streamed one. */
 export const GeminiResponse = z.looseObject({
   candidates: z.nullish(z.array(GeminiCandidate)),
-  promptFeedback: z.nullish(z.looseObject({ blockReason: text, blockReasonMessage: text, safetyRatings: z.nullish(z.array(z.looseObject({}))) })),
+  promptFeedback: z.nullish(
+    z.looseObject({
+      blockReason: text,
+      blockReasonMessage: text,
+      safetyRatings: z.nullish(z.array(z.looseObject({}))),
+    }),
+  ),
   usageMetadata: z.nullish(GeminiUsage),
   modelVersion: text,
   responseId: text,
@@ -227,15 +298,24 @@ export type GeminiWrittenTool = {
   fileSearch?: object
   googleMaps?: object
   computerUse?: object
-  mcpServers?: { name: string; streamableHttpTransport: { url: string; headers?: Record<string, string> } }[]
+  mcpServers?: {
+    name: string
+    streamableHttpTransport: { url: string; headers?: Record<string, string> }
+  }[]
 }
 export type GeminiCalling = { mode?: string; allowedFunctionNames?: string[] }
-export type GeminiWrittenToolConfig = { functionCallingConfig?: GeminiCalling; includeServerSideToolInvocations?: boolean }
+export type GeminiWrittenToolConfig = {
+  functionCallingConfig?: GeminiCalling
+  includeServerSideToolInvocations?: boolean
+}
 
 export type GeminiWrittenConfig = Written<GeminiGenerationConfig>
 
 /** The body of a request. */
-export type GeminiBody = Omit<Written<GeminiRequest>, 'contents' | 'systemInstruction' | 'tools' | 'toolConfig'> & {
+export type GeminiBody = Omit<
+  Written<GeminiRequest>,
+  'contents' | 'systemInstruction' | 'tools' | 'toolConfig'
+> & {
   contents: GeminiWrittenContent[]
   systemInstruction?: GeminiWrittenContent
   tools?: GeminiWrittenTool[] | undefined
@@ -243,17 +323,32 @@ export type GeminiBody = Omit<Written<GeminiRequest>, 'contents' | 'systemInstru
 }
 
 export type GeminiCount = { modality: string; tokenCount: number }
-export type GeminiWrittenUsage = Omit<Written<GeminiUsage>, 'promptTokensDetails' | 'candidatesTokensDetails'> & {
+export type GeminiWrittenUsage = Omit<
+  Written<GeminiUsage>,
+  'promptTokensDetails' | 'candidatesTokensDetails'
+> & {
   promptTokensDetails?: GeminiCount[] | undefined
   candidatesTokensDetails?: GeminiCount[] | undefined
 }
 
 export type GeminiToken = { token: string; logProbability: number }
-export type GeminiLogprobs = { chosenCandidates: GeminiToken[]; topCandidates?: { candidates: GeminiToken[] }[] }
+export type GeminiLogprobs = {
+  chosenCandidates: GeminiToken[]
+  topCandidates?: { candidates: GeminiToken[] }[]
+}
 
-export type GeminiGroundingChunk = { web?: { uri: string; title?: string }; retrievedContext?: { uri?: string; title?: string; text?: string } }
-export type GeminiGroundingSupport = { segment: { startIndex?: number; endIndex: number; text: string }; groundingChunkIndices: number[] }
-export type GeminiGrounding = { groundingChunks?: GeminiGroundingChunk[]; groundingSupports?: GeminiGroundingSupport[] }
+export type GeminiGroundingChunk = {
+  web?: { uri: string; title?: string }
+  retrievedContext?: { uri?: string; title?: string; text?: string }
+}
+export type GeminiGroundingSupport = {
+  segment: { startIndex?: number; endIndex: number; text: string }
+  groundingChunkIndices: number[]
+}
+export type GeminiGrounding = {
+  groundingChunks?: GeminiGroundingChunk[]
+  groundingSupports?: GeminiGroundingSupport[]
+}
 
 export type GeminiEnd = { finishReason?: string; finishMessage?: string }
 export type GeminiWrittenCandidate = GeminiEnd & {
@@ -275,7 +370,14 @@ export type GeminiWrittenResponse = {
 }
 
 /** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type GeminiErrorBody = { error: { code: number; message: string; status?: string | undefined; details?: GeminiErrorDetail[] } }
+export type GeminiErrorBody = {
+  error: {
+    code: number
+    message: string
+    status?: string | undefined
+    details?: GeminiErrorDetail[]
+  }
+}
 export type GeminiErrorDetail = {
   '@type': string
   fieldViolations?: { field: string; description: string }[]

@@ -37,7 +37,14 @@ export const failedFinishReasons: ReadonlySet<string> = new Set([
 ])
 
 /** Finish reasons by the number that some hosts write. All other numbers mean different things on different hosts. */
-const numbered = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
+const numbered = [
+  'FINISH_REASON_UNSPECIFIED',
+  'STOP',
+  'MAX_TOKENS',
+  'SAFETY',
+  'RECITATION',
+  'OTHER',
+]
 
 /** A `finishReason` as a string. Undefined: there is none yet. */
 export function finishWord(raw: unknown): string | undefined {
@@ -101,7 +108,10 @@ export const resolution = twoWay<string, NonNullable<MediaPart['detail']>>([
 ])
 
 /** Parts of server tools by key. `toolCall` and `toolResponse` name their tool in `toolType`. */
-export const serverParts: readonly (readonly [key: string, { phase: 'call' | 'result'; tool: ServerToolKind | undefined }])[] = [
+export const serverParts: readonly (readonly [
+  key: string,
+  { phase: 'call' | 'result'; tool: ServerToolKind | undefined },
+])[] = [
   ['executableCode', { phase: 'call', tool: 'code_execution' }],
   ['codeExecutionResult', { phase: 'result', tool: 'code_execution' }],
   ['toolCall', { phase: 'call', tool: undefined }],

@@ -7,7 +7,18 @@ const countPath = '/v1/messages/count_tokens'
 const targets = { generate: path, 'count-tokens': countPath, compact: undefined }
 
 /** The request fields that `count_tokens` takes; the server refuses any other. */
-const counted = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control', 'mcp_servers', 'context_management']
+const counted = [
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'cache_control',
+  'mcp_servers',
+  'context_management',
+]
 
 /** `anthropic-version` for upstream when the client sent none. */
 const version = '2023-06-01'
@@ -29,7 +40,12 @@ export const address: Address = {
   upstreamHeaders(apiKey, client) {
     const headers: Headers = { 'anthropic-version': client?.['anthropic-version'] ?? version }
     if (apiKey !== undefined) headers['x-api-key'] = apiKey
-    for (const name of ['anthropic-beta', 'anthropic-user-profile-id', 'anthropic-workspace-id', 'idempotency-key']) {
+    for (const name of [
+      'anthropic-beta',
+      'anthropic-user-profile-id',
+      'anthropic-workspace-id',
+      'idempotency-key',
+    ]) {
       const value = client?.[name]
       if (value !== undefined) headers[name] = value
     }
@@ -48,7 +64,12 @@ export const address: Address = {
 
   list(models) {
     const data = models.map(describe)
-    return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+    return {
+      data,
+      has_more: false,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+    }
   },
 
   describe,

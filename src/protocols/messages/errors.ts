@@ -53,7 +53,10 @@ const tooLong = /prompt is too long|input length and `max_tokens` exceed context
 const threadCode = 'thread_unsupported_request'
 
 /** Never throws: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
+export function decodeError(
+  { status, headers, body }: WireError,
+  { now }: CodecOptions = {},
+): Decoded<CanonicalError> {
   const { type, message, details, requestId, outer = {}, at } = readBody(body)
   const code = isObject(details) ? asString(details['error_code']) : undefined
   const byItsType = byType.get(type)
@@ -75,14 +78,27 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value: keep(value, unread(outer, kind)), notes: [] }
 }
 
-function kindOf(status: number, byItsType: ErrorKind | undefined, { message, code }: { message: string | undefined; code: string | undefined }): ErrorKind {
+function kindOf(
+  status: number,
+  byItsType: ErrorKind | undefined,
+  { message, code }: { message: string | undefined; code: string | undefined },
+): ErrorKind {
   if (code === threadCode) return 'unsupported'
-  const kind = byItsType === undefined || byItsType === 'internal' ? kindOfStatus(status) : byItsType
-  if (kind === 'invalid_request' && message !== undefined && tooLong.test(message)) return 'context_length'
+  const kind =
+    byItsType === undefined || byItsType === 'internal' ? kindOfStatus(status) : byItsType
+  if (kind === 'invalid_request' && message !== undefined && tooLong.test(message))
+    return 'context_length'
   return kind === 'invalid_request' && status === 422 ? 'unprocessable' : kind
 }
 
-type ReadError = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: Place }
+type ReadError = {
+  type?: string
+  message?: string
+  details?: unknown
+  requestId?: string
+  outer?: JsonObject
+  at?: Place
+}
 
 function readBody(body: unknown): ReadError {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
@@ -93,7 +109,12 @@ function readBody(body: unknown): ReadError {
   if (typeof error === 'string') return defined({ message: error, requestId, outer })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
-  const message = asString(inner['message']) ?? listed(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
+  const message =
+    asString(inner['message']) ??
+    listed(inner['message']) ??
+    asString(outer['message']) ??
+    asString(outer['detail']) ??
+    listed(outer['detail'])
   return defined({
     type: type === 'error' ? undefined : type,
     message,
@@ -104,31 +125,49 @@ function readBody(body: unknown): ReadError {
   })
 }
 
-const outerKeys = keysOf<{ type: string; error: object; request_id: string; message: string; detail: string }>()(
+const outerKeys = keysOf<{
+  type: string
+  error: object
+  request_id: string
+  message: string
+  detail: string
+}>()('type', 'error', 'request_id', 'message', 'detail')
+const bareKeys = keysOf<{
+  type: string
+  request_id: string
+  message: string
+  detail: string
+  details: object
+}>()('type', 'request_id', 'message', 'detail', 'details')
+const innerKeys = keysOf<{ type: string; message: string; details: object }>()(
   'type',
-  'error',
-  'request_id',
   'message',
-  'detail',
-)
-const bareKeys = keysOf<{ type: string; request_id: string; message: string; detail: string; details: object }>()(
-  'type',
-  'request_id',
-  'message',
-  'detail',
   'details',
 )
-const innerKeys = keysOf<{ type: string; message: string; details: object }>()('type', 'message', 'details')
 
 /** The unknown keys of a body, and a `type` that the kind does not imply, at their paths. */
 function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {
   const { type, error } = outer
   const isBare = !isObject(error) && typeof error !== 'string'
-  const fields = withUnimpliedType(unknownOf(outer, isBare ? bareKeys : outerKeys), type === 'error' ? undefined : type, kind)
-  return isObject(error) ? withInner(fields, 'error', withUnimpliedType(unknownOf(error, innerKeys), error['type'], kind)) : fields
+  const fields = withUnimpliedType(
+    unknownOf(outer, isBare ? bareKeys : outerKeys),
+    type === 'error' ? undefined : type,
+    kind,
+  )
+  return isObject(error)
+    ? withInner(
+        fields,
+        'error',
+        withUnimpliedType(unknownOf(error, innerKeys), error['type'], kind),
+      )
+    : fields
 }
 
-function withUnimpliedType(fields: JsonObject | undefined, type: unknown, kind: ErrorKind): JsonObject | undefined {
+function withUnimpliedType(
+  fields: JsonObject | undefined,
+  type: unknown,
+  kind: ErrorKind,
+): JsonObject | undefined {
   if (type == null) return fields
   const ofType = byType.get(type)
   return ofType && impliesType(ofType, kind, statuses[kind]) ? fields : { type, ...fields }
@@ -139,20 +178,30 @@ const asString = (value: unknown) => (typeof value === 'string' ? value : undefi
 /** The HTTP status of an error in this protocol. Overload has its own: 529. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
   // `unsupported` errors of this library keep their status: a response that `strict` refuses is no fault of the request.
-  if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
+  if (
+    protocol === protocolName ||
+    (protocol === undefined && kind === 'unsupported' && status >= 400)
+  )
+    return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
-  return (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : statuses[kind]
+  return (kind === 'invalid_request' || kind === 'internal') && status >= 400
+    ? status
+    : statuses[kind]
 }
 
 /** The body of an error, which is also the error event of a stream. */
 export function encodeErrorBody(error: CanonicalError): MessagesErrorBody {
   const { kind, message, code: given, param, details, requestId, protocol, raw } = error
-  if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return asRead(raw['type'] === 'error' ? raw : { type: 'error', ...raw })
+  if (protocol === protocolName && isObject(raw) && isObject(raw['error']))
+    return asRead(raw['type'] === 'error' ? raw : { type: 'error', ...raw })
   const own = isObject(details) && protocol === protocolName ? details : undefined
   // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may not have it.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
-  const made = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
+  const made =
+    code === threadCode || kind === 'quota'
+      ? { error_code: code ?? 'insufficient_quota' }
+      : undefined
   return defined<MessagesErrorBody>({
     type: 'error',
     error: defined<MessagesErrorBody['error']>({
@@ -176,14 +225,25 @@ function asTooLong(message: string): string {
 }
 
 /** The body of an error, with its status and headers. */
-export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError<MessagesErrorBody>> {
+export function encodeError(
+  error: CanonicalError,
+  options: CodecOptions = {},
+): Encoded<WireError<MessagesErrorBody>> {
   const report = createMessagesReport(options.fieldNames)
   const headers = errorHeaders(error, 'request-id')
-  if (error.protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  if (error.protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400)
+    report.add('error.status', undefined, 'status')
   noteError(error, report)
   const { raw } = error
   const wasBare = error.protocol === protocolName && isObject(raw) && isObject(raw['error'])
-  return { wire: { status: statusOf(error), headers, body: wasBare ? asRead(raw) : encodeErrorBody(error) }, notes: report.notes }
+  return {
+    wire: {
+      status: statusOf(error),
+      headers,
+      body: wasBare ? asRead(raw) : encodeErrorBody(error),
+    },
+    notes: report.notes,
+  }
 }
 
 /**
@@ -193,16 +253,23 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 export function encodeBareError(error: CanonicalError, report: MessagesReport): MessagesErrorBody {
   noteError(error, report)
   const body = encodeErrorBody(error)
-  if (losesStatus(error, decodeError({ status: 0, headers: {}, body }).value)) report.add('error.status', error.at ?? '/error', 'status')
+  if (losesStatus(error, decodeError({ status: 0, headers: {}, body }).value))
+    report.add('error.status', error.at ?? '/error', 'status')
   return body
 }
 
 /** Notes what a body of this protocol cannot hold of an error. */
-function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
+function noteError(
+  { kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError,
+  report: MessagesReport,
+): void {
   report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
-  if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
-  if (param !== undefined && param !== null && !(kind === 'unsupported' && param === 'thread')) report.add('field.unsupported', at, 'param')
-  if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', at, 'code')
+  if (kind === 'context_length' && !tooLong.test(message))
+    report.add('error.reworded', at, 'message')
+  if (param !== undefined && param !== null && !(kind === 'unsupported' && param === 'thread'))
+    report.add('field.unsupported', at, 'param')
+  if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota')
+    report.add('field.unsupported', at, 'code')
 }

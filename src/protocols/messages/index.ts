@@ -14,14 +14,20 @@ import { messages as upstream } from './upstream.ts'
 export type { MessagesOptions } from './options.ts'
 
 /** POST /v1/messages. */
-export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name: typeof protocolName } = {
+export const messages: Protocol<MessagesOptions, MessagesWire> & {
+  readonly name: typeof protocolName
+} = {
   ...client,
   ...upstream,
   address,
   notes,
   withModel,
-  wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
-  outputLimit: { demanded: { requireMaxTokens: true }, defaults: tokens => ({ defaultMaxTokens: tokens }) },
+  wantsStream: wire =>
+    isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined,
+  outputLimit: {
+    demanded: { requireMaxTokens: true },
+    defaults: tokens => ({ defaultMaxTokens: tokens }),
+  },
   // Other protocols cache by themselves, so their agents set no marks.
   agentDefaults: { autoCache: true },
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { ...client, ...upstream }),
@@ -32,6 +38,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name
 function withModel(wire: unknown, model: string): unknown {
   if (!isObject(wire)) return wire
   const { type, message } = wire
-  if (type === 'message_start' && isObject(message)) return { ...wire, message: { ...message, model } }
+  if (type === 'message_start' && isObject(message))
+    return { ...wire, message: { ...message, model } }
   return 'messages' in wire || type === 'message' || 'model' in wire ? { ...wire, model } : wire
 }

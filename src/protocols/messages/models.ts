@@ -4,7 +4,10 @@ type Version = { family: string | undefined; major: number; minor: number }
 
 /** `claude-opus-4-5-20251101`, `claude-3-5-sonnet-latest`, `anthropic.claude-sonnet-4-5-v1:0` → family and version. */
 function versionOf(model: string): Version | undefined {
-  const named = /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(model)
+  const named =
+    /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(
+      model,
+    )
   const old = /claude-(?:v)?(\d{1,2})(?:[-.](\d{1,2})(?!\d))?(?:-(opus|sonnet|haiku))?/.exec(model)
   if (named?.[2]) return { family: named[1], major: Number(named[2]), minor: Number(named[3] ?? 0) }
   if (old) return { family: old[3], major: Number(old[1]), minor: Number(old[2] ?? 0) }
@@ -17,7 +20,9 @@ function before(version: Version, major: number, minor: number): boolean {
 
 /** Are both known, and of different families? */
 export function isOtherFamily(one: string | undefined, other: string | undefined): boolean {
-  const [family, otherFamily] = [one, other].map(model => (model === undefined ? undefined : versionOf(model)?.family))
+  const [family, otherFamily] = [one, other].map(model =>
+    model === undefined ? undefined : versionOf(model)?.family,
+  )
   return family !== undefined && otherFamily !== undefined && family !== otherFamily
 }
 

@@ -81,33 +81,79 @@ export const notes = {
     'stream.repeated-start',
     'finish.truncated-as-length',
   ),
-  'system.billing-line': { kind: 'dropped', meaning: "The billing line of the client changes in every request; `messages.billingLine: 'drop'` drops it." },
+  'system.billing-line': {
+    kind: 'dropped',
+    meaning:
+      "The billing line of the client changes in every request; `messages.billingLine: 'drop'` drops it.",
+  },
   'message.trailing-user': {
     kind: 'synthesized',
-    meaning: 'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
+    meaning:
+      'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
   },
-  'citation.encrypted-index': { kind: 'synthesized', meaning: 'A web citation requires an encrypted index; an empty one is written.' },
-  'citation.version': { kind: 'dropped', meaning: 'This version of the protocol accepts no citations in user messages.' },
-  'reasoning.signature-empty': { kind: 'synthesized', meaning: 'A thinking block requires a signature; an empty one is written.' },
+  'citation.encrypted-index': {
+    kind: 'synthesized',
+    meaning: 'A web citation requires an encrypted index; an empty one is written.',
+  },
+  'citation.version': {
+    kind: 'dropped',
+    meaning: 'This version of the protocol accepts no citations in user messages.',
+  },
+  'reasoning.signature-empty': {
+    kind: 'synthesized',
+    meaning: 'A thinking block requires a signature; an empty one is written.',
+  },
   'reasoning.trailing-signature': {
     kind: 'dropped',
-    meaning: 'The signature after the last text is dropped, because some clients expect the response to end with its text.',
+    meaning:
+      'The signature after the last text is dropped, because some clients expect the response to end with its text.',
   },
-  'reasoning.forced-tool': { kind: 'approximated', meaning: 'A forced tool is not combined with thinking; only the effort is written.' },
-  'reasoning.no-room': { kind: 'dropped', meaning: '`max_tokens` leaves no room for the minimum reasoning budget, so reasoning is off.' },
-  'reasoning.prefix-mismatch': { kind: 'approximated', meaning: 'The provider accepted reasoning that does not fit the messages before it.' },
-  'tool.no-approval': { kind: 'approximated', meaning: 'The target calls tools of a remote server without asking the client.' },
-  'tool.max-uses': { kind: 'approximated', meaning: 'The limit of tool calls applies to the one tool that the provider runs.' },
+  'reasoning.forced-tool': {
+    kind: 'approximated',
+    meaning: 'A forced tool is not combined with thinking; only the effort is written.',
+  },
+  'reasoning.no-room': {
+    kind: 'dropped',
+    meaning: '`max_tokens` leaves no room for the minimum reasoning budget, so reasoning is off.',
+  },
+  'reasoning.prefix-mismatch': {
+    kind: 'approximated',
+    meaning: 'The provider accepted reasoning that does not fit the messages before it.',
+  },
+  'tool.no-approval': {
+    kind: 'approximated',
+    meaning: 'The target calls tools of a remote server without asking the client.',
+  },
+  'tool.max-uses': {
+    kind: 'approximated',
+    meaning: 'The limit of tool calls applies to the one tool that the provider runs.',
+  },
   'server-tool.search': {
     kind: 'approximated',
-    meaning: 'A web search of another provider has no encrypted content; a result without a title gets its URL as title.',
+    meaning:
+      'A web search of another provider has no encrypted content; a result without a title gets its URL as title.',
   },
-  'sampling.version': { kind: 'dropped', meaning: 'This version of the protocol has no sampling fields.' },
-  'max-tokens.default': { kind: 'synthesized', meaning: 'The target requires a token limit; the default is written.' },
-  'cache.auto': { kind: 'synthesized', meaning: 'The last cacheable block is marked for the prompt cache.' },
+  'sampling.version': {
+    kind: 'dropped',
+    meaning: 'This version of the protocol has no sampling fields.',
+  },
+  'max-tokens.default': {
+    kind: 'synthesized',
+    meaning: 'The target requires a token limit; the default is written.',
+  },
+  'cache.auto': {
+    kind: 'synthesized',
+    meaning: 'The last cacheable block is marked for the prompt cache.',
+  },
   'tier.fast-as-speed': { kind: 'approximated', meaning: 'The fast tier is written as `speed`.' },
-  'finish.refusal': { kind: 'approximated', meaning: 'A blocked or refused response ends with the stop reason for refusals.' },
-  'usage.late': { kind: 'synthesized', meaning: 'Token counts are not known at the start; the end has them.' },
+  'finish.refusal': {
+    kind: 'approximated',
+    meaning: 'A blocked or refused response ends with the stop reason for refusals.',
+  },
+  'usage.late': {
+    kind: 'synthesized',
+    meaning: 'Token counts are not known at the start; the end has them.',
+  },
 } as const satisfies NoteTable
 
 /** By code: what the reader of a note can do. */

@@ -72,7 +72,10 @@ export type MessagesOptions = {
    * Converts an image to a format that the server accepts (JPEG, PNG, GIF or WebP); returns undefined if it cannot. Default: images in other
    * formats are dropped.
    */
-  convertMedia?: (media: { mime: string; data: string }) => { mime: string; data: string } | undefined
+  convertMedia?: (media: {
+    mime: string
+    data: string
+  }) => { mime: string; data: string } | undefined
   /**
    * `drop_block`: the server drops thinking that does not fit the conversation before it, instead of refusing the request. Needs the beta
    * header in `context.headers`. Default: not requested.

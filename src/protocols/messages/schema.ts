@@ -1,6 +1,17 @@
 import * as z from 'zod/mini'
 import { wordsAt } from '../../kit/schema/guard.ts'
-import { anyObject, anything, count, flag, open, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
+import {
+  anyObject,
+  anything,
+  count,
+  flag,
+  open,
+  string,
+  text,
+  texts,
+  unknown,
+  whole,
+} from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
 /** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
@@ -63,12 +74,24 @@ const toolResult = z.looseObject({
   cache_control: cacheControl,
 })
 
-const known = [textBlock, image, document, searchResult, thinking, redactedThinking, toolUse, toolResult] as const
+const known = [
+  textBlock,
+  image,
+  document,
+  searchResult,
+  thinking,
+  redactedThinking,
+  toolUse,
+  toolResult,
+] as const
 
 /** A block of a type that is modelled field by field. */
 export type MessagesBlock = z.infer<(typeof known)[number]>
 export const MessagesBlock = open(known)
-export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>
+export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<
+  MessagesBlock,
+  { type: Type }
+>
 
 const modelled = /* @__PURE__ */ wordsAt(MessagesBlock._zod.def.options[0], 'type')
 
@@ -147,7 +170,9 @@ const usage = z.looseObject({
   output_tokens: count,
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
-  cache_creation: z.nullish(z.looseObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })),
+  cache_creation: z.nullish(
+    z.looseObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }),
+  ),
   output_tokens_details: z.nullish(z.looseObject({ thinking_tokens: count })),
   server_tool_use: anyObject,
   service_tier: text,
@@ -175,11 +200,28 @@ type Holding<Block extends MessagesBlock> = Omit<Written<Block>, 'content'>
 /** The blocks of a web search, and those that define a tool: read as blocks of any type. */
 type Further =
   | { type: 'server_tool_use'; id: string; name: string; input: unknown; caller?: unknown }
-  | { type: 'web_search_tool_result'; tool_use_id: string; content: MessagesFound[]; caller?: unknown }
+  | {
+      type: 'web_search_tool_result'
+      tool_use_id: string
+      content: MessagesFound[]
+      caller?: unknown
+    }
   | { type: 'tool_addition'; tool: { type: 'tool_definition'; definition: MessagesWrittenTool } }
-export type MessagesFound = { type: 'web_search_result'; url: string; title: string; encrypted_content: string; page_age: null }
+export type MessagesFound = {
+  type: 'web_search_result'
+  url: string
+  title: string
+  encrypted_content: string
+  page_age: null
+}
 
-export type MessagesCitation = { type: 'web_search_result_location'; url: string; title: string | null; cited_text: string; encrypted_index: string }
+export type MessagesCitation = {
+  type: 'web_search_result_location'
+  url: string
+  title: string | null
+  cited_text: string
+  encrypted_index: string
+}
 export type MessagesMark = Written<NonNullable<MessagesRequest['cache_control']>>
 
 type Source = Written<Exclude<z.infer<typeof source>, { type: 'content' }>>
@@ -187,16 +229,25 @@ type Call = Written<MessagesBlockOf<'tool_use'>> & { provider_specific_fields?: 
 
 /** A block of a request or response. */
 export type MessagesWrittenBlock =
-  | (Omit<Written<MessagesBlockOf<'text'>>, 'citations'> & { citations?: MessagesCitation[] | undefined })
+  | (Omit<Written<MessagesBlockOf<'text'>>, 'citations'> & {
+      citations?: MessagesCitation[] | undefined
+    })
   | (Omit<Written<MessagesBlockOf<'image'>>, 'source'> & { source: Source })
-  | (Omit<Written<MessagesBlockOf<'document'>>, 'source'> & { source: Source | { type: 'content'; content: MessagesWrittenBlock[] } })
+  | (Omit<Written<MessagesBlockOf<'document'>>, 'source'> & {
+      source: Source | { type: 'content'; content: MessagesWrittenBlock[] }
+    })
   | (Holding<MessagesBlockOf<'search_result'>> & { content: MessagesWrittenBlock[] })
-  | (Holding<MessagesBlockOf<'tool_result'>> & { content?: string | MessagesWrittenBlock[] | undefined })
+  | (Holding<MessagesBlockOf<'tool_result'>> & {
+      content?: string | MessagesWrittenBlock[] | undefined
+    })
   | Written<MessagesBlockOf<'thinking'>>
   | Written<MessagesBlockOf<'redacted_thinking'>>
   | Call
   | Further
-export type MessagesWrittenBlockOf<Type extends MessagesWrittenBlock['type']> = Extract<MessagesWrittenBlock, { type: Type }>
+export type MessagesWrittenBlockOf<Type extends MessagesWrittenBlock['type']> = Extract<
+  MessagesWrittenBlock,
+  { type: Type }
+>
 
 /** A tool of the client, or of the server: those of the server are read as tools of any type. */
 export type MessagesWrittenTool = Written<MessagesTool> & {
@@ -208,10 +259,17 @@ export type MessagesWrittenTool = Written<MessagesTool> & {
   default_config?: { enabled?: boolean; defer_loading?: boolean }
   configs?: Record<string, { enabled: boolean }>
 }
-export type MessagesMcpServer = { type: 'url'; name: string; url?: string | undefined; authorization_token?: string | undefined }
+export type MessagesMcpServer = {
+  type: 'url'
+  name: string
+  url?: string | undefined
+  authorization_token?: string | undefined
+}
 export type MessagesWrittenToolChoice = Written<MessagesToolChoice>
 
-export type MessagesWrittenThinking = Written<z.infer<typeof MessagesThinking>> & { block_binding?: { prefix_mismatch_behavior: string } }
+export type MessagesWrittenThinking = Written<z.infer<typeof MessagesThinking>> & {
+  block_binding?: { prefix_mismatch_behavior: string }
+}
 
 export type MessagesFormat = { type: string; schema?: unknown }
 
@@ -226,7 +284,14 @@ export type MessagesWrittenMessage = {
 /** The body of a request. */
 export type MessagesBody = Omit<
   Written<MessagesRequest>,
-  'messages' | 'system' | 'tools' | 'tool_choice' | 'thinking' | 'output_config' | 'output_format' | 'cache_control'
+  | 'messages'
+  | 'system'
+  | 'tools'
+  | 'tool_choice'
+  | 'thinking'
+  | 'output_config'
+  | 'output_format'
+  | 'cache_control'
 > & {
   messages: MessagesWrittenMessage[]
   system?: string | MessagesWrittenBlock[] | undefined
@@ -246,9 +311,17 @@ export type MessagesBody = Omit<
 }
 
 /** What the encoders of this protocol write. */
-export type MessagesWire = { request: MessagesBody; response: MessagesWrittenResponse | MessagesErrorBody; event: MessagesEvent; error: MessagesErrorBody }
+export type MessagesWire = {
+  request: MessagesBody
+  response: MessagesWrittenResponse | MessagesErrorBody
+  event: MessagesEvent
+  error: MessagesErrorBody
+}
 
-export type MessagesWrittenUsage = Written<NonNullable<MessagesResponse['usage']>> & { inference_geo?: string | null; speed?: string | null }
+export type MessagesWrittenUsage = Written<NonNullable<MessagesResponse['usage']>> & {
+  inference_geo?: string | null
+  speed?: string | null
+}
 
 /** How a response ends. */
 export type MessagesStop = {
@@ -272,7 +345,11 @@ export type MessagesWrittenResponse = Partial<MessagesStop> & {
 }
 
 /** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type MessagesErrorBody = { type: 'error'; error: { type: string; message: string; details?: unknown }; request_id?: string | undefined }
+export type MessagesErrorBody = {
+  type: 'error'
+  error: { type: string; message: string; details?: unknown }
+  request_id?: string | undefined
+}
 
 export type MessagesDelta =
   | { type: 'text_delta'; text: string }
@@ -287,7 +364,11 @@ export type MessagesEvent =
   | { type: 'content_block_start'; index: number; content_block: MessagesWrittenBlock }
   | { type: 'content_block_delta'; index: number; delta: MessagesDelta }
   | { type: 'content_block_stop'; index: number }
-  | { type: 'message_delta'; delta: MessagesStop & { container: unknown }; usage: MessagesWrittenUsage }
+  | {
+      type: 'message_delta'
+      delta: MessagesStop & { container: unknown }
+      usage: MessagesWrittenUsage
+    }
   | { type: 'message_stop' }
   | { type: 'ping' }
   | MessagesErrorBody

@@ -1,7 +1,15 @@
 import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
-import type { MessagesDelta, MessagesWire, MessagesWrittenBlock, MessagesWrittenBlockOf, MessagesWrittenTool } from './schema.ts'
+import type {
+  MessagesDelta,
+  MessagesWire,
+  MessagesWrittenBlock,
+  MessagesWrittenBlockOf,
+  MessagesWrittenTool,
+} from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<MessagesWire['request']>, 'messages' | 'tools' | 'max_tokens' | 'system'>> & {
+type SentRequest = Named<
+  Omit<AsSdk<MessagesWire['request']>, 'messages' | 'tools' | 'max_tokens' | 'system'>
+> & {
   max_tokens: number
   messages: { role: Any; content: string | SentBlock[] }[]
   system?: string | SentText[]
@@ -10,16 +18,25 @@ type SentRequest = Named<Omit<AsSdk<MessagesWire['request']>, 'messages' | 'tool
 
 type SentText = AsSdk<MessagesWrittenBlockOf<'text'>>
 
-type SentOf<Type extends MessagesWrittenBlock['type'], Key extends PropertyKey = never> = Omit<AsSdk<MessagesWrittenBlockOf<Type>>, Key>
+type SentOf<Type extends MessagesWrittenBlock['type'], Key extends PropertyKey = never> = Omit<
+  AsSdk<MessagesWrittenBlockOf<Type>>,
+  Key
+>
 
 type SentSearch = SentOf<'search_result', 'content'> & { content: SentText[] }
 
-type SentSource = { type: 'base64'; media_type: Any; data: string } | { type: 'url'; url: string } | { type: 'file'; file_id: string }
+type SentSource =
+  | { type: 'base64'; media_type: Any; data: string }
+  | { type: 'url'; url: string }
+  | { type: 'file'; file_id: string }
 
 type SentImage = SentOf<'image', 'source'> & { source: SentSource }
 
 type SentDocument = SentOf<'document', 'source'> & {
-  source: SentSource | { type: 'text'; media_type: Any; data: string } | { type: 'content'; content: SentText[] }
+  source:
+    | SentSource
+    | { type: 'text'; media_type: Any; data: string }
+    | { type: 'content'; content: SentText[] }
 }
 
 type SentHeld = SentText | SentImage | SentDocument | SentSearch
@@ -35,7 +52,10 @@ type SentBlock =
 
 type SentThinking = { type: 'thinking'; thinking: string; signature: string }
 
-type SentTool = Omit<AsSdk<MessagesWrittenTool>, 'name' | 'input_schema'> & { name: string; input_schema: Any }
+type SentTool = Omit<AsSdk<MessagesWrittenTool>, 'name' | 'input_schema'> & {
+  name: string
+  input_schema: Any
+}
 
 type ReceivedBlock =
   | (Omit<SentText, 'citations'> & { citations: Any })
@@ -67,15 +87,34 @@ type ReceivedResponse = {
   >
 } & Record<'container' | 'diagnostics' | 'stop_details', Any>
 
-type ReceivedError = { type: 'error'; error: { type: Any; message: string; details?: unknown }; request_id: Any }
+type ReceivedError = {
+  type: 'error'
+  error: { type: Any; message: string; details?: unknown }
+  request_id: Any
+}
 
 type ReceivedEvent =
   | { type: 'message_start'; message: ReceivedResponse }
   | { type: 'content_block_start'; index: number; content_block: ReceivedBlock }
-  | { type: 'content_block_delta'; index: number; delta: Exclude<MessagesDelta, { citation: unknown }> | { type: 'citations_delta'; citation: Any } }
-  | { type: 'message_delta'; delta: Pick<ReceivedResponse, 'container' | 'stop_details' | 'stop_reason' | 'stop_sequence'>; usage: ReceivedResponse['usage'] }
+  | {
+      type: 'content_block_delta'
+      index: number
+      delta:
+        | Exclude<MessagesDelta, { citation: unknown }>
+        | { type: 'citations_delta'; citation: Any }
+    }
+  | {
+      type: 'message_delta'
+      delta: Pick<ReceivedResponse, 'container' | 'stop_details' | 'stop_reason' | 'stop_sequence'>
+      usage: ReceivedResponse['usage']
+    }
   | Extract<MessagesWire['event'], { type: 'content_block_stop' | 'message_stop' | 'ping' }>
   | ReceivedError
 
 /** The bodies of this protocol as the official SDK has them. */
-export type MessagesSdk = { request: SentRequest; response: ReceivedResponse | ReceivedError; event: ReceivedEvent; error: ReceivedError }
+export type MessagesSdk = {
+  request: SentRequest
+  response: ReceivedResponse | ReceivedError
+  event: ReceivedEvent
+  error: ReceivedError
+}

@@ -11,7 +11,9 @@ import { streamDecoder } from './stream/decoder.ts'
 import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
-export const messages: UpstreamHalf<MessagesOptions, MessagesWire> & { readonly name: typeof protocolName } = {
+export const messages: UpstreamHalf<MessagesOptions, MessagesWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   shortcut,
   fitRequest,

@@ -53,7 +53,12 @@ export const responseTier = twoWay<string, string>([
 ])
 
 /** `ttl` of a cache mark. */
-export const ttlWords: Record<CacheTtl, '5m' | '1h'> = { '5m': '5m', '30m': '1h', '1h': '1h', '12h': '1h' }
+export const ttlWords: Record<CacheTtl, '5m' | '1h'> = {
+  '5m': '5m',
+  '30m': '1h',
+  '1h': '1h',
+  '12h': '1h',
+}
 
 export function isTtl(word: unknown): word is '5m' | '1h' {
   return word === '5m' || word === '1h'
@@ -68,7 +73,8 @@ export function isCallerType(type: unknown): boolean {
 }
 
 /** Undefined: the model itself. */
-export const isCaller = (caller: unknown): boolean => caller === undefined || (isObject(caller) && isCallerType(caller['type']))
+export const isCaller = (caller: unknown): boolean =>
+  caller === undefined || (isObject(caller) && isCallerType(caller['type']))
 
 const callNames = new Map<string, ServerToolKind>([
   ['web_search', 'web_search'],
@@ -101,7 +107,10 @@ export const serverBlocks = new Map<string, { phase: 'call' | 'result'; tool: Se
 ])
 
 /** Block types of control parts. */
-export const controlBlocks = new Map<string, 'compaction' | 'fallback' | 'container-upload' | 'tool-addition' | 'tool-removal'>([
+export const controlBlocks = new Map<
+  string,
+  'compaction' | 'fallback' | 'container-upload' | 'tool-addition' | 'tool-removal'
+>([
   ['compaction', 'compaction'],
   ['fallback', 'fallback'],
   ['container_upload', 'container-upload'],
@@ -110,7 +119,11 @@ export const controlBlocks = new Map<string, 'compaction' | 'fallback' | 'contai
 ])
 
 /** Families of tools with a dated `type`. `client`: the client runs the tool, and the provider only knows its schema. */
-const toolFamilies: readonly (readonly [prefix: string, tool: ServerToolKind, runs: 'server' | 'client'])[] = [
+const toolFamilies: readonly (readonly [
+  prefix: string,
+  tool: ServerToolKind,
+  runs: 'server' | 'client',
+])[] = [
   ['web_search_', 'web_search', 'server'],
   ['web_fetch_', 'web_fetch', 'server'],
   ['code_execution_', 'code_execution', 'server'],
@@ -125,7 +138,9 @@ const toolFamilies: readonly (readonly [prefix: string, tool: ServerToolKind, ru
 ]
 
 /** The family of a tool that is no function, by its `type`. Undefined: it is unknown. */
-export function toolFamily(type: string): { tool: ServerToolKind; clientExecuted: boolean } | undefined {
+export function toolFamily(
+  type: string,
+): { tool: ServerToolKind; clientExecuted: boolean } | undefined {
   const row = toolFamilies.find(([prefix]) => type.startsWith(prefix))
   return row && { tool: row[1], clientExecuted: row[2] === 'client' }
 }
@@ -139,7 +154,18 @@ export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; n
   tool_search: { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
 }
 
-const formats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+const formats: ReadonlySet<unknown> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])
 
 /** Keywords that the server refuses in the schema of a response and of a strict tool. */
 export const refusedKeywords: SchemaSubset = {

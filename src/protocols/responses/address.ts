@@ -5,11 +5,22 @@ import { path } from './own.ts'
 import { storedAt } from './response/stored.ts'
 
 /** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */
-const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
+const passedOn =
+  /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 
 const countPath = `${path}/input_tokens`
 /** Fields that affect the token count; the server refuses all others. */
-const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation']
+const counted = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'truncation',
+]
 const compactPath = `${path}/compact`
 const targets = { generate: path, 'count-tokens': countPath, compact: compactPath }
 
@@ -25,7 +36,8 @@ export const address: Address = {
   keyPlaces: { headers: [], query: [] },
   upstreamHeaders(apiKey, client) {
     const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-    for (const [name, value] of Object.entries(client ?? {})) if (passedOn.test(name)) headers[name] = value
+    for (const [name, value] of Object.entries(client ?? {}))
+      if (passedOn.test(name)) headers[name] = value
     return headers
   },
   requestIdHeader: 'x-request-id',

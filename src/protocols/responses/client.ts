@@ -12,7 +12,9 @@ import { frames } from './stream/frames.ts'
 import { writeDelta } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
-export const responses: ClientHalf<ResponsesOptions, ResponsesWire> & { readonly name: typeof protocolName } = {
+export const responses: ClientHalf<ResponsesOptions, ResponsesWire> & {
+  readonly name: typeof protocolName
+} = {
   ...facts,
   frames,
   writeDelta,

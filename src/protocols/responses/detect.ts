@@ -20,15 +20,22 @@ export function detect(body: unknown): Detection {
   if (body['input'] !== undefined && body['encoding_format'] === undefined) found.maybe = true
   if (body['object'] === 'response') found.response.push('object is `response`')
   const { type } = body
-  if (typeof type === 'string' && type.startsWith('response.')) found.event.push(`an event of type \`${type.slice(0, 60)}\``)
+  if (typeof type === 'string' && type.startsWith('response.'))
+    found.event.push(`an event of type \`${type.slice(0, 60)}\``)
   return found
 }
 
 function requestSigns(body: JsonObject): string[] {
   const signs: string[] = []
-  if (body['object'] !== undefined || body['messages'] !== undefined || body['contents'] !== undefined) return signs
+  if (
+    body['object'] !== undefined ||
+    body['messages'] !== undefined ||
+    body['contents'] !== undefined
+  )
+    return signs
   const { input } = body
-  if (typeof input === 'string' && body['encoding_format'] === undefined) signs.push('`input` is the text of a request')
+  if (typeof input === 'string' && body['encoding_format'] === undefined)
+    signs.push('`input` is the text of a request')
   if (Array.isArray(input) && input.some(isItem)) signs.push('`input` holds items')
   for (const key of ['previous_response_id', 'max_output_tokens', 'instructions'])
     if (body[key] !== undefined) signs.push(`\`${key}\` is a field of this protocol alone`)
@@ -38,6 +45,12 @@ function requestSigns(body: JsonObject): string[] {
 function isItem(item: unknown): boolean {
   if (!isObject(item)) return false
   const { type, role } = item
-  if (typeof type === 'string') return type === 'message' || type === 'reasoning' || itemTypes.has(type) || builtInItem(type) !== undefined
+  if (typeof type === 'string')
+    return (
+      type === 'message' ||
+      type === 'reasoning' ||
+      itemTypes.has(type) ||
+      builtInItem(type) !== undefined
+    )
   return typeof role === 'string' && item['content'] !== undefined
 }

@@ -1,5 +1,11 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { impliesType, listed, losesStatus, splitDetails, unreadOf } from '../../kit/errors/details.ts'
+import {
+  impliesType,
+  listed,
+  losesStatus,
+  splitDetails,
+  unreadOf,
+} from '../../kit/errors/details.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -43,7 +49,8 @@ const generalWords: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>(
   ['failed_to_download_image', 'invalid_request'],
 ])
 
-const kindOfWord = (word: unknown): ErrorKind | undefined => (typeof word === 'string' ? (kindsByWord.get(word) ?? generalWords.get(word)) : undefined)
+const kindOfWord = (word: unknown): ErrorKind | undefined =>
+  typeof word === 'string' ? (kindsByWord.get(word) ?? generalWords.get(word)) : undefined
 
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
@@ -58,19 +65,28 @@ function kindOf(code: unknown, type: unknown, status: number | undefined): Error
 }
 
 /** Never throws: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
+export function decodeError(
+  { status, headers, body }: WireError,
+  { now }: CodecOptions = {},
+): Decoded<CanonicalError> {
   const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
   const error = readError(parsed, status >= 400 ? status : undefined)
   const requestId = headerOf(headers, 'x-request-id')
   const retryAfterMs = retryHint(headers, now)
   const more = defined({ requestId, retryAfterMs })
-  return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
+  return {
+    value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }),
+    notes: [],
+  }
 }
 
 /** The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical error. */
 export function readError(body: unknown, status?: number): CanonicalError {
   const holder = Array.isArray(body) ? body[0] : body
-  const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
+  const inner =
+    isObject(holder) && holder['error'] !== undefined && holder['error'] !== null
+      ? holder['error']
+      : holder
   const beside = isObject(holder) ? holder : {}
   const error: JsonObject = isObject(inner) ? inner : {}
   const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
@@ -80,7 +96,10 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const isNested = inner !== holder
   const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
-  const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
+  const unread: JsonObject = unreadOf(
+    { type: error['type'], code, param },
+    value => typeof value === 'number',
+  )
   const httpStatus = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text = messageIn(message, inner, beside)
   const word = kindOf(code, type, status ?? httpStatus)
@@ -101,29 +120,52 @@ export function readError(body: unknown, status?: number): CanonicalError {
 }
 
 /** Type, code and parameter where they are of a kind that they can be. */
-function wordsOf(type: unknown, code: unknown, param: unknown): Pick<CanonicalError, 'type' | 'code' | 'param'> {
+function wordsOf(
+  type: unknown,
+  code: unknown,
+  param: unknown,
+): Pick<CanonicalError, 'type' | 'code' | 'param'> {
   return defined({
     type: typeof type === 'string' ? type : undefined,
-    code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+    code: readCode(code),
     param: typeof param === 'string' || param === null ? param : undefined,
   })
 }
 
+function readCode(code: unknown): string | null | undefined {
+  if (code === null) return null
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
+}
+
 /** The message of an error object, or of what is around it. */
-function messageIn(message: unknown, inner: unknown, { message: outer, detail }: JsonObject): string {
+function messageIn(
+  message: unknown,
+  inner: unknown,
+  { message: outer, detail }: JsonObject,
+): string {
   const inside = textOf(message) ?? listed(message) ?? textOf(inner)
-  return inside ?? textOf(outer) ?? textOf(detail) ?? listed(detail) ?? 'the upstream failed without a message'
+  return (
+    inside ??
+    textOf(outer) ??
+    textOf(detail) ??
+    listed(detail) ??
+    'the upstream failed without a message'
+  )
 }
 
 /** A type that the kind does not imply, which all other protocols drop. `error` is that of the event. */
 function isStrange(type: unknown, kind: ErrorKind): boolean {
-  if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type) return false
+  if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type)
+    return false
   const ofType = kindOfWord(type)
   return !ofType || !impliesType(ofType, kind, statusOfKind[kind])
 }
 
 /** Unknown keys next to the known ones of an error; those of the event around it are known. */
-function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
+function besideOf(
+  { error, type: _t, sequence_number: _n, ...beside }: JsonObject,
+  isNested: boolean,
+): JsonObject {
   if (kindOfWord(beside['error_type'])) beside['error_type'] = undefined
   // An `error` object has its own code and message, so any next to it are unknown keys.
   if (isNested && isObject(error)) return defined(beside)
@@ -137,30 +179,46 @@ function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObjec
 export const readFailure = (error: unknown): CanonicalError => readError({ error })
 
 /** The error of a stream's event. Its `raw` is the body that the same error has over HTTP. */
-export const readEvent = (event: JsonObject): CanonicalError => ({ ...readError(event), raw: { error: event['error'] ?? event } })
+export const readEvent = (event: JsonObject): CanonicalError => ({
+  ...readError(event),
+  raw: { error: event['error'] ?? event },
+})
 
-const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+const textsOf = (headers: JsonObject) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError<ResponsesErrorBody>> {
+export function encodeError(
+  value: CanonicalError,
+  options: CodecOptions & ResponsesOptions = {},
+): Encoded<WireError<ResponsesErrorBody>> {
   const report = createResponsesReport(options.fieldNames)
   const own = value.protocol === protocolName
   const status = own ? value.status : statusOf(value)
-  if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
+  if (status !== value.status && value.status >= 400)
+    report.add('error.status', undefined, 'status')
   noteError(value, report)
-  const body: ResponsesErrorBody = own && value.raw !== undefined ? asRead(value.raw) : { error: errorObject(value) }
-  return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
+  const body: ResponsesErrorBody =
+    own && value.raw !== undefined ? asRead(value.raw) : { error: errorObject(value) }
+  return {
+    wire: { status, headers: errorHeaders(value, 'x-request-id'), body },
+    notes: report.notes,
+  }
 }
 
 /** Notes what `{message, type, param, code}` cannot hold of an error. */
-function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
+function noteError(
+  { kind, code, details, protocol: of, at = '/error', ext }: CanonicalError,
+  report: ResponsesReport,
+): void {
   report.ext(ext, bodyOf(pointerOf(at)))
   if (of === protocolName) return
   const { others } = splitDetails(details)
   if (others !== undefined) report.addKeys('error.details', at, 'details', others)
-  if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
+  if (typeof code === 'string' && code !== codeOf(kind, code))
+    report.add('field.unsupported', at, 'code')
 }
 
 /** Other protocols share many codes with this one: a code is written if it means the same here. */
@@ -182,12 +240,21 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
 
 /** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key with status 400. */
 function statusOf({ kind, status }: CanonicalError): number {
-  if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return statusOfKind[kind]
+  if (kind === 'overloaded' || (kind === 'authentication' && status === 400))
+    return statusOfKind[kind]
   return status >= 400 && status < 600 ? status : statusOfKind[kind]
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
-function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): ResponsesErrorObject {
+function errorObject({
+  kind,
+  message,
+  type,
+  code,
+  param,
+  details,
+  protocol: of,
+}: CanonicalError): ResponsesErrorObject {
   const row = errorWords[kind]
   const own = of === protocolName
   return {
@@ -205,7 +272,10 @@ export function streamError(error: CanonicalError): ResponsesErrorBody {
   const own = error.protocol === protocolName
   const hasOwnCode = own && error.code !== undefined
   const more = own && isObject(error.details) ? error.details : {}
-  return { ...fieldsOf(error.ext), error: { ...more, ...body, code: hasOwnCode ? code : (code ?? body.type) } }
+  return {
+    ...fieldsOf(error.ext),
+    error: { ...more, ...body, code: hasOwnCode ? code : (code ?? body.type) },
+  }
 }
 
 /** The closed list of the reference for `response.error.code`, and one more value that servers send. */
@@ -221,11 +291,24 @@ const failureCodes = new Set([
 ])
 
 /** `response.error` of a failed response. */
-export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): ResponsesFailure {
+export function failureOf({
+  kind,
+  code,
+  message,
+  details,
+  protocol: of,
+}: CanonicalError): ResponsesFailure {
   const own = of === protocolName
   const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
   if (own && typeof code === 'string') return { code, ...more }
   const wireCode = codeOf(kind, code)
   const word = wireCode !== null && failureCodes.has(wireCode) ? wireCode : errorWords[kind].code
-  return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }
+  return {
+    code:
+      word !== null &&
+      (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded')
+        ? word
+        : 'server_error',
+    ...more,
+  }
 }

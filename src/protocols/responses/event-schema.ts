@@ -17,28 +17,74 @@ const segment = { ...part, summary_index: count }
 export const ResponsesStreamEvent = z.union([
   open([
     z.looseObject({
-      type: z.literal(['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(state => `response.${state}` as const)),
+      type: z.literal(
+        ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(
+          state => `response.${state}` as const,
+        ),
+      ),
       ...numbered,
       response: ResponsesResponse,
     }),
-    z.looseObject({ type: z.literal(['response.output_item.added', 'response.output_item.done']), ...numbered, output_index: count, item: ResponsesItem }),
-    z.looseObject({ type: z.literal(['response.content_part.added', 'response.content_part.done']), ...part, part: ResponsesContent }),
+    z.looseObject({
+      type: z.literal(['response.output_item.added', 'response.output_item.done']),
+      ...numbered,
+      output_index: count,
+      item: ResponsesItem,
+    }),
+    z.looseObject({
+      type: z.literal(['response.content_part.added', 'response.content_part.done']),
+      ...part,
+      part: ResponsesContent,
+    }),
     z.looseObject({ type: z.literal('response.output_text.delta'), ...part, delta: string }),
     z.looseObject({ type: z.literal('response.output_text.done'), ...part, text: string }),
-    z.looseObject({ type: z.literal('response.output_text.annotation.added'), ...part, annotation_index: count, annotation: z.looseObject({ type: string }) }),
+    z.looseObject({
+      type: z.literal('response.output_text.annotation.added'),
+      ...part,
+      annotation_index: count,
+      annotation: z.looseObject({ type: string }),
+    }),
     z.looseObject({ type: z.literal('response.refusal.delta'), ...part, delta: string }),
     z.looseObject({ type: z.literal('response.refusal.done'), ...part, refusal: string }),
-    z.looseObject({ type: z.literal('response.function_call_arguments.delta'), ...item, delta: string }),
-    z.looseObject({ type: z.literal('response.function_call_arguments.done'), ...item, name: text, arguments: string }),
-    z.looseObject({ type: z.literal('response.custom_tool_call_input.delta'), ...item, delta: string }),
-    z.looseObject({ type: z.literal('response.custom_tool_call_input.done'), ...item, input: string }),
     z.looseObject({
-      type: z.literal(['response.reasoning_summary_part.added', 'response.reasoning_summary_part.done']),
+      type: z.literal('response.function_call_arguments.delta'),
+      ...item,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal('response.function_call_arguments.done'),
+      ...item,
+      name: text,
+      arguments: string,
+    }),
+    z.looseObject({
+      type: z.literal('response.custom_tool_call_input.delta'),
+      ...item,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal('response.custom_tool_call_input.done'),
+      ...item,
+      input: string,
+    }),
+    z.looseObject({
+      type: z.literal([
+        'response.reasoning_summary_part.added',
+        'response.reasoning_summary_part.done',
+      ]),
       ...segment,
       part: z.looseObject({ type: string, text }),
     }),
-    z.looseObject({ type: z.literal(['response.reasoning_text.delta', 'response.reasoning_summary_text.delta']), ...segment, delta: string }),
-    z.looseObject({ type: z.literal(['response.reasoning_text.done', 'response.reasoning_summary_text.done']), ...segment, text: string }),
+    z.looseObject({
+      type: z.literal(['response.reasoning_text.delta', 'response.reasoning_summary_text.delta']),
+      ...segment,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal(['response.reasoning_text.done', 'response.reasoning_summary_text.done']),
+      ...segment,
+      text: string,
+    }),
     z.looseObject({
       type: z.literal('error'),
       ...numbered,

@@ -15,7 +15,9 @@ import { responses as upstream } from './upstream.ts'
 export type { ResponsesOptions } from './options.ts'
 
 /** `POST /v1/responses`, of OpenAI and of Open Responses. */
-export const responses: Protocol<ResponsesOptions, ResponsesWire> & { readonly name: typeof protocolName } = {
+export const responses: Protocol<ResponsesOptions, ResponsesWire> & {
+  readonly name: typeof protocolName
+} = {
   ...client,
   ...upstream,
   address,
@@ -23,8 +25,10 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> & { readonly n
   withModel(wire, model) {
     if (!isObject(wire)) return wire
     const { response } = wire
-    if (isObject(response) && typeof wire['type'] === 'string') return { ...wire, response: { ...response, model } }
-    if (!('model' in wire) && (typeof wire['type'] === 'string' || wire['error'] != null)) return wire
+    if (isObject(response) && typeof wire['type'] === 'string')
+      return { ...wire, response: { ...response, model } }
+    if (!('model' in wire) && (typeof wire['type'] === 'string' || wire['error'] != null))
+      return wire
     return { ...wire, model }
   },
   wantsStream(wire) {

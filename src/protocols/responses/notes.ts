@@ -61,32 +61,94 @@ export const notes = {
     'reasoning.no-effort',
     'schema.keywords',
   ),
-  'store.default': { kind: 'synthesized', meaning: 'The target stores responses by default; `store: false` is written.' },
-  'reasoning.older-summary': { kind: 'approximated', meaning: 'The older name of `summary` is read as `summary`.' },
-  'reasoning.include-encrypted': { kind: 'synthesized', meaning: 'Encrypted reasoning is requested, because the response is not stored.' },
-  'reasoning.loose': { kind: 'dropped', meaning: 'The server refuses reasoning without the item that follows it.' },
-  'reasoning.repeated': { kind: 'dropped', meaning: 'Reasoning with this id and signature is already in the conversation.' },
-  'reasoning.id-twice': { kind: 'approximated', meaning: 'Two reasoning items may not share an id; the later one is written without it.' },
-  'reasoning.left-out': { kind: 'dropped', meaning: '`responses.retryWithoutReasoning` leaves out the earlier reasoning.' },
-  'reasoning.display-as-summary': { kind: 'approximated', meaning: 'A request to show reasoning is written as a request for its summary.' },
-  'signature.unplaced': { kind: 'dropped', meaning: 'The target has no field for this reasoning signature.' },
-  'client-call.as-function': { kind: 'approximated', meaning: "The arguments do not fit the client's tool, so the call is written as a function call." },
+  'store.default': {
+    kind: 'synthesized',
+    meaning: 'The target stores responses by default; `store: false` is written.',
+  },
+  'reasoning.older-summary': {
+    kind: 'approximated',
+    meaning: 'The older name of `summary` is read as `summary`.',
+  },
+  'reasoning.include-encrypted': {
+    kind: 'synthesized',
+    meaning: 'Encrypted reasoning is requested, because the response is not stored.',
+  },
+  'reasoning.loose': {
+    kind: 'dropped',
+    meaning: 'The server refuses reasoning without the item that follows it.',
+  },
+  'reasoning.repeated': {
+    kind: 'dropped',
+    meaning: 'Reasoning with this id and signature is already in the conversation.',
+  },
+  'reasoning.id-twice': {
+    kind: 'approximated',
+    meaning: 'Two reasoning items may not share an id; the later one is written without it.',
+  },
+  'reasoning.left-out': {
+    kind: 'dropped',
+    meaning: '`responses.retryWithoutReasoning` leaves out the earlier reasoning.',
+  },
+  'reasoning.display-as-summary': {
+    kind: 'approximated',
+    meaning: 'A request to show reasoning is written as a request for its summary.',
+  },
+  'signature.unplaced': {
+    kind: 'dropped',
+    meaning: 'The target has no field for this reasoning signature.',
+  },
+  'client-call.as-function': {
+    kind: 'approximated',
+    meaning:
+      "The arguments do not fit the client's tool, so the call is written as a function call.",
+  },
   'tool.callers': { kind: 'dropped', meaning: 'The target does not have these callers of a tool.' },
-  'tool.addition': { kind: 'approximated', meaning: 'Tools added inside the conversation are written as an item, whose rules differ.' },
-  'tool.annotation': { kind: 'dropped', meaning: '`encrypted: true` in a schema is accepted by OpenAI only.' },
+  'tool.addition': {
+    kind: 'approximated',
+    meaning: 'Tools added inside the conversation are written as an item, whose rules differ.',
+  },
+  'tool.annotation': {
+    kind: 'dropped',
+    meaning: '`encrypted: true` in a schema is accepted by OpenAI only.',
+  },
   'tool.schema-normalized': {
     kind: 'approximated',
-    meaning: 'The source rewrites schemas of strict tools by default; the target receives the schema unchanged.',
+    meaning:
+      'The source rewrites schemas of strict tools by default; the target receives the schema unchanged.',
   },
-  'tool.namespace-description': { kind: 'synthesized', meaning: 'A tool namespace requires a description; its name is written.' },
-  'tool-result.stringified': { kind: 'approximated', meaning: 'A tool result that is an object is read as its JSON text.' },
-  'tool-call.id-twice': { kind: 'approximated', meaning: 'Two calls of one response may not share an id; the second one gets another id.' },
-  'media.guessed': { kind: 'approximated', meaning: 'The media type of the file is missing; a PDF is assumed.' },
-  'media.as-image-call': { kind: 'approximated', meaning: 'An image in a response is written as the result of an image generation call.' },
+  'tool.namespace-description': {
+    kind: 'synthesized',
+    meaning: 'A tool namespace requires a description; its name is written.',
+  },
+  'tool-result.stringified': {
+    kind: 'approximated',
+    meaning: 'A tool result that is an object is read as its JSON text.',
+  },
+  'tool-call.id-twice': {
+    kind: 'approximated',
+    meaning: 'Two calls of one response may not share an id; the second one gets another id.',
+  },
+  'media.guessed': {
+    kind: 'approximated',
+    meaning: 'The media type of the file is missing; a PDF is assumed.',
+  },
+  'media.as-image-call': {
+    kind: 'approximated',
+    meaning: 'An image in a response is written as the result of an image generation call.',
+  },
   'content.as-text': { kind: 'approximated', meaning: 'Structured content is written as text.' },
-  'content.input-by-assistant': { kind: 'approximated', meaning: 'Text of the assistant was marked as input; it is read as output.' },
-  'cache.moved': { kind: 'approximated', meaning: 'The cache breakpoint of a whole tool result is written on its last part.' },
-  'error.code': { kind: 'approximated', meaning: 'A failed response has one of a few error codes; the nearest one is written.' },
+  'content.input-by-assistant': {
+    kind: 'approximated',
+    meaning: 'Text of the assistant was marked as input; it is read as output.',
+  },
+  'cache.moved': {
+    kind: 'approximated',
+    meaning: 'The cache breakpoint of a whole tool result is written on its last part.',
+  },
+  'error.code': {
+    kind: 'approximated',
+    meaning: 'A failed response has one of a few error codes; the nearest one is written.',
+  },
 } as const satisfies NoteTable
 
 /** By code: what the reader of a note can do. */

@@ -9,14 +9,19 @@ export const protocolName = 'responses'
 export const path = '/v1/responses'
 
 /** Keeps unknown keys in the node, which is not shared yet. */
-export function keep<T extends { ext?: ExtMap }>(node: T, fields: JsonObject | undefined, more?: JsonObject): T {
+export function keep<T extends { ext?: ExtMap }>(
+  node: T,
+  fields: JsonObject | undefined,
+  more?: JsonObject,
+): T {
   const kept = fields && more ? { ...fields, ...more } : (fields ?? more)
   if (kept) node.ext = { [protocolName]: { fields: kept } }
   return node
 }
 
 /** The unknown keys that a node has from this protocol. */
-export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
+export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined =>
+  ext?.[protocolName]?.fields
 
 /** A wire object: the known keys, and those that were kept. */
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {

@@ -1,5 +1,16 @@
 import * as z from 'zod/mini'
-import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/schema/wire.ts'
+import {
+  anything,
+  count,
+  flag,
+  number,
+  open,
+  string,
+  text,
+  texts,
+  whole,
+  wholeNumber,
+} from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
 // Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
@@ -9,7 +20,11 @@ const someObject = z.looseObject({})
 
 const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
-export const ResponsesInputText = z.looseObject({ type: z.literal(['input_text', 'text']), text: string, prompt_cache_breakpoint: breakpoint })
+export const ResponsesInputText = z.looseObject({
+  type: z.literal(['input_text', 'text']),
+  text: string,
+  prompt_cache_breakpoint: breakpoint,
+})
 export type ResponsesInputText = z.infer<typeof ResponsesInputText>
 
 export const ResponsesOutputText = z.looseObject({
@@ -49,18 +64,36 @@ export const ResponsesInputAudio = z.looseObject({
 })
 export type ResponsesInputAudio = z.infer<typeof ResponsesInputAudio>
 
-export const ResponsesContent = open([ResponsesInputText, ResponsesOutputText, ResponsesRefusal, ResponsesInputImage, ResponsesInputFile, ResponsesInputAudio])
+export const ResponsesContent = open([
+  ResponsesInputText,
+  ResponsesOutputText,
+  ResponsesRefusal,
+  ResponsesInputImage,
+  ResponsesInputFile,
+  ResponsesInputAudio,
+])
 export type ResponsesContent = z.infer<typeof ResponsesContent>
 
 const content = z.nullish(z.union([string, z.array(ResponsesContent)]))
 const role = z.literal(['user', 'assistant', 'system', 'developer'])
 
-export const ResponsesMessage = z.looseObject({ type: z.literal('message'), role, content, id: text, status: text, phase: text })
+export const ResponsesMessage = z.looseObject({
+  type: z.literal('message'),
+  role,
+  content,
+  id: text,
+  status: text,
+  phase: text,
+})
 export type ResponsesMessage = z.infer<typeof ResponsesMessage>
 /** A message without `type`: the short form in the input. */
 export const ResponsesEasyMessage = z.looseObject({ type: z.optional(z.null()), role, content })
 /** A reference without `type`, recognized by an id without a role. */
-export const ResponsesItemReference = z.looseObject({ type: z.optional(z.null()), role: z.optional(z.undefined()), id: string })
+export const ResponsesItemReference = z.looseObject({
+  type: z.optional(z.null()),
+  role: z.optional(z.undefined()),
+  id: string,
+})
 
 export const ResponsesReasoning = z.looseObject({
   type: z.literal('reasoning'),
@@ -73,16 +106,30 @@ export const ResponsesReasoning = z.looseObject({
 export type ResponsesReasoning = z.infer<typeof ResponsesReasoning>
 
 const call = { id: text, call_id: string, name: string, namespace: text, async: flag, status: text }
-export const ResponsesFunctionCall = z.looseObject({ type: z.literal('function_call'), ...call, arguments: text })
+export const ResponsesFunctionCall = z.looseObject({
+  type: z.literal('function_call'),
+  ...call,
+  arguments: text,
+})
 export type ResponsesFunctionCall = z.infer<typeof ResponsesFunctionCall>
-export const ResponsesCustomCall = z.looseObject({ type: z.literal('custom_tool_call'), ...call, input: text })
+export const ResponsesCustomCall = z.looseObject({
+  type: z.literal('custom_tool_call'),
+  ...call,
+  input: text,
+})
 export type ResponsesCustomCall = z.infer<typeof ResponsesCustomCall>
 
 const output = z.nullish(z.union([string, z.array(ResponsesContent), someObject]))
 const result = { id: text, call_id: text, name: text, namespace: text, status: text, output }
-export const ResponsesFunctionOutput = z.looseObject({ type: z.literal('function_call_output'), ...result })
+export const ResponsesFunctionOutput = z.looseObject({
+  type: z.literal('function_call_output'),
+  ...result,
+})
 export type ResponsesFunctionOutput = z.infer<typeof ResponsesFunctionOutput>
-export const ResponsesCustomOutput = z.looseObject({ type: z.literal('custom_tool_call_output'), ...result })
+export const ResponsesCustomOutput = z.looseObject({
+  type: z.literal('custom_tool_call_output'),
+  ...result,
+})
 
 /** The items of `input` and `output`. One of another `type` is kept whole. */
 export const ResponsesItem = z.union([
@@ -132,17 +179,37 @@ export const ResponsesNamespaceTool = z.looseObject({
 export type ResponsesNamespaceTool = z.infer<typeof ResponsesNamespaceTool>
 
 /** A function, a custom tool, a namespace of both, or a tool of another type. */
-export const ResponsesTool = open([ResponsesFunctionTool, ResponsesCustomTool, ResponsesNamespaceTool])
+export const ResponsesTool = open([
+  ResponsesFunctionTool,
+  ResponsesCustomTool,
+  ResponsesNamespaceTool,
+])
 export type ResponsesTool = z.infer<typeof ResponsesTool>
 
 export const ResponsesToolChoice = z.union([string, z.looseObject({ type: string })])
 
 export const ResponsesTextConfig = z.looseObject({
-  format: z.nullish(open([z.looseObject({ type: z.literal('json_schema'), name: text, description: text, schema: someObject, strict: flag })])),
+  format: z.nullish(
+    open([
+      z.looseObject({
+        type: z.literal('json_schema'),
+        name: text,
+        description: text,
+        schema: someObject,
+        strict: flag,
+      }),
+    ]),
+  ),
   verbosity: text,
 })
 export type ResponsesTextConfig = z.infer<typeof ResponsesTextConfig>
-export const ResponsesReasoningConfig = z.looseObject({ effort: text, summary: text, generate_summary: text, context: text, mode: text })
+export const ResponsesReasoningConfig = z.looseObject({
+  effort: text,
+  summary: text,
+  generate_summary: text,
+  context: text,
+  mode: text,
+})
 export type ResponsesReasoningConfig = z.infer<typeof ResponsesReasoningConfig>
 
 /** Body of POST /v1/responses. */
@@ -189,7 +256,9 @@ export const ResponsesUsage = z.looseObject({
     z.looseObject({
       cached_tokens: count,
       cache_write_tokens: count,
-      cache_write_tokens_details: z.nullish(z.looseObject({ ttl_30m_tokens: count, ttl_12h_tokens: count })),
+      cache_write_tokens_details: z.nullish(
+        z.looseObject({ ttl_30m_tokens: count, ttl_12h_tokens: count }),
+      ),
     }),
   ),
   output_tokens: count,
@@ -198,7 +267,12 @@ export const ResponsesUsage = z.looseObject({
 })
 export type ResponsesUsage = z.infer<typeof ResponsesUsage>
 
-export const ResponsesError = z.looseObject({ message: text, code: z.nullish(z.union([string, number])), type: text, param: text })
+export const ResponsesError = z.looseObject({
+  message: text,
+  code: z.nullish(z.union([string, number])),
+  type: text,
+  param: text,
+})
 export type ResponsesError = z.infer<typeof ResponsesError>
 
 /** A whole response, and the snapshots in stream events, which may have only a few of its fields. */
@@ -230,7 +304,12 @@ export type ResponsesToken = Token & { top_logprobs?: Token[] }
 type Marked = { prompt_cache_breakpoint?: ResponsesMark | undefined }
 type Texts =
   | ({ type: 'input_text'; text: string } & Marked)
-  | { type: 'output_text'; text: string; annotations: ResponsesAnnotation[]; logprobs?: ResponsesToken[] | undefined }
+  | {
+      type: 'output_text'
+      text: string
+      annotations: ResponsesAnnotation[]
+      logprobs?: ResponsesToken[] | undefined
+    }
   | Written<ResponsesRefusal>
 export type ResponsesMedia =
   | (Omit<Written<ResponsesInputImage>, 'prompt_cache_breakpoint'> & Marked)
@@ -240,13 +319,25 @@ export type ResponsesMedia =
 
 /** A part of a message or of a result. */
 export type ResponsesWrittenContent = Texts | ResponsesMedia
-export type ResponsesContentOf<Type extends ResponsesWrittenContent['type']> = Extract<ResponsesWrittenContent, { type: Type }>
+export type ResponsesContentOf<Type extends ResponsesWrittenContent['type']> = Extract<
+  ResponsesWrittenContent,
+  { type: Type }
+>
 
 /** A segment of reasoning. */
-export type ResponsesSegment<Type extends string = 'summary_text' | 'reasoning_text'> = { type: Type; text: string }
+export type ResponsesSegment<Type extends string = 'summary_text' | 'reasoning_text'> = {
+  type: Type
+  text: string
+}
 
 type Head = { id?: string | undefined; status?: string | undefined }
-type Call = Head & { call_id: string; name: string; namespace?: string | undefined; caller?: unknown; async?: boolean | undefined }
+type Call = Head & {
+  call_id: string
+  name: string
+  namespace?: string | undefined
+  caller?: unknown
+  async?: boolean | undefined
+}
 type Result = Head & {
   call_id: string
   name?: string | undefined
@@ -292,7 +383,10 @@ export type ResponsesWrittenItem =
   | (Head & { type: 'configuration_update'; reasoning: { effort: string } })
   | ResponsesClientCall
   | ResponsesClientResult
-export type ResponsesItemOf<Type extends ResponsesWrittenItem['type']> = Extract<ResponsesWrittenItem, { type: Type }>
+export type ResponsesItemOf<Type extends ResponsesWrittenItem['type']> = Extract<
+  ResponsesWrittenItem,
+  { type: Type }
+>
 
 export type ResponsesClientCall = Head & ClientCall
 export type ResponsesClientResult = Head & ClientResult
@@ -304,7 +398,12 @@ export type ResponsesWrittenCustom = Omit<Written<ResponsesCustomTool>, 'format'
 export type ResponsesCallable = Written<ResponsesFunctionTool> | ResponsesWrittenCustom
 /** Tools of the server are read as tools of any type. */
 export type ResponsesHosted =
-  | { type: 'web_search'; filters?: { allowed_domains: string[] }; search_context_size?: string; user_location?: object }
+  | {
+      type: 'web_search'
+      filters?: { allowed_domains: string[] }
+      search_context_size?: string
+      user_location?: object
+    }
   | { type: 'code_interpreter'; container: { type: 'auto' } }
   | { type: 'tool_search' }
   | {
@@ -316,7 +415,10 @@ export type ResponsesHosted =
       defer_loading?: boolean
       require_approval?: 'never'
     }
-export type ResponsesWrittenTool = ResponsesCallable | ResponsesHosted | { type: 'namespace'; name: string; description: string; tools: ResponsesWrittenTool[] }
+export type ResponsesWrittenTool =
+  | ResponsesCallable
+  | ResponsesHosted
+  | { type: 'namespace'; name: string; description: string; tools: ResponsesWrittenTool[] }
 
 export type ResponsesNamed = { type: 'function' | 'custom'; name: string; namespace?: string }
 export type ResponsesChosen = ResponsesNamed | { type: ResponsesHosted['type'] }
@@ -329,15 +431,26 @@ export type ResponsesWrittenChoice =
 
 export type ResponsesFormat =
   | { type: 'text' | 'json_object' }
-  | { type: 'json_schema'; name: string; description?: string | undefined; schema: object; strict?: boolean | null | undefined }
+  | {
+      type: 'json_schema'
+      name: string
+      description?: string | undefined
+      schema: object
+      strict?: boolean | null | undefined
+    }
 
 /** The body of a request. */
-export type ResponsesBody = Omit<Written<ResponsesRequest>, 'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning' | 'prompt_cache_options'> & {
+export type ResponsesBody = Omit<
+  Written<ResponsesRequest>,
+  'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning' | 'prompt_cache_options'
+> & {
   input: ResponsesWrittenItem[]
   tools?: ResponsesWrittenTool[] | undefined
   tool_choice?: ResponsesWrittenChoice | undefined
   text?: { format?: ResponsesFormat | undefined; verbosity?: string } | undefined
-  reasoning?: { effort?: string | undefined; summary?: string | undefined; context?: string; mode?: string } | undefined
+  reasoning?:
+    | { effort?: string | undefined; summary?: string | undefined; context?: string; mode?: string }
+    | undefined
   prompt_cache_options?: { mode?: string; ttl?: string; comparison_response_id?: string }
 }
 
@@ -372,29 +485,65 @@ export type ResponsesWrittenResponse = {
   usage: ResponsesWrittenUsage | null
 }
 
-export type ResponsesErrorObject = { message: string; type: string; param: string | null; code: string | null }
+export type ResponsesErrorObject = {
+  message: string
+  type: string
+  param: string | null
+  code: string | null
+}
 /** The body of an error. */
 export type ResponsesErrorBody = { error: ResponsesErrorObject }
 
 export type ResponsesPlace = { item_id: string | undefined; output_index: number | undefined }
 /** The place of a segment: in the summary or in the content. */
-export type ResponsesSegmentPlace = ResponsesPlace & ({ summary_index: number } | { content_index: number })
+export type ResponsesSegmentPlace = ResponsesPlace &
+  ({ summary_index: number } | { content_index: number })
 type PartPlace = ResponsesPlace & { content_index: number }
 
 type Payloads = {
-  [Type in 'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed' as `response.${Type}`]: { response: ResponsesWrittenResponse }
-} & { [Type in 'added' | 'done' as `response.output_item.${Type}`]: { output_index: number; item: ResponsesWrittenItem } } & {
-  [Type in 'added' | 'done' as `response.content_part.${Type}`]: (PartPlace | ResponsesSegmentPlace) & { part: ResponsesWrittenContent | ResponsesSegment }
-} & { [Type in 'added' | 'done' as `response.reasoning_summary_part.${Type}`]: ResponsesSegmentPlace & { part: ResponsesSegment } } & {
-  [Type in 'reasoning_text' | 'reasoning_summary_text' as `response.${Type}.delta`]: ResponsesSegmentPlace & { delta: string }
-} & { [Type in 'reasoning_text' | 'reasoning_summary_text' as `response.${Type}.done`]: ResponsesSegmentPlace & { text: string } } & {
-  [Type in 'function_call_arguments' | 'custom_tool_call_input' as `response.${Type}.delta`]: ResponsesPlace & { delta: string }
+  [Type in
+    | 'created'
+    | 'in_progress'
+    | 'completed'
+    | 'incomplete'
+    | 'failed' as `response.${Type}`]: { response: ResponsesWrittenResponse }
+} & {
+  [Type in 'added' | 'done' as `response.output_item.${Type}`]: {
+    output_index: number
+    item: ResponsesWrittenItem
+  }
+} & {
+  [Type in 'added' | 'done' as `response.content_part.${Type}`]: (
+    | PartPlace
+    | ResponsesSegmentPlace
+  ) & { part: ResponsesWrittenContent | ResponsesSegment }
+} & {
+  [Type in 'added' | 'done' as `response.reasoning_summary_part.${Type}`]: ResponsesSegmentPlace & {
+    part: ResponsesSegment
+  }
+} & {
+  [Type in
+    | 'reasoning_text'
+    | 'reasoning_summary_text' as `response.${Type}.delta`]: ResponsesSegmentPlace & {
+    delta: string
+  }
+} & {
+  [Type in
+    | 'reasoning_text'
+    | 'reasoning_summary_text' as `response.${Type}.done`]: ResponsesSegmentPlace & { text: string }
+} & {
+  [Type in
+    | 'function_call_arguments'
+    | 'custom_tool_call_input' as `response.${Type}.delta`]: ResponsesPlace & { delta: string }
 } & {
   'response.function_call_arguments.done': ResponsesPlace & { name: string; arguments: string }
   'response.custom_tool_call_input.done': ResponsesPlace & { input: string }
   'response.output_text.delta': PartPlace & { delta: string; logprobs: ResponsesToken[] }
   'response.output_text.done': PartPlace & { text: string; logprobs: ResponsesToken[] }
-  'response.output_text.annotation.added': PartPlace & { annotation_index: number; annotation: ResponsesAnnotation }
+  'response.output_text.annotation.added': PartPlace & {
+    annotation_index: number
+    annotation: ResponsesAnnotation
+  }
   'response.refusal.delta': PartPlace & { delta: string }
   'response.refusal.done': PartPlace & { refusal: string }
   error: ResponsesErrorBody
@@ -408,4 +557,9 @@ export type ResponsesEvent<Type extends ResponsesEventType = ResponsesEventType>
 }[Type]
 
 /** What the encoders of this protocol write. */
-export type ResponsesWire = { request: ResponsesBody; response: ResponsesWrittenResponse; event: ResponsesEvent | '[DONE]'; error: ResponsesErrorBody }
+export type ResponsesWire = {
+  request: ResponsesBody
+  response: ResponsesWrittenResponse
+  event: ResponsesEvent | '[DONE]'
+  error: ResponsesErrorBody
+}

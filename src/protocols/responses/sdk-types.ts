@@ -14,15 +14,33 @@ import type {
   ResponsesWrittenItem,
 } from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & { input: SentItem[]; tools?: SentTool[] }
+type SentRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & {
+  input: SentItem[]
+  tools?: SentTool[]
+}
 
 type SentPart<Type extends ResponsesWrittenContent['type']> = AsSdk<ResponsesContentOf<Type>>
 
-type SentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey = never> = Omit<AsSdk<ResponsesItemOf<Type>>, Key>
+type SentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey = never> = Omit<
+  AsSdk<ResponsesItemOf<Type>>,
+  Key
+>
 
 type SentItem =
-  | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | SentPart<'input_text' | 'input_image' | 'input_file'>[]; id?: string }
-  | { type: 'message'; role: 'assistant'; content: (SentText | SentPart<'refusal'>)[]; id: Any; status: Any; phase?: Any }
+  | {
+      type: 'message'
+      role: 'user' | 'system' | 'developer'
+      content: string | SentPart<'input_text' | 'input_image' | 'input_file'>[]
+      id?: string
+    }
+  | {
+      type: 'message'
+      role: 'assistant'
+      content: (SentText | SentPart<'refusal'>)[]
+      id: Any
+      status: Any
+      phase?: Any
+    }
   | (SentOf<'reasoning', 'id'> & { id: Any })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
@@ -30,7 +48,12 @@ type SentItem =
   | { type: 'custom_tool_call_output'; call_id: string; output: SentOutput; id?: string }
   | ClientItem<(ResponsesClientCall | ResponsesClientResult)['type']>
 
-type SentCallable = (Omit<AsSdk<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & { parameters: Any; strict: Any }) | AsSdk<ResponsesWrittenCustom>
+type SentCallable =
+  | (Omit<AsSdk<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & {
+      parameters: Any
+      strict: Any
+    })
+  | AsSdk<ResponsesWrittenCustom>
 
 /** Tools that the provider runs have settings that only the SDK lists. */
 type SentTool =
@@ -44,28 +67,64 @@ type SentOutput = string | SentPart<'input_text' | 'input_image' | 'input_file'>
 
 /** A call of a tool that the client runs, or its result. Each type has some of these fields. */
 type ClientItem<Type> = { type: Type; call_id: string } & Record<
-  'action' | 'arguments' | 'environment' | 'execution' | 'id' | 'operation' | 'output' | 'status' | 'tools',
+  | 'action'
+  | 'arguments'
+  | 'environment'
+  | 'execution'
+  | 'id'
+  | 'operation'
+  | 'output'
+  | 'status'
+  | 'tools',
   Any
 >
 
 type ReceivedItem =
-  | { type: 'message'; role: 'assistant'; content: ReceivedPart[]; id: string; status: Any; phase?: Any }
+  | {
+      type: 'message'
+      role: 'assistant'
+      content: ReceivedPart[]
+      id: string
+      status: Any
+      phase?: Any
+    }
   | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
   | ClientItem<ResponsesClientCall['type']>
-  | { type: 'image_generation_call'; id: string; status: Any; result: string; output_format?: string }
+  | {
+      type: 'image_generation_call'
+      id: string
+      status: Any
+      result: string
+      output_format?: string
+    }
 
-type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & { annotations: Any[]; logprobs?: Any }
+type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & {
+  annotations: Any[]
+  logprobs?: Any
+}
 
 /** A complete response, without `output_text`, which the SDK computes. */
-type ReceivedResponse = Omit<ResponsesWire['response'], 'incomplete_details' | 'error' | 'output' | 'service_tier' | 'status' | 'usage'> & {
+type ReceivedResponse = Omit<
+  ResponsesWire['response'],
+  'incomplete_details' | 'error' | 'output' | 'service_tier' | 'status' | 'usage'
+> & {
   output: ReceivedItem[]
   /** Null until the response is complete, which the type of the SDK leaves out. */
   usage?: Any
   error: { code: Any; message: string } | null
 } & Record<
-    'incomplete_details' | 'instructions' | 'metadata' | 'parallel_tool_calls' | 'service_tier' | 'status' | 'temperature' | 'tool_choice' | 'tools' | 'top_p',
+    | 'incomplete_details'
+    | 'instructions'
+    | 'metadata'
+    | 'parallel_tool_calls'
+    | 'service_tier'
+    | 'status'
+    | 'temperature'
+    | 'tool_choice'
+    | 'tools'
+    | 'top_p',
     Any
   >
 
@@ -91,9 +150,18 @@ type Misplaced =
   | { type: `response.${'content_part' | 'reasoning_text'}.${string}`; summary_index: number }
   | { type: `response.reasoning_summary_${string}`; content_index: number }
 
-type ReceivedOf<Event> = Event extends Misplaced ? never : Event extends { type: string } ? { [Key in keyof Event]: ReceivedField<Event, Key> } : Event
+type ReceivedOf<Event> = Event extends Misplaced
+  ? never
+  : Event extends { type: string }
+    ? { [Key in keyof Event]: ReceivedField<Event, Key> }
+    : Event
 
 type ReceivedEvent = ReceivedOf<ResponsesWire['event']>
 
 /** The bodies of this protocol as the official SDK has them, but for the event `error`, whose fields it expects outside of `error`. */
-export type ResponsesSdk = { request: SentRequest; response: ReceivedResponse | ResponsesWire['error']; event: ReceivedEvent; error: ResponsesWire['error'] }
+export type ResponsesSdk = {
+  request: SentRequest
+  response: ReceivedResponse | ResponsesWire['error']
+  event: ReceivedEvent
+  error: ResponsesWire['error']
+}

@@ -15,7 +15,12 @@ const acknowledgement = 'response.processed'
 const onlyHere = ['type', 'generate']
 const onlyOverHttp = ['stream', 'stream_options', 'background']
 
-const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
+const endings: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+])
 
 /** `response.create` messages, as the official SDK and Codex send them. */
 export const socket: SocketWire = {
@@ -24,7 +29,11 @@ export const socket: SocketWire = {
     if (type === acknowledgement) return undefined
     if (type !== create) throw malformed('/type', `expected ${create}`)
     const body = { ...without(message, [...onlyHere, ...onlyOverHttp]), stream: true }
-    return { body, generates: generate !== false, ...(typeof previous === 'string' && previous !== '' && { previous }) }
+    return {
+      body,
+      generates: generate !== false,
+      ...(typeof previous === 'string' && previous !== '' && { previous }),
+    }
   },
   requestHeaders({ 'openai-beta': beta, ...headers }) {
     const kept = beta
@@ -33,14 +42,18 @@ export const socket: SocketWire = {
       .join(',')
     return kept ? { ...headers, 'openai-beta': kept } : headers
   },
-  continued: (body, items) => ({ ...without(body, ['previous_response_id']), input: [...items, ...inputOf(body)] }),
+  continued: (body, items) => ({
+    ...without(body, ['previous_response_id']),
+    input: [...items, ...inputOf(body)],
+  }),
   itemsOf(body, output) {
     const isStored = body['store'] !== false
     // A provider cannot read reasoning by its id alone if it did not store it.
     return [...inputOf(body), ...output.filter(item => isStored || !isEmptyReasoning(item))]
   },
   meaning(data, type) {
-    if (type !== undefined && type !== 'response.output_item.done' && !endings.has(type)) return nothing
+    if (type !== undefined && type !== 'response.output_item.done' && !endings.has(type))
+      return nothing
     const event = parseObject(data)
     const kind = event?.['type']
     if (!event || typeof kind !== 'string') return nothing
@@ -48,10 +61,23 @@ export const socket: SocketWire = {
     if (!endings.has(kind)) return nothing
     if (kind === 'error') return { end: {}, sent: JSON.stringify(withStatus(event)) }
     const { id, output } = isObject(event['response']) ? event['response'] : {}
-    return { end: { ...(kind !== 'response.failed' && typeof id === 'string' && { continues: id }), ...(Array.isArray(output) && { output }) } }
+    return {
+      end: {
+        ...(kind !== 'response.failed' && typeof id === 'string' && { continues: id }),
+        ...(Array.isArray(output) && { output }),
+      },
+    }
   },
   prepared(body, id, createdAt) {
-    const shared = { id, object: 'response', created_at: createdAt, model: body['model'] ?? null, output: [], error: null, incomplete_details: null }
+    const shared = {
+      id,
+      object: 'response',
+      created_at: createdAt,
+      model: body['model'] ?? null,
+      output: [],
+      error: null,
+      incomplete_details: null,
+    }
     const usage = {
       input_tokens: 0,
       input_tokens_details: { cached_tokens: 0 },
@@ -60,20 +86,42 @@ export const socket: SocketWire = {
       total_tokens: 0,
     }
     return [
-      { type: 'response.created', sequence_number: 0, response: { ...shared, status: 'in_progress', usage: null } },
-      { type: 'response.completed', sequence_number: 1, response: { ...shared, status: 'completed', usage } },
+      {
+        type: 'response.created',
+        sequence_number: 0,
+        response: { ...shared, status: 'in_progress', usage: null },
+      },
+      {
+        type: 'response.completed',
+        sequence_number: 1,
+        response: { ...shared, status: 'completed', usage },
+      },
     ]
   },
-  failure: (status, headers, body) => ({ type: 'error', status, error: isObject(body) ? (body['error'] ?? body) : null, headers }),
+  failure: (status, headers, body) => ({
+    type: 'error',
+    status,
+    error: isObject(body) ? (body['error'] ?? body) : null,
+    headers,
+  }),
   // Providers ignore the fields that only a request over HTTP has, and the rest of the body stays as it is.
-  message: body => body.replace('{', /^\s*\{\s*\}/.test(body) ? `{"type":"${create}"` : `{"type":"${create}",`),
+  message: body =>
+    body.replace('{', /^\s*\{\s*\}/.test(body) ? `{"type":"${create}"` : `{"type":"${create}",`),
   event(data) {
     const name = nameIn(data)
     // Line breaks between the tokens would end the frame.
-    if (name !== 'error') return { frame: writeFrame(data.replace(/[\r\n]/g, ' '), name), ends: name !== undefined && endings.has(name) }
+    if (name !== 'error')
+      return {
+        frame: writeFrame(data.replace(/[\r\n]/g, ' '), name),
+        ends: name !== undefined && endings.has(name),
+      }
     const event = parseObject(data) ?? {}
     const { status, headers, error } = withStatus(event)
-    const refusal = { status, headers: isObject(headers) ? textsOf(headers) : {}, body: JSON.stringify({ error }) }
+    const refusal = {
+      status,
+      headers: isObject(headers) ? textsOf(headers) : {},
+      body: JSON.stringify({ error }),
+    }
     return { frame: frames.write(withoutStatus(event)), ends: true, refusal }
   },
 }
@@ -98,18 +146,34 @@ function inputOf({ input }: JsonObject): readonly unknown[] {
   return Array.isArray(input) ? input : []
 }
 
-const isEmptyReasoning = (item: unknown) => isObject(item) && item['type'] === 'reasoning' && !item['encrypted_content']
+const isEmptyReasoning = (item: unknown) =>
+  isObject(item) && item['type'] === 'reasoning' && !item['encrypted_content']
 
 /** An error event of a stream as one of a connection: Codex ignores those without a status. */
 function withStatus({ status, ...event }: JsonObject): JsonObject & { status: number } {
-  const { code = null, message = null, param = null, error = { type: 'server_error', code, message, param } } = event
-  return { ...event, error, status: typeof status === 'number' && status >= 400 && status < 600 ? status : readEvent(event).status }
+  const {
+    code = null,
+    message = null,
+    param = null,
+    error = { type: 'server_error', code, message, param },
+  } = event
+  return {
+    ...event,
+    error,
+    status:
+      typeof status === 'number' && status >= 400 && status < 600
+        ? status
+        : readEvent(event).status,
+  }
 }
 
 function textsOf(headers: JsonObject): Headers {
   const texts: Headers = {}
-  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string' || typeof value === 'number') texts[name.toLowerCase()] = String(value)
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' || typeof value === 'number')
+      texts[name.toLowerCase()] = String(value)
   return texts
 }
 
-const malformed = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+const malformed = (path: string, message: string) =>
+  new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)

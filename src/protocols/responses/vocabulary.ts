@@ -57,7 +57,15 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
 }
 
 /** `service_tier`. */
-export const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
+export const tiers: ReadonlySet<string> = new Set([
+  'auto',
+  'default',
+  'flex',
+  'scale',
+  'priority',
+  'fast',
+  'ultrafast',
+])
 
 /** Reasons that mean more than the canonical one: a limit of messages is no limit of tokens, and new input has ended a `steered` turn. */
 const approximateReasons: ReadonlySet<string> = new Set(['max_messages', 'steered'])
@@ -72,7 +80,11 @@ const incompleteReasons: ReadonlyMap<string, FinishReason> = new Map<string, Fin
 ])
 
 /** `status` and `incomplete_details.reason` → finish. Undefined: the response has not ended. */
-export function decodeFinish(status: string | undefined, reason: string | undefined, awaitsClient: boolean): Finish | undefined {
+export function decodeFinish(
+  status: string | undefined,
+  reason: string | undefined,
+  awaitsClient: boolean,
+): Finish | undefined {
   switch (status) {
     case 'completed':
       return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol: protocolName }
@@ -96,7 +108,11 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
   }
 }
 
-type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
+type Ending = {
+  status: 'completed' | 'incomplete' | 'failed' | 'cancelled'
+  reason?: string
+  exact: boolean
+}
 
 /** `status` and `incomplete_details.reason` as they are written. `exact`: decoding it gives the same reason again. */
 const endings: Record<FinishReason, Ending> = {
@@ -119,7 +135,11 @@ const endings: Record<FinishReason, Ending> = {
 /** Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written unchanged. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
   const isOwn = of === protocolName && raw !== undefined
-  if (isOwn && incompleteReasons.get(raw) === reason) return { status: 'incomplete', reason: raw, exact: true }
-  if (isOwn && reason === 'other' && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
-  return strictEnums && reason === 'pause' ? { ...endings.pause, reason: 'max_output_tokens' } : endings[reason]
+  if (isOwn && incompleteReasons.get(raw) === reason)
+    return { status: 'incomplete', reason: raw, exact: true }
+  if (isOwn && reason === 'other' && raw !== 'completed')
+    return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
+  return strictEnums && reason === 'pause'
+    ? { ...endings.pause, reason: 'max_output_tokens' }
+    : endings[reason]
 }

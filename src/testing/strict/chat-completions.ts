@@ -21,7 +21,9 @@ import {
 
 const name64 = text({ pattern: /^[A-Za-z0-9_-]{1,64}$/ })
 const callId = text({ min: 1, max: 40 })
-const mark = { prompt_cache_breakpoint: object({ mode: one('explicit') }, { ttl: one('30m', '12h') }) }
+const mark = {
+  prompt_cache_breakpoint: object({ mode: one('explicit') }, { ttl: one('30m', '12h') }),
+}
 
 const textPart = object({ type: one('text'), text: text() }, mark)
 const refusalPart = object({ type: one('refusal'), refusal: text() })
@@ -29,29 +31,62 @@ const textParts = list(by('type', { text: textPart }), { min: 1 })
 const userPart = by('type', {
   text: textPart,
   image_url: object(
-    { type: any, image_url: object({ url: text({ pattern: /^(https?:\/\/|data:image\/)/ }) }, { detail: one('auto', 'low', 'high', 'original') }) },
+    {
+      type: any,
+      image_url: object(
+        { url: text({ pattern: /^(https?:\/\/|data:image\/)/ }) },
+        { detail: one('auto', 'low', 'high', 'original') },
+      ),
+    },
     mark,
   ),
-  input_audio: object({ type: any, input_audio: object({ data: text({ min: 1 }), format: one('wav', 'mp3') }) }, mark),
-  file: object({ type: any, file: object({}, { file_data: text({ min: 1 }), file_id: text({ min: 1 }), filename: text() }) }, mark),
+  input_audio: object(
+    { type: any, input_audio: object({ data: text({ min: 1 }), format: one('wav', 'mp3') }) },
+    mark,
+  ),
+  file: object(
+    {
+      type: any,
+      file: object(
+        {},
+        { file_data: text({ min: 1 }), file_id: text({ min: 1 }), filename: text() },
+      ),
+    },
+    mark,
+  ),
 })
 
 const toolCall = by('type', {
-  function: object({ id: callId, type: any, function: object({ name: name64, arguments: text() }) }, { extra_content: any }),
-  custom: object({ id: callId, type: any, custom: object({ name: name64, input: text() }) }, { extra_content: any }),
+  function: object(
+    { id: callId, type: any, function: object({ name: name64, arguments: text() }) },
+    { extra_content: any },
+  ),
+  custom: object(
+    { id: callId, type: any, custom: object({ name: name64, input: text() }) },
+    { extra_content: any },
+  ),
 })
 
 /** Extensions that many compatible servers and clients use. */
-const dialect = { reasoning_content: nullable(text()), reasoning: nullable(text()), reasoning_details: list(any) }
+const dialect = {
+  reasoning_content: nullable(text()),
+  reasoning: nullable(text()),
+  reasoning_details: list(any),
+}
 
 const message = by('role', {
   developer: object({ role: any, content: either(text(), textParts) }, { name: text() }),
   system: object({ role: any, content: either(text(), textParts) }, { name: text() }),
-  user: object({ role: any, content: either(text(), list(userPart, { min: 1 })) }, { name: text() }),
+  user: object(
+    { role: any, content: either(text(), list(userPart, { min: 1 })) },
+    { name: text() },
+  ),
   assistant: object(
     { role: any },
     {
-      content: nullable(either(text(), list(by('type', { text: textPart, refusal: refusalPart }), { min: 1 }))),
+      content: nullable(
+        either(text(), list(by('type', { text: textPart, refusal: refusalPart }), { min: 1 })),
+      ),
       name: text(),
       refusal: nullable(text()),
       audio: nullable(object({ id: text({ min: 1 }) })),
@@ -66,7 +101,10 @@ const message = by('role', {
   function: object({ role: any, name: name64, content: nullable(text()) }),
 })
 
-const functionTool = object({ name: name64 }, { description: text(), parameters: loose({}), strict: nullable(flag) })
+const functionTool = object(
+  { name: name64 },
+  { description: text(), parameters: loose({}), strict: nullable(flag) },
+)
 const tool = by('type', {
   function: object({ type: any, function: functionTool }),
   custom: object({
@@ -77,7 +115,10 @@ const tool = by('type', {
         description: text(),
         format: by('type', {
           text: object({ type: any }),
-          grammar: object({ type: any, grammar: object({ definition: text(), syntax: one('lark', 'regex') }) }),
+          grammar: object({
+            type: any,
+            grammar: object({ definition: text(), syntax: one('lark', 'regex') }),
+          }),
         }),
       },
     ),
@@ -92,7 +133,9 @@ const named = by('type', {
 const request = object(
   { model: text({ min: 1 }), messages: list(message, { min: 1 }) },
   {
-    audio: nullable(object({ format: one('wav', 'aac', 'mp3', 'flac', 'opus', 'pcm16'), voice: any })),
+    audio: nullable(
+      object({ format: one('wav', 'aac', 'mp3', 'flac', 'opus', 'pcm16'), voice: any }),
+    ),
     frequency_penalty: nullable(number({ min: -2, max: 2 })),
     presence_penalty: nullable(number({ min: -2, max: 2 })),
     function_call: either(one('none', 'auto'), object({ name: name64 })),
@@ -115,7 +158,13 @@ const request = object(
     response_format: by('type', {
       text: object({ type: any }),
       json_object: object({ type: any }),
-      json_schema: object({ type: any, json_schema: object({ name: name64 }, { description: text(), schema: loose({}), strict: nullable(flag) }) }),
+      json_schema: object({
+        type: any,
+        json_schema: object(
+          { name: name64 },
+          { description: text(), schema: loose({}), strict: nullable(flag) },
+        ),
+      }),
     }),
     safety_identifier: nullable(text({ max: 128 })),
     seed: nullable(int()),
@@ -131,13 +180,19 @@ const request = object(
       by('type', {
         function: named,
         custom: named,
-        allowed_tools: object({ type: any, allowed_tools: object({ mode: one('auto', 'required'), tools: list(named, { min: 1 }) }) }),
+        allowed_tools: object({
+          type: any,
+          allowed_tools: object({ mode: one('auto', 'required'), tools: list(named, { min: 1 }) }),
+        }),
       }),
     ),
     tools: list(tool, { min: 1, max: 128 }),
     user: text(),
     verbosity: nullable(one('low', 'medium', 'high')),
-    web_search_options: object({}, { search_context_size: one('low', 'medium', 'high'), user_location: any }),
+    web_search_options: object(
+      {},
+      { search_context_size: one('low', 'medium', 'high'), user_location: any },
+    ),
   },
 )
 
@@ -158,19 +213,32 @@ export function checkRequest(body: unknown): string[] {
     open = []
     if (entry['role'] !== 'assistant') return
     const calls = Array.isArray(entry['tool_calls']) ? entry['tool_calls'].filter(isObject) : []
-    if (calls.length === 0 && entry['content'] == null && entry['refusal'] == null && !entry['function_call'] && !entry['audio'])
+    if (
+      calls.length === 0 &&
+      entry['content'] == null &&
+      entry['refusal'] == null &&
+      !entry['function_call'] &&
+      !entry['audio']
+    )
       faults.push(`${at}: says nothing`)
     open = calls.map(call => String(call['id']))
     if (new Set(open).size < open.length) faults.push(`${at}: two calls with one id`)
   })
   if (open.length > 0) faults.push('/messages: the last calls have no result')
-  if (body['top_logprobs'] != null && body['logprobs'] !== true) faults.push('/top_logprobs: needs logprobs')
-  if (body['stream_options'] != null && body['stream'] !== true) faults.push('/stream_options: only with stream')
-  const tools = [...(Array.isArray(body['tools']) ? body['tools'] : []), ...(Array.isArray(body['functions']) ? body['functions'] : [])]
+  if (body['top_logprobs'] != null && body['logprobs'] !== true)
+    faults.push('/top_logprobs: needs logprobs')
+  if (body['stream_options'] != null && body['stream'] !== true)
+    faults.push('/stream_options: only with stream')
+  const tools = [
+    ...(Array.isArray(body['tools']) ? body['tools'] : []),
+    ...(Array.isArray(body['functions']) ? body['functions'] : []),
+  ]
   const names = tools.filter(isObject).map(entry => nameOf(entry))
   const choice = body['tool_choice']
-  if (tools.length === 0 && choice !== undefined && choice !== 'auto' && choice !== 'none') faults.push('/tool_choice: there are no tools')
-  if (isObject(choice) && choice['type'] !== 'allowed_tools' && !names.includes(nameOf(choice))) faults.push('/tool_choice: no such tool')
+  if (tools.length === 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
+    faults.push('/tool_choice: there are no tools')
+  if (isObject(choice) && choice['type'] !== 'allowed_tools' && !names.includes(nameOf(choice)))
+    faults.push('/tool_choice: no such tool')
   if (new Set(names).size < names.length) faults.push('/tools: two with one name')
   if (marksOf(messages) > 4) faults.push('/messages: more than four cache breakpoints')
   return faults
@@ -184,28 +252,53 @@ const nameOf = (entry: JsonObject): unknown => {
 const marksOf = (value: unknown): number =>
   typeof value !== 'object' || value === null
     ? 0
-    : Object.entries(value).reduce((sum, [key, item]) => sum + (key === 'prompt_cache_breakpoint' ? 1 : marksOf(item)), 0)
+    : Object.entries(value).reduce(
+        (sum, [key, item]) => sum + (key === 'prompt_cache_breakpoint' ? 1 : marksOf(item)),
+        0,
+      )
 
 const logprob: Check = object({
   token: text(),
   logprob: number(),
   bytes: nullable(list(int(0, 255))),
-  top_logprobs: list(object({ token: text(), logprob: number(), bytes: nullable(list(int(0, 255))) })),
+  top_logprobs: list(
+    object({ token: text(), logprob: number(), bytes: nullable(list(int(0, 255))) }),
+  ),
 })
-const logprobs = nullable(object({ content: nullable(list(logprob)), refusal: nullable(list(logprob)) }))
+const logprobs = nullable(
+  object({ content: nullable(list(logprob)), refusal: nullable(list(logprob)) }),
+)
 const usage = object(
   { prompt_tokens: int(0), completion_tokens: int(0), total_tokens: int(0) },
   {
-    prompt_tokens_details: object({}, { cached_tokens: int(0), cache_write_tokens: int(0), audio_tokens: int(0), image_tokens: int(0), text_tokens: int(0) }),
+    prompt_tokens_details: object(
+      {},
+      {
+        cached_tokens: int(0),
+        cache_write_tokens: int(0),
+        audio_tokens: int(0),
+        image_tokens: int(0),
+        text_tokens: int(0),
+      },
+    ),
     completion_tokens_details: object(
       {},
-      { reasoning_tokens: int(0), audio_tokens: int(0), text_tokens: int(0), accepted_prediction_tokens: int(0), rejected_prediction_tokens: int(0) },
+      {
+        reasoning_tokens: int(0),
+        audio_tokens: int(0),
+        text_tokens: int(0),
+        accepted_prediction_tokens: int(0),
+        rejected_prediction_tokens: int(0),
+      },
     ),
   },
 )
 const checkUsage: Check = (value, at, faults) => {
   usage(value, at, faults)
-  if (isObject(value) && value['total_tokens'] !== Number(value['prompt_tokens']) + Number(value['completion_tokens']))
+  if (
+    isObject(value) &&
+    value['total_tokens'] !== Number(value['prompt_tokens']) + Number(value['completion_tokens'])
+  )
     faults.push(`${at}/total_tokens: is not the sum`)
 }
 const finishWord = one('stop', 'length', 'tool_calls', 'content_filter', 'function_call')
@@ -213,7 +306,12 @@ const annotation = object({
   type: one('url_citation'),
   url_citation: loose({ start_index: int(0), end_index: int(0), title: text(), url: text() }),
 })
-const envelope = { service_tier: nullable(text()), system_fingerprint: nullable(text()), metadata: any, moderation: any }
+const envelope = {
+  service_tier: nullable(text()),
+  system_fingerprint: nullable(text()),
+  metadata: any,
+  moderation: any,
+}
 
 const response = object(
   {
@@ -250,13 +348,17 @@ export function checkResponse(body: unknown): string[] {
   const faults = run(response, body)
   for (const choice of choicesOf(body)) {
     const message = choice['message']
-    if (choice['finish_reason'] === 'tool_calls' && !(isObject(message) && Array.isArray(message['tool_calls'])))
+    if (
+      choice['finish_reason'] === 'tool_calls' &&
+      !(isObject(message) && Array.isArray(message['tool_calls']))
+    )
       faults.push('/choices: finish_reason tool_calls without calls')
   }
   return faults
 }
 
-const choicesOf = (body: unknown): JsonObject[] => (isObject(body) && Array.isArray(body['choices']) ? body['choices'].filter(isObject) : [])
+const choicesOf = (body: unknown): JsonObject[] =>
+  isObject(body) && Array.isArray(body['choices']) ? body['choices'].filter(isObject) : []
 
 const delta = object(
   {},
@@ -289,12 +391,21 @@ const chunk = object(
     object: one('chat.completion.chunk'),
     created: int(0),
     model: text(),
-    choices: list(object({ index: int(0, 127), delta, finish_reason: nullable(finishWord) }, { logprobs })),
+    choices: list(
+      object({ index: int(0, 127), delta, finish_reason: nullable(finishWord) }, { logprobs }),
+    ),
   },
   { usage: nullable(checkUsage), obfuscation: text(), ...envelope },
 )
 
-const errorBody = object({ error: object({ message: text({ min: 1 }), type: text({ min: 1 }), param: nullable(text()), code: nullable(text()) }) })
+const errorBody = object({
+  error: object({
+    message: text({ min: 1 }),
+    type: text({ min: 1 }),
+    param: nullable(text()),
+    code: nullable(text()),
+  }),
+})
 
 export function checkError(body: unknown): string[] {
   return run(errorBody, body)
@@ -303,7 +414,13 @@ export function checkError(body: unknown): string[] {
 type KnownChoice = { role: boolean; finished: boolean; calls: number; details: number }
 
 /** What was seen of a stream. `over`: its end. */
-type SeenStream = { faults: string[]; choices: Map<unknown, KnownChoice>; over?: '[DONE]' | 'error'; totals: boolean; id?: unknown }
+type SeenStream = {
+  faults: string[]
+  choices: Map<unknown, KnownChoice>
+  over?: '[DONE]' | 'error'
+  totals: boolean
+  id?: unknown
+}
 
 export function checkStream(events: unknown[]): string[] {
   const seen: SeenStream = { faults: [], choices: new Map(), totals: false }
@@ -312,7 +429,8 @@ export function checkStream(events: unknown[]): string[] {
   if (!seen.over) faults.push('the stream ends without [DONE] and without an error')
   if (seen.over === '[DONE]' && !events.some(event => isObject(event) && 'error' in event)) {
     if (choices.size === 0) faults.push('no choice')
-    for (const [index, { finished }] of choices) if (!finished) faults.push(`choice ${index} has no finish_reason`)
+    for (const [index, { finished }] of choices)
+      if (!finished) faults.push(`choice ${index} has no finish_reason`)
   }
   return faults
 }
@@ -338,7 +456,11 @@ function checkChunk(seen: SeenStream, event: unknown, at: string): void {
   for (const choice of choicesOf(event)) checkChoice(seen, choice, at)
 }
 
-function checkChoice({ faults, choices }: SeenStream, choice: Record<string, unknown>, at: string): void {
+function checkChoice(
+  { faults, choices }: SeenStream,
+  choice: Record<string, unknown>,
+  at: string,
+): void {
   const index = choice['index']
   const known = choices.get(index) ?? { role: false, finished: false, calls: 0, details: 0 }
   choices.set(index, known)
@@ -346,27 +468,49 @@ function checkChoice({ faults, choices }: SeenStream, choice: Record<string, unk
   const message = isObject(choice['delta']) ? choice['delta'] : {}
   if (message['role']) known.role = true
   else if (!known.role) faults.push(`${at}: choice ${index} begins without a role`)
-  if (message['reasoning_details'] && ++known.details > 1) faults.push(`${at}: reasoning_details twice, the last wins in clients`)
-  for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'].filter(isObject) : []) checkCall(known, call, at, faults)
+  if (message['reasoning_details'] && ++known.details > 1)
+    faults.push(`${at}: reasoning_details twice, the last wins in clients`)
+  for (const call of Array.isArray(message['tool_calls'])
+    ? message['tool_calls'].filter(isObject)
+    : [])
+    checkCall(known, call, at, faults)
   if (choice['finish_reason']) known.finished = true
 }
 
-function checkCall(known: KnownChoice, call: Record<string, unknown>, at: string, faults: string[]): void {
+function checkCall(
+  known: KnownChoice,
+  call: Record<string, unknown>,
+  at: string,
+  faults: string[],
+): void {
   const place = Number(call['index'])
   if (place === known.calls) {
     known.calls++
     const inner = call['type'] === 'custom' ? call['custom'] : call['function']
-    if (!call['id'] || !call['type'] || !isObject(inner) || !inner['name'] || typeof (inner['arguments'] ?? inner['input']) !== 'string')
+    if (
+      !call['id'] ||
+      !call['type'] ||
+      !isObject(inner) ||
+      !inner['name'] ||
+      typeof (inner['arguments'] ?? inner['input']) !== 'string'
+    )
       faults.push(`${at}: the head of a call needs id, type, name and arguments`)
-  } else if (place !== known.calls - 1) faults.push(`${at}: call ${place} while ${known.calls - 1} is the last begun`)
+  } else if (place !== known.calls - 1)
+    faults.push(`${at}: call ${place} while ${known.calls - 1} is the last begun`)
 }
 
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {
   if (events.some(event => isObject(event) && 'error' in event)) return 'failed'
   const finished = new Map<unknown, boolean>()
   for (const event of events)
-    for (const choice of choicesOf(event)) finished.set(choice['index'], Boolean(finished.get(choice['index']) || choice['finish_reason']))
-  return events.at(-1) === '[DONE]' || (finished.size > 0 && [...finished.values()].every(Boolean)) ? 'success' : 'cut'
+    for (const choice of choicesOf(event))
+      finished.set(
+        choice['index'],
+        Boolean(finished.get(choice['index']) || choice['finish_reason']),
+      )
+  return events.at(-1) === '[DONE]' || (finished.size > 0 && [...finished.values()].every(Boolean))
+    ? 'success'
+    : 'cut'
 }
 
 export const strict: Strict = { checkRequest, checkResponse, checkStream, checkError, outcome }

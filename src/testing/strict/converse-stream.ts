@@ -1,9 +1,28 @@
-import { any, type Check, int, isObject, type JsonObject, list, loose, object, one, run, text } from './faults.ts'
+import {
+  any,
+  type Check,
+  int,
+  isObject,
+  type JsonObject,
+  list,
+  loose,
+  object,
+  one,
+  run,
+  text,
+} from './faults.ts'
 
 /** The rules for streams: the shapes of events, and their order. */
 
 /** The checks of what whole responses have, too. `around`: further keys of the last event. */
-type Shapes = { usage: Check; metrics: Check; stopReason: Check; citation: Check; errorBody: Check; around: Record<string, Check> }
+type Shapes = {
+  usage: Check
+  metrics: Check
+  stopReason: Check
+  citation: Check
+  errorBody: Check
+  around: Record<string, Check>
+}
 
 const index = { contentBlockIndex: int(0) }
 const filled = text({ min: 1 })
@@ -17,20 +36,39 @@ const union =
     const keys = isObject(value) ? Object.keys(value) : []
     const [key = ''] = keys
     const member = Object.hasOwn(members, key) ? members[key] : undefined
-    if (keys.length !== 1 || !member) faults.push(`${at}: expected one of ${Object.keys(members).join(', ')}, found ${keys.join(', ') || 'none'}`)
+    if (keys.length !== 1 || !member)
+      faults.push(
+        `${at}: expected one of ${Object.keys(members).join(', ')}, found ${keys.join(', ') || 'none'}`,
+      )
     else member((value as JsonObject)[key], `${at}/${key}`, faults)
   }
 
 const start = union({
-  toolUse: object({ toolUseId: callId, name: text({ pattern: /^[a-zA-Z0-9_-]{1,64}$/ }) }, { type: text() }),
+  toolUse: object(
+    { toolUseId: callId, name: text({ pattern: /^[a-zA-Z0-9_-]{1,64}$/ }) },
+    { type: text() },
+  ),
   toolResult: object({ toolUseId: callId }, { type: text(), status: one('success', 'error') }),
   image: object({ format: one('png', 'jpeg', 'gif', 'webp') }),
 })
 
-const exceptions = ['internalServerException', 'modelStreamErrorException', 'validationException', 'throttlingException', 'serviceUnavailableException']
+const exceptions = [
+  'internalServerException',
+  'modelStreamErrorException',
+  'validationException',
+  'throttlingException',
+  'serviceUnavailableException',
+]
 
 /** Checks complete streams. */
-export function createStreamCheck({ usage, metrics, stopReason, citation, errorBody, around }: Shapes): (events: unknown[]) => string[] {
+export function createStreamCheck({
+  usage,
+  metrics,
+  stopReason,
+  citation,
+  errorBody,
+  around,
+}: Shapes): (events: unknown[]) => string[] {
   const delta = union({
     text: text(),
     toolUse: object({ input: text() }),
@@ -68,7 +106,9 @@ function withoutPadding(entry: unknown): unknown {
   return Object.fromEntries(
     Object.entries(entry).map(([name, payload]) => [
       name,
-      isObject(payload) ? Object.fromEntries(Object.entries(payload).filter(([key]) => key !== 'p')) : payload,
+      isObject(payload)
+        ? Object.fromEntries(Object.entries(payload).filter(([key]) => key !== 'p'))
+        : payload,
     ]),
   )
 }
@@ -78,11 +118,14 @@ const isFailure = (name: string) => name === 'error' || /Exception$/.test(name)
 /** How a client of AWS takes the end: it only notices exceptions, and applications look for the stop reason. */
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {
   const names = events.flatMap(entry => (isObject(entry) ? Object.keys(entry) : []))
-  return names.some(isFailure) ? 'failed' : names.includes('messageStop') ? 'success' : 'cut'
+  if (names.some(isFailure)) return 'failed'
+  if (names.includes('messageStop')) return 'success'
+  return 'cut'
 }
 
 /** What the delta of a block says about its kind. */
-const kindOf = (delta: JsonObject): string => (delta['citation'] !== undefined ? 'text' : (Object.keys(delta)[0] ?? ''))
+const kindOf = (delta: JsonObject): string =>
+  delta['citation'] !== undefined ? 'text' : (Object.keys(delta)[0] ?? '')
 
 class Order {
   readonly #faults: string[] = []
@@ -108,8 +151,10 @@ class Order {
   }
 
   end(): string[] {
-    if (this.#phase !== 'over') this.#faults.push('the stream ends without metadata and without an exception')
-    if (this.#stopReason === 'tool_use' && this.#calls === 0) this.#faults.push('tool_use without a call')
+    if (this.#phase !== 'over')
+      this.#faults.push('the stream ends without metadata and without an exception')
+    if (this.#stopReason === 'tool_use' && this.#calls === 0)
+      this.#faults.push('tool_use without a call')
     return this.#faults
   }
 
@@ -148,7 +193,8 @@ class Order {
     const delta = isObject(given) ? given : {}
     const kind = kindOf(delta)
     // Text and reasoning have no start.
-    if (!this.#open && (kind === 'text' || kind === 'reasoningContent')) this.#begin(contentBlockIndex, kind)
+    if (!this.#open && (kind === 'text' || kind === 'reasoningContent'))
+      this.#begin(contentBlockIndex, kind)
     const open = this.#openAt(contentBlockIndex)
     if (!open) return
     open.deltas++
@@ -163,14 +209,20 @@ class Order {
   #stop({ contentBlockIndex }: JsonObject): void {
     const open = this.#openAt(contentBlockIndex)
     if (!open) return
-    if (open.kind === 'toolUse' && open.json.trim() !== '' && !isJsonObject(open.json)) this.#fault('the input of the call is no JSON object')
+    if (open.kind === 'toolUse' && open.json.trim() !== '' && !isJsonObject(open.json))
+      this.#fault('the input of the call is no JSON object')
     if (open.deltas === 0) this.#fault('a block without a delta')
     this.#open = undefined
   }
 
   /** The token limit may cut a call off; then its block does not stop. */
   #isCutCall({ stopReason }: JsonObject): boolean {
-    return stopReason !== 'end_turn' && stopReason !== 'tool_use' && this.#open?.kind === 'toolUse' && !isJsonObject(this.#open.json)
+    return (
+      stopReason !== 'end_turn' &&
+      stopReason !== 'tool_use' &&
+      this.#open?.kind === 'toolUse' &&
+      !isJsonObject(this.#open.json)
+    )
   }
 
   #openAt(index: unknown) {

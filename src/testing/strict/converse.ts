@@ -1,5 +1,22 @@
 import { createStreamCheck, outcome } from './converse-stream.ts'
-import { any, type Check, either, flag, int, isObject, type JsonObject, list, loose, map, number, object, one, run, type Strict, text } from './faults.ts'
+import {
+  any,
+  type Check,
+  either,
+  flag,
+  int,
+  isObject,
+  type JsonObject,
+  list,
+  loose,
+  map,
+  number,
+  object,
+  one,
+  run,
+  type Strict,
+  text,
+} from './faults.ts'
 
 const filled = text({ min: 1 })
 const written = text({ pattern: /\S/ })
@@ -17,32 +34,73 @@ const union =
     else faults.push(`${at}: expected one of ${Object.keys(kinds).join(', ')}`)
   }
 
-const s3Location = object({ uri: text({ pattern: /^s3:\/\// }) }, { bucketOwner: text({ pattern: /^\d{12}$/ }) })
+const s3Location = object(
+  { uri: text({ pattern: /^s3:\/\// }) },
+  { bucketOwner: text({ pattern: /^\d{12}$/ }) },
+)
 const bytes = union({ bytes: base64, s3Location })
 const textBlock = { text: written }
 const image = object({ format: one('png', 'jpeg', 'gif', 'webp'), source: bytes })
 const document = object(
   {
     name: text({ min: 1, max: 200, pattern: /^[\w()[\]-]+(?:\s[\w()[\]-]+)*$/ }),
-    source: union({ bytes: base64, s3Location, text: text(), content: list(union({ text: text() })) }),
+    source: union({
+      bytes: base64,
+      s3Location,
+      text: text(),
+      content: list(union({ text: text() })),
+    }),
   },
-  { format: one('pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md'), context: text(), citations: object({ enabled: flag }) },
+  {
+    format: one('pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md'),
+    context: text(),
+    citations: object({ enabled: flag }),
+  },
 )
-const video = object({ format: one('mkv', 'mov', 'mp4', 'webm', 'flv', 'mpeg', 'mpg', 'wmv', 'three_gp'), source: bytes })
-const audio = object({
-  format: one('mp3', 'opus', 'wav', 'aac', 'flac', 'mp4', 'ogg', 'mkv', 'mka', 'x-aac', 'm4a', 'mpeg', 'mpga', 'pcm', 'webm'),
+const video = object({
+  format: one('mkv', 'mov', 'mp4', 'webm', 'flv', 'mpeg', 'mpg', 'wmv', 'three_gp'),
   source: bytes,
 })
-const searchResult = object({ source: text(), title: text(), content: list(object({ text: text() })) }, { citations: object({ enabled: flag }) })
+const audio = object({
+  format: one(
+    'mp3',
+    'opus',
+    'wav',
+    'aac',
+    'flac',
+    'mp4',
+    'ogg',
+    'mkv',
+    'mka',
+    'x-aac',
+    'm4a',
+    'mpeg',
+    'mpga',
+    'pcm',
+    'webm',
+  ),
+  source: bytes,
+})
+const searchResult = object(
+  { source: text(), title: text(), content: list(object({ text: text() })) },
+  { citations: object({ enabled: flag }) },
+)
 const id = text({ pattern: /^[a-zA-Z0-9_.:-]{1,64}$/ })
 const name = text({ pattern: /^[a-zA-Z0-9_-]{1,64}$/ })
-const toolUse = object({ toolUseId: id, name, input: loose({}) }, { type: one('server_tool_use', 'tool_use') })
+const toolUse = object(
+  { toolUseId: id, name, input: loose({}) },
+  { type: one('server_tool_use', 'tool_use') },
+)
 const toolResult = object(
-  { toolUseId: id, content: list(union({ ...textBlock, json: loose({}), image, document, video, searchResult })) },
+  {
+    toolUseId: id,
+    content: list(union({ ...textBlock, json: loose({}), image, document, video, searchResult })),
+  },
   { status: one('success', 'error'), type: text() },
 )
 const cachePoint = object({ type: one('default') }, { ttl: one('5m', '1h') })
-const reasoning = (inner: Check) => union({ reasoningText: object({ text: text() }, { signature: inner }), redactedContent: base64 })
+const reasoning = (inner: Check) =>
+  union({ reasoningText: object({ text: text() }, { signature: inner }), redactedContent: base64 })
 const place = (index: string) => object({}, { [index]: int(0), start: int(0), end: int(0) })
 const citation = object(
   {},
@@ -59,12 +117,33 @@ const citation = object(
     }),
   },
 )
-const citationsContent = object({ citations: list(citation) }, { content: list(union({ text: text() })) })
+const citationsContent = object(
+  { citations: list(citation) },
+  { content: list(union({ text: text() })) },
+)
 const guardContent = loose({})
 
 const blocks: Record<string, Check> = {
-  user: union({ ...textBlock, image, document, video, audio, toolResult, guardContent, cachePoint, searchResult }),
-  assistant: union({ ...textBlock, image, toolUse, toolResult, reasoningContent: reasoning(filled), citationsContent, cachePoint }),
+  user: union({
+    ...textBlock,
+    image,
+    document,
+    video,
+    audio,
+    toolResult,
+    guardContent,
+    cachePoint,
+    searchResult,
+  }),
+  assistant: union({
+    ...textBlock,
+    image,
+    toolUse,
+    toolResult,
+    reasoningContent: reasoning(filled),
+    citationsContent,
+    cachePoint,
+  }),
   system: union({ ...textBlock, toolAddition: loose({}), toolRemoval: loose({}) }),
 }
 
@@ -75,7 +154,10 @@ const message: Check = (value, at, faults) => {
 }
 
 const tool = union({
-  toolSpec: object({ name, inputSchema: object({ json: loose({ type: one('object') }) }) }, { description: filled, strict: flag }),
+  toolSpec: object(
+    { name, inputSchema: object({ json: loose({ type: one('object') }) }) },
+    { description: filled, strict: flag },
+  ),
   systemTool: object({ name: filled }),
   cachePoint,
 })
@@ -96,9 +178,17 @@ const request = object(
     system: list(union({ ...textBlock, guardContent, cachePoint })),
     inferenceConfig: object(
       {},
-      { maxTokens: int(1), temperature: number({ min: 0, max: 1 }), topP: number({ min: 0, max: 1 }), stopSequences: list(written, { max: 2500 }) },
+      {
+        maxTokens: int(1),
+        temperature: number({ min: 0, max: 1 }),
+        topP: number({ min: 0, max: 1 }),
+        stopSequences: list(written, { max: 2500 }),
+      },
     ),
-    toolConfig: object({ tools: list(tool, { min: 1 }) }, { toolChoice: union({ auto: object({}), any: object({}), tool: object({ name: filled }) }) }),
+    toolConfig: object(
+      { tools: list(tool, { min: 1 }) },
+      { toolChoice: union({ auto: object({}), any: object({}), tool: object({ name: filled }) }) },
+    ),
     guardrailConfig: loose({}),
     additionalModelRequestFields: loose({}),
     additionalModelResponseFieldPaths: list(text({ min: 1, max: 256 }), { max: 10 }),
@@ -111,7 +201,9 @@ const request = object(
       {
         textFormat: object({
           type: one('json_schema'),
-          structure: union({ jsonSchema: object({ schema: jsonText }, { name: text(), description: text() }) }),
+          structure: union({
+            jsonSchema: object({ schema: jsonText }, { name: text(), description: text() }),
+          }),
         }),
         effort: one('low', 'medium', 'high', 'xhigh', 'max'),
       },
@@ -119,8 +211,10 @@ const request = object(
   },
 )
 
-const arrayOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const inside = (block: JsonObject, kind: string): JsonObject => (isObject(block[kind]) ? block[kind] : {})
+const arrayOf = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
+const inside = (block: JsonObject, kind: string): JsonObject =>
+  isObject(block[kind]) ? block[kind] : {}
 
 export function checkRequest(body: unknown): string[] {
   const faults = run(request, body)
@@ -130,16 +224,29 @@ export function checkRequest(body: unknown): string[] {
   const tools = arrayOf(config['tools'])
   checkTurns(messages, faults)
   checkDocuments(messages, faults)
-  checkPoints([tools, arrayOf(body['system']), ...messages.map(({ content }) => arrayOf(content))], faults)
-  if (tools.length === 0 && messages.some(({ content }) => arrayOf(content).some(block => 'toolUse' in block || 'toolResult' in block)))
+  checkPoints(
+    [tools, arrayOf(body['system']), ...messages.map(({ content }) => arrayOf(content))],
+    faults,
+  )
+  if (
+    tools.length === 0 &&
+    messages.some(({ content }) =>
+      arrayOf(content).some(block => 'toolUse' in block || 'toolResult' in block),
+    )
+  )
     faults.push('/toolConfig: the history has tools')
   const names = tools.map(one => inside(one, 'toolSpec')['name']).filter(Boolean)
   if (new Set(names).size < names.length) faults.push('/toolConfig/tools: two with one name')
   const chosen = inside(inside(config, 'toolChoice'), 'tool')['name']
-  if (chosen !== undefined && !names.includes(chosen)) faults.push('/toolConfig/toolChoice: no such tool')
+  if (chosen !== undefined && !names.includes(chosen))
+    faults.push('/toolConfig/toolChoice: no such tool')
   const thinking = inside(inside(body, 'additionalModelRequestFields'), 'thinking')
   const most = inside(body, 'inferenceConfig')['maxTokens']
-  if (thinking['type'] === 'enabled' && typeof most === 'number' && !(Number(thinking['budget_tokens']) < most))
+  if (
+    thinking['type'] === 'enabled' &&
+    typeof most === 'number' &&
+    !(Number(thinking['budget_tokens']) < most)
+  )
     faults.push('/inferenceConfig/maxTokens: not above the budget')
   return faults
 }
@@ -151,7 +258,8 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
   messages.forEach((entry, index) => {
     const at = `/messages/${index}`
     const content = arrayOf(entry['content'])
-    if (index > 0 && messages[index - 1]?.['role'] === entry['role']) faults.push(`${at}: two messages of one role`)
+    if (index > 0 && messages[index - 1]?.['role'] === entry['role'])
+      faults.push(`${at}: two messages of one role`)
     if (entry['role'] === 'assistant') {
       for (const block of content) {
         const { toolUseId, type } = inside(block, 'toolUse')
@@ -166,8 +274,10 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
     for (const block of content) {
       if (!('toolResult' in block)) continue
       const { toolUseId, status, content } = inside(block, 'toolResult')
-      if (!open.includes(toolUseId)) faults.push(`${at}: a result belongs to no call of the turn before it`)
-      if (status === 'error' && arrayOf(content).length === 0) faults.push(`${at}: a failed result without content`)
+      if (!open.includes(toolUseId))
+        faults.push(`${at}: a result belongs to no call of the turn before it`)
+      if (status === 'error' && arrayOf(content).length === 0)
+        faults.push(`${at}: a failed result without content`)
       open = open.filter(one => one !== toolUseId)
     }
     if (open.length > 0) faults.push(`${at}: ${open.length} calls have no result here`)
@@ -175,7 +285,11 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
   })
   if (open.length > 0) faults.push('/messages: the last calls have no result')
   const last = arrayOf(messages.at(-1)?.['content']).at(-1)
-  if (messages.at(-1)?.['role'] === 'assistant' && typeof last?.['text'] === 'string' && /\s$/.test(last['text']))
+  if (
+    messages.at(-1)?.['role'] === 'assistant' &&
+    typeof last?.['text'] === 'string' &&
+    /\s$/.test(last['text'])
+  )
     faults.push('/messages: the last text ends with white space')
 }
 
@@ -185,8 +299,11 @@ function checkDocuments(messages: JsonObject[], faults: string[]): void {
   messages.forEach((entry, index) => {
     const content = arrayOf(entry['content'])
     const own = content.filter(block => 'document' in block)
-    if (own.length > 0 && !content.some(block => 'text' in block)) faults.push(`/messages/${index}: a document without a text`)
-    const inResults = content.flatMap(block => arrayOf(inside(block, 'toolResult')['content'])).filter(block => 'document' in block)
+    if (own.length > 0 && !content.some(block => 'text' in block))
+      faults.push(`/messages/${index}: a document without a text`)
+    const inResults = content
+      .flatMap(block => arrayOf(inside(block, 'toolResult')['content']))
+      .filter(block => 'document' in block)
     for (const block of [...own, ...inResults]) names.push(inside(block, 'document')['name'])
   })
   if (new Set(names).size < names.length) faults.push('/messages: two documents with one name')
@@ -204,7 +321,8 @@ function checkPoints(lists: JsonObject[][], faults: string[]): void {
       else if ('reasoningContent' in before) faults.push('/: a cache point behind reasoning')
     })
   if (lifetimes.length > 4) faults.push('/: more than four cache points')
-  if (lifetimes.includes('5m') && lifetimes.lastIndexOf('1h') > lifetimes.indexOf('5m')) faults.push('/: a point of 1h after one of 5m')
+  if (lifetimes.includes('5m') && lifetimes.lastIndexOf('1h') > lifetimes.indexOf('5m'))
+    faults.push('/: a point of 1h after one of 5m')
 }
 
 const count = int(0)
@@ -231,12 +349,28 @@ const stopReason = one(
   'model_context_window_exceeded',
 )
 /** What is next to the message of a response. */
-const around = { trace: loose({}), performanceConfig: loose({}), serviceTier: object({ type: filled }) }
+const around = {
+  trace: loose({}),
+  performanceConfig: loose({}),
+  serviceTier: object({ type: filled }),
+}
 const metrics = object({ latencyMs: count })
 
-const block = union({ text: text(), image: loose({}), toolUse, toolResult, reasoningContent: reasoning(text()), citationsContent })
+const block = union({
+  text: text(),
+  image: loose({}),
+  toolUse,
+  toolResult,
+  reasoningContent: reasoning(text()),
+  citationsContent,
+})
 const response = object(
-  { output: union({ message: object({ role: one('assistant'), content: list(block) }) }), stopReason, usage, metrics },
+  {
+    output: union({ message: object({ role: one('assistant'), content: list(block) }) }),
+    stopReason,
+    usage,
+    metrics,
+  },
   { additionalModelResponseFields: any, ...around },
 )
 
@@ -245,14 +379,21 @@ export function checkResponse(body: unknown): string[] {
   if (!isObject(body)) return faults
   checkTotal(inside(body, 'usage'), '/usage', faults)
   const content = arrayOf(inside(inside(body, 'output'), 'message')['content'])
-  if (body['stopReason'] === 'tool_use' && !content.some(block => 'toolUse' in block)) faults.push('/stopReason: no call')
+  if (body['stopReason'] === 'tool_use' && !content.some(block => 'toolUse' in block))
+    faults.push('/stopReason: no call')
   return faults
 }
 
 /** The total counts the cache, which the input does not. */
 function checkTotal(counts: JsonObject, at: string, faults: string[]): void {
-  const sum = ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens'].reduce((all, key) => all + (Number(counts[key] ?? 0) || 0), 0)
-  if (typeof counts['totalTokens'] === 'number' && counts['totalTokens'] !== sum) faults.push(`${at}/totalTokens: not the sum`)
+  const sum = [
+    'inputTokens',
+    'outputTokens',
+    'cacheReadInputTokens',
+    'cacheWriteInputTokens',
+  ].reduce((all, key) => all + (Number(counts[key] ?? 0) || 0), 0)
+  if (typeof counts['totalTokens'] === 'number' && counts['totalTokens'] !== sum)
+    faults.push(`${at}/totalTokens: not the sum`)
 }
 
 const errorBody: Check = loose({ message: text({ min: 1 }) })

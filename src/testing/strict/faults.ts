@@ -7,7 +7,8 @@ export type Check = (value: unknown, at: string, faults: Faults) => void
 export type Shape = Record<string, Check>
 
 export type JsonObject = Record<string, unknown>
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An independent validator of one protocol. */
 export type Strict = {
@@ -32,7 +33,15 @@ export const isGrave = (fault: string): boolean => !fault.endsWith(unknownKey) &
 export const any: Check = () => {}
 
 export const text =
-  ({ min = 0, max = Number.POSITIVE_INFINITY, pattern }: { min?: number; max?: number; pattern?: RegExp } = {}): Check =>
+  ({
+    min = 0,
+    max = Number.POSITIVE_INFINITY,
+    pattern,
+  }: {
+    min?: number
+    max?: number
+    pattern?: RegExp
+  } = {}): Check =>
   (value, at, faults) => {
     if (typeof value !== 'string') faults.push(`${at}: expected a string`)
     else if (value.length < min) faults.push(`${at}: shorter than ${min}`)
@@ -41,14 +50,24 @@ export const text =
   }
 
 export const number =
-  ({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, int = false }: { min?: number; max?: number; int?: boolean } = {}): Check =>
+  ({
+    min = Number.NEGATIVE_INFINITY,
+    max = Number.POSITIVE_INFINITY,
+    int = false,
+  }: {
+    min?: number
+    max?: number
+    int?: boolean
+  } = {}): Check =>
   (value, at, faults) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) faults.push(`${at}: expected a number`)
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      faults.push(`${at}: expected a number`)
     else if (int && !Number.isInteger(value)) faults.push(`${at}: expected an integer`)
     else if (value < min || value > max) faults.push(`${at}: outside ${min}..${max}`)
   }
 
-export const int = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) => number({ min, max, int: true })
+export const int = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) =>
+  number({ min, max, int: true })
 
 export const flag: Check = (value, at, faults) => {
   if (typeof value !== 'boolean') faults.push(`${at}: expected a boolean`)
@@ -89,9 +108,11 @@ export const object =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
     if (!isObject(value)) return void faults.push(`${at}: expected an object`)
-    for (const key of Object.keys(required)) if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
+    for (const key of Object.keys(required))
+      if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
     for (const [key, item] of Object.entries(value)) {
-      const check = Object.hasOwn(required, key) ? required[key] : Object.hasOwn(optional, key) ? optional[key] : undefined
+      const shape = Object.hasOwn(required, key) ? required : optional
+      const check = Object.hasOwn(shape, key) ? shape[key] : undefined
       if (check) check(item, `${at}/${key}`, faults)
       else faults.push(`${at}/${key}${unknownKey}`)
     }
@@ -102,8 +123,10 @@ export const loose =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
     if (!isObject(value)) return void faults.push(`${at}: expected an object`)
-    for (const key of Object.keys(required)) if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
-    for (const [key, check] of Object.entries({ ...required, ...optional })) if (Object.hasOwn(value, key)) check(value[key], `${at}/${key}`, faults)
+    for (const key of Object.keys(required))
+      if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
+    for (const [key, check] of Object.entries({ ...required, ...optional }))
+      if (Object.hasOwn(value, key)) check(value[key], `${at}/${key}`, faults)
   }
 
 /** One of several shapes, distinguished by a key. */

@@ -11,10 +11,13 @@ export type { Strict } from './faults.ts'
 
 /** Validators by protocol. They use nothing of the codecs, so that they are independent of them. */
 const validators = new Map<string, Strict>(
-  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent, converse } satisfies Record<
-    ProtocolName,
-    Strict
-  >),
+  Object.entries({
+    'chat-completions': chatCompletions,
+    responses,
+    messages,
+    'generate-content': generateContent,
+    converse,
+  } satisfies Record<ProtocolName, Strict>),
 )
 
 /**

@@ -12,7 +12,10 @@ const deltasOf: Record<string, readonly string[]> = {
 }
 
 /** The checks of single values: the shape of an event, and the stop reason of a message. */
-type Shapes = { event: Check; stop(delta: JsonObject, content: JsonObject[], at: string, faults: string[]): void }
+type Shapes = {
+  event: Check
+  stop(delta: JsonObject, content: JsonObject[], at: string, faults: string[]): void
+}
 
 /** The faults of a complete stream. Empty: it is legal. */
 export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
@@ -56,7 +59,8 @@ class StreamValidator {
   }
 
   end(): string[] {
-    if (this.#phase !== 'over') this.#faults.push('the stream ends without message_stop and without an error')
+    if (this.#phase !== 'over')
+      this.#faults.push('the stream ends without message_stop and without an error')
     return this.#faults
   }
 
@@ -83,9 +87,11 @@ class StreamValidator {
   #start({ index, content_block: given }: JsonObject): void {
     if (this.#phase !== 'blocks') this.#fault('after message_delta')
     if (this.#open) this.#fault('a block is open')
-    if (index !== this.#content.length) this.#fault(`index ${index}, expected ${this.#content.length}`)
+    if (index !== this.#content.length)
+      this.#fault(`index ${index}, expected ${this.#content.length}`)
     const block = isObject(given) ? given : {}
-    if (block['type'] === 'tool_use' && JSON.stringify(block['input']) !== '{}') this.#fault('a call starts with an empty input')
+    if (block['type'] === 'tool_use' && JSON.stringify(block['input']) !== '{}')
+      this.#fault('a call starts with an empty input')
     this.#open = { block, json: '', signed: false }
     this.#content.push(block)
   }
@@ -95,15 +101,18 @@ class StreamValidator {
     if (!open) return
     const delta = isObject(given) ? given : {}
     const { type } = delta
-    if (!deltasOf[String(open.block['type'])]?.includes(String(type))) this.#fault(`${type} in a ${open.block['type']} block`)
+    if (!deltasOf[String(open.block['type'])]?.includes(String(type)))
+      this.#fault(`${type} in a ${open.block['type']} block`)
     if (type === 'input_json_delta') open.json += String(delta['partial_json'])
-    if (open.signed) this.#fault(type === 'signature_delta' ? 'signed twice' : 'a delta after the signature')
+    if (open.signed)
+      this.#fault(type === 'signature_delta' ? 'signed twice' : 'a delta after the signature')
     open.signed ||= type === 'signature_delta'
   }
 
   #stop({ index }: JsonObject): void {
     const open = this.#openAt(index)
-    if (open?.block['type'] === 'tool_use' && open.json.trim() !== '' && !isJsonObject(open.json)) this.#fault('the input of the call is no JSON object')
+    if (open?.block['type'] === 'tool_use' && open.json.trim() !== '' && !isJsonObject(open.json))
+      this.#fault('the input of the call is no JSON object')
     if (open) this.#open = undefined
   }
 
@@ -116,7 +125,8 @@ class StreamValidator {
 
   /** The token limit may cut a call off; then its block has no stop event. */
   #isCutCall(delta: unknown): boolean {
-    const isLimit = isObject(delta) && delta['stop_reason'] !== 'end_turn' && delta['stop_reason'] !== 'tool_use'
+    const isLimit =
+      isObject(delta) && delta['stop_reason'] !== 'end_turn' && delta['stop_reason'] !== 'tool_use'
     return isLimit && this.#open?.block['type'] === 'tool_use' && !isJsonObject(this.#open.json)
   }
 

@@ -2,7 +2,14 @@ import { type Check, isObject, type JsonObject, notDone } from './faults.ts'
 
 /** The rules for the order of a stream's events. */
 
-type Known = { item: JsonObject; done: boolean; parts: Slot[]; summaries: Slot[]; text: string; seen: boolean }
+type Known = {
+  item: JsonObject
+  done: boolean
+  parts: Slot[]
+  summaries: Slot[]
+  text: string
+  seen: boolean
+}
 type Slot = { text: string; seen: boolean; done: boolean; type: unknown }
 
 const textKinds: Record<string, { in: 'parts' | 'summaries'; of: string; whole: string }> = {
@@ -20,7 +27,11 @@ const partKinds: Record<string, { in: 'parts' | 'summaries'; key: string }> = {
   'response.reasoning_summary_part': { in: 'summaries', key: 'summary_index' },
 }
 /** The last events, and the status of the response in them. */
-const lastStatus: Record<string, string> = { 'response.completed': 'completed', 'response.incomplete': 'incomplete', 'response.failed': 'failed' }
+const lastStatus: Record<string, string> = {
+  'response.completed': 'completed',
+  'response.incomplete': 'incomplete',
+  'response.failed': 'failed',
+}
 
 /** The checks of single values: the shape of an event, and the final response. */
 type Shapes = { event: Check; end(response: JsonObject, at: string, faults: string[]): void }
@@ -59,12 +70,14 @@ class StreamValidator {
     if (!isObject(entry)) return
     const type = String(entry['type'])
     this.#type = type
-    if (entry['sequence_number'] !== index) this.#fault(`sequence_number ${entry['sequence_number']}`)
+    if (entry['sequence_number'] !== index)
+      this.#fault(`sequence_number ${entry['sequence_number']}`)
     if (this.#over && !(this.#over === 'error' && type === 'response.failed')) {
       this.#fault(`after ${this.#over}`)
       return
     }
-    if (index === 0 && type !== 'response.created' && type !== 'error') this.#fault('the first event is response.created')
+    if (index === 0 && type !== 'response.created' && type !== 'error')
+      this.#fault('the first event is response.created')
     if (type === 'error') this.#over = 'error'
     else if (isObject(entry['response'])) this.#takeResponse(entry['response'])
     else if (type === 'response.output_item.added') this.#addItem(entry)
@@ -89,8 +102,10 @@ class StreamValidator {
     this.#over = this.#type
     this.#shapes.end(response, this.#at, this.#faults)
     const { status } = response
-    if (status !== ends && !(ends === 'incomplete' && status === 'cancelled')) this.#fault(`status ${status}`)
-    if (ends === 'completed' && this.#items.some(({ done }) => !done)) this.#fault('an item is not done')
+    if (status !== ends && !(ends === 'incomplete' && status === 'cancelled'))
+      this.#fault(`status ${status}`)
+    if (ends === 'completed' && this.#items.some(({ done }) => !done))
+      this.#fault('an item is not done')
     if (ends !== 'failed') this.#compareOutput(arrayOf(response['output']))
   }
 
@@ -104,14 +119,17 @@ class StreamValidator {
       this.#fault('its output is not what was streamed')
     shown.forEach((whole, position) => {
       const known = this.#items[position]
-      if (known?.done && !isSame(whole, known.item)) this.#fault(`its item ${position} is not the one that was done`)
+      if (known?.done && !isSame(whole, known.item))
+        this.#fault(`its item ${position} is not the one that was done`)
     })
   }
 
   #addItem(entry: JsonObject): void {
-    if (entry['output_index'] !== this.#items.length) this.#fault(`output_index ${entry['output_index']}, expected ${this.#items.length}`)
+    if (entry['output_index'] !== this.#items.length)
+      this.#fault(`output_index ${entry['output_index']}, expected ${this.#items.length}`)
     const item = isObject(entry['item']) ? entry['item'] : {}
-    if (this.#items.some(({ item: other }) => other['id'] === item['id'])) this.#fault('an item id used twice')
+    if (this.#items.some(({ item: other }) => other['id'] === item['id']))
+      this.#fault('an item id used twice')
     this.#items.push({ item, done: false, parts: [], summaries: [], text: '', seen: false })
   }
 
@@ -130,7 +148,8 @@ class StreamValidator {
     const stem = this.#type.replace(/\.(delta|added|done)$/, '')
     const [text, input, part] = [textKinds[stem], inputKinds[stem], partKinds[stem]]
     if (text) {
-      const slot = known[text.in][Number(entry[text.in === 'parts' ? 'content_index' : 'summary_index'])]
+      const slot =
+        known[text.in][Number(entry[text.in === 'parts' ? 'content_index' : 'summary_index'])]
       if (slot?.type !== text.of || slot.seen) this.#fault('its part is not open')
       else this.#takeText(slot, entry, text.whole)
     } else if (input) {
@@ -167,22 +186,32 @@ class StreamValidator {
 
   #endItem(known: Known, entry: JsonObject): void {
     const done = isObject(entry['item']) ? entry['item'] : {}
-    for (const key of ['type', 'id', 'call_id', 'name']) if (done[key] !== known.item[key]) this.#fault(`another ${key}`)
-    if (known.parts.some(slot => !slot.done) || known.summaries.some(slot => !slot.done)) this.#fault('a part is not done')
+    for (const key of ['type', 'id', 'call_id', 'name'])
+      if (done[key] !== known.item[key]) this.#fault(`another ${key}`)
+    if (known.parts.some(slot => !slot.done) || known.summaries.some(slot => !slot.done))
+      this.#fault('a part is not done')
     if (done['type'] === 'function_call' || done['type'] === 'custom_tool_call') {
       if (!known.seen) this.#fault('its input was not sent as a whole')
-      if ((done['arguments'] ?? done['input']) !== known.text) this.#fault('its input is not what the deltas added up to')
+      if ((done['arguments'] ?? done['input']) !== known.text)
+        this.#fault('its input is not what the deltas added up to')
     }
-    if (done['type'] === 'message' && joined(arrayOf(done['content']).map(textOf)) !== joined(textsOf(known.parts)))
+    if (
+      done['type'] === 'message' &&
+      joined(arrayOf(done['content']).map(textOf)) !== joined(textsOf(known.parts))
+    )
       this.#fault('its text is not what the deltas added up to')
-    if (done['type'] === 'reasoning' && joined(arrayOf(done['summary']).map(textOf)) !== joined(textsOf(known.summaries)))
+    if (
+      done['type'] === 'reasoning' &&
+      joined(arrayOf(done['summary']).map(textOf)) !== joined(textsOf(known.summaries))
+    )
       this.#fault('its summary is not what the deltas added up to')
     known.done = true
     known.item = done
   }
 }
 
-const arrayOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const arrayOf = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
 
 const textOf = (part: JsonObject) => part['text'] ?? part['refusal']
 

@@ -23,13 +23,20 @@ import { checkOrder } from './responses-stream.ts'
 const filled = text({ min: 1 })
 const name = text({ pattern: /^[A-Za-z0-9_-]{1,128}$/ })
 const callId = text({ min: 1, max: 64 })
-const mark = { prompt_cache_breakpoint: object({ mode: one('explicit') }, { ttl: one('30m', '12h') }) }
+const mark = {
+  prompt_cache_breakpoint: object({ mode: one('explicit') }, { ttl: one('30m', '12h') }),
+}
 const jsonSchema = loose({})
 
 const inputText = object({ type: any, text: text() }, mark)
 const inputImage = object(
   { type: any },
-  { image_url: nullable(text({ pattern: /^(https?:\/\/|data:image\/)/ })), file_id: nullable(filled), detail: one('auto', 'low', 'high', 'original'), ...mark },
+  {
+    image_url: nullable(text({ pattern: /^(https?:\/\/|data:image\/)/ })),
+    file_id: nullable(filled),
+    detail: one('auto', 'low', 'high', 'original'),
+    ...mark,
+  },
 )
 const inputFile = object(
   { type: any },
@@ -45,7 +52,8 @@ const inputFile = object(
 const oneSource =
   (...keys: string[]): Check =>
   (value, at, faults) => {
-    if (isObject(value) && !keys.some(key => typeof value[key] === 'string')) faults.push(`${at}: needs one of ${keys.join(', ')}`)
+    if (isObject(value) && !keys.some(key => typeof value[key] === 'string'))
+      faults.push(`${at}: needs one of ${keys.join(', ')}`)
   }
 const both =
   (...checks: Check[]): Check =>
@@ -58,21 +66,45 @@ const input = {
   input_file: both(inputFile, oneSource('file_data', 'file_url', 'file_id')),
 }
 const annotation = by('type', {
-  url_citation: object({ type: any, start_index: int(0), end_index: int(0), title: text(), url: text() }),
+  url_citation: object({
+    type: any,
+    start_index: int(0),
+    end_index: int(0),
+    title: text(),
+    url: text(),
+  }),
   file_citation: object({ type: any, file_id: text(), filename: text(), index: int(0) }),
-  container_file_citation: object({ type: any, container_id: text(), file_id: text(), filename: text(), start_index: int(0), end_index: int(0) }),
+  container_file_citation: object({
+    type: any,
+    container_id: text(),
+    file_id: text(),
+    filename: text(),
+    start_index: int(0),
+    end_index: int(0),
+  }),
   file_path: object({ type: any, file_id: text(), index: int(0) }),
 })
 const bytes = list(int(0, 255))
-const logprob = object({ token: text(), logprob: number(), bytes, top_logprobs: list(object({ token: text(), logprob: number(), bytes })) })
+const logprob = object({
+  token: text(),
+  logprob: number(),
+  bytes,
+  top_logprobs: list(object({ token: text(), logprob: number(), bytes })),
+})
 const refusal = object({ type: any, refusal: text() })
 // The official client adds `parsed` and `parsed_arguments` to accumulated items and sends them back.
-const outputText = object({ type: any, text: text(), annotations: list(annotation) }, { logprobs: list(logprob), parsed: any })
+const outputText = object(
+  { type: any, text: text(), annotations: list(annotation) },
+  { logprobs: list(logprob), parsed: any },
+)
 
 const status = one('in_progress', 'completed', 'incomplete')
 const phase = nullable(one('commentary', 'final_answer'))
 const messageItem: Check = (value, at, faults) => {
-  object({ role: one('user', 'assistant', 'system', 'developer'), content: any }, { type: one('message'), id: filled, status, phase })(value, at, faults)
+  object(
+    { role: one('user', 'assistant', 'system', 'developer'), content: any },
+    { type: one('message'), id: filled, status, phase },
+  )(value, at, faults)
   if (!isObject(value)) return
   if (typeof value['content'] === 'string') return
   const parts = value['role'] === 'assistant' ? { output_text: outputText, refusal } : input
@@ -112,21 +144,43 @@ const vendorItems = Object.fromEntries(
 )
 
 const item: Check = (value, at, faults) => {
-  if (isObject(value) && value['type'] == null && 'role' in value) return messageItem(value, at, faults)
-  if (isObject(value) && value['type'] == null && 'id' in value) return object({ id: filled }, { type: one(null) })(value, at, faults)
+  if (isObject(value) && value['type'] == null && 'role' in value)
+    return messageItem(value, at, faults)
+  if (isObject(value) && value['type'] == null && 'id' in value)
+    return object({ id: filled }, { type: one(null) })(value, at, faults)
   by('type', {
     message: messageItem,
-    reasoning: object({ type: any, summary }, { id: filled, content: nullable(reasoningText), encrypted_content: nullable(text()), status: nullable(status) }),
+    reasoning: object(
+      { type: any, summary },
+      {
+        id: filled,
+        content: nullable(reasoningText),
+        encrypted_content: nullable(text()),
+        status: nullable(status),
+      },
+    ),
     function_call: object(
       { type: any, call_id: callId, name, arguments: text() },
       { id: filled, namespace: text(), async: flag, status, parsed_arguments: any, ...caller },
     ),
     function_call_output: object(
       { type: any, call_id: callId, output },
-      { id: nullable(filled), name: text(), namespace: text(), status: nullable(status), ...caller },
+      {
+        id: nullable(filled),
+        name: text(),
+        namespace: text(),
+        status: nullable(status),
+        ...caller,
+      },
     ),
-    custom_tool_call: object({ type: any, call_id: callId, name, input: text() }, { id: filled, namespace: text(), async: flag, status, ...caller }),
-    custom_tool_call_output: object({ type: any, call_id: callId, output }, { id: filled, name: text(), namespace: text(), status, ...caller }),
+    custom_tool_call: object(
+      { type: any, call_id: callId, name, input: text() },
+      { id: filled, namespace: text(), async: flag, status, ...caller },
+    ),
+    custom_tool_call_output: object(
+      { type: any, call_id: callId, output },
+      { id: filled, name: text(), namespace: text(), status, ...caller },
+    ),
     item_reference: object({ type: any, id: filled }),
     ...vendorItems,
   })(value, at, faults)
@@ -134,13 +188,22 @@ const item: Check = (value, at, faults) => {
 
 const functionTool = object(
   { type: any, name, parameters: nullable(jsonSchema), strict: nullable(flag) },
-  { description: nullable(text()), defer_loading: flag, allowed_callers: nullable(list(text())), async: flag, output_schema: any },
+  {
+    description: nullable(text()),
+    defer_loading: flag,
+    allowed_callers: nullable(list(text())),
+    async: flag,
+    output_schema: any,
+  },
 )
 const customTool = object(
   { type: any, name },
   {
     description: text(),
-    format: by('type', { text: object({ type: any }), grammar: object({ type: any, syntax: one('lark', 'regex'), definition: text() }) }),
+    format: by('type', {
+      text: object({ type: any }),
+      grammar: object({ type: any, syntax: one('lark', 'regex'), definition: text() }),
+    }),
     defer_loading: flag,
     allowed_callers: nullable(list(text())),
     async: flag,
@@ -168,28 +231,55 @@ const vendorTools = Object.fromEntries(
 const tool = by('type', {
   function: functionTool,
   custom: customTool,
-  namespace: object({ type: any, name, description: text(), tools: list(by('type', { function: functionTool, custom: customTool })) }),
+  namespace: object({
+    type: any,
+    name,
+    description: text(),
+    tools: list(by('type', { function: functionTool, custom: customTool })),
+  }),
   ...vendorTools,
 })
-const hosted = Object.fromEntries([...Object.keys(vendorTools), 'computer_use'].map(type => [type, loose({})] as const))
+const hosted = Object.fromEntries(
+  [...Object.keys(vendorTools), 'computer_use'].map(type => [type, loose({})] as const),
+)
 const named = { function: object({ type: any, name }), custom: object({ type: any, name }) }
 const toolChoice = either(
   one('none', 'auto', 'required'),
-  by('type', { ...hosted, ...named, allowed_tools: object({ type: any, mode: one('auto', 'required'), tools: list(loose({ type: text() }), { min: 1 }) }) }),
+  by('type', {
+    ...hosted,
+    ...named,
+    allowed_tools: object({
+      type: any,
+      mode: one('auto', 'required'),
+      tools: list(loose({ type: text() }), { min: 1 }),
+    }),
+  }),
 )
 const schemaName = text({ pattern: /^[A-Za-z0-9_-]{1,64}$/ })
 const formatOf = (description: Check) =>
   by('type', {
     text: object({ type: any }),
     json_object: object({ type: any }),
-    json_schema: object({ type: any, name: schemaName, schema: jsonSchema }, { description, strict: nullable(flag) }),
+    json_schema: object(
+      { type: any, name: schemaName, schema: jsonSchema },
+      { description, strict: nullable(flag) },
+    ),
   })
 const format = formatOf(text())
 const verbosity = nullable(one('low', 'medium', 'high'))
 const effort = nullable(one('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'))
 const summaries = nullable(one('auto', 'concise', 'detailed'))
 const reasoning = nullable(
-  object({}, { effort, summary: summaries, generate_summary: summaries, context: nullable(one('auto', 'current_turn', 'all_turns')), mode: nullable(text()) }),
+  object(
+    {},
+    {
+      effort,
+      summary: summaries,
+      generate_summary: summaries,
+      context: nullable(one('auto', 'current_turn', 'all_turns')),
+      mode: nullable(text()),
+    },
+  ),
 )
 
 const settings: Record<string, Check> = {
@@ -213,7 +303,17 @@ const settings: Record<string, Check> = {
   truncation: nullable(one('auto', 'disabled')),
   prompt: any,
   prompt_cache_key: nullable(text({ max: 64 })),
-  prompt_cache_options: nullable(object({}, { mode: one('implicit', 'explicit'), ttl: one('30m', '12h'), prewarm: any, comparison_response_id: any })),
+  prompt_cache_options: nullable(
+    object(
+      {},
+      {
+        mode: one('implicit', 'explicit'),
+        ttl: one('30m', '12h'),
+        prewarm: any,
+        comparison_response_id: any,
+      },
+    ),
+  ),
   prompt_cache_retention: nullable(one('in_memory', '24h')),
   metadata: nullable(map(text({ max: 512 }))),
   safety_identifier: nullable(text({ max: 128 })),
@@ -246,7 +346,10 @@ const request = object(
   },
 )
 
-const calls: Record<string, string> = { function_call: 'function_call_output', custom_tool_call: 'custom_tool_call_output' }
+const calls: Record<string, string> = {
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+}
 
 export function checkRequest(body: unknown): string[] {
   const faults = run(request, body)
@@ -263,12 +366,18 @@ export function checkRequest(body: unknown): string[] {
       open.set(entry['call_id'], awaited)
     }
     if (Object.values(calls).includes(type)) {
-      if (open.get(entry['call_id']) !== type && body['previous_response_id'] == null && body['conversation'] == null) faults.push(`${at}: belongs to no call`)
+      if (
+        open.get(entry['call_id']) !== type &&
+        body['previous_response_id'] == null &&
+        body['conversation'] == null
+      )
+        faults.push(`${at}: belongs to no call`)
       open.delete(entry['call_id'])
     }
     if (type === 'reasoning' && typeof entry['encrypted_content'] === 'string') {
       const next = items[index + 1]
-      if (!next || next['role'] === 'user' || String(next['type']).endsWith('_output')) faults.push(`${at}: reasoning without the item that it led to`)
+      if (!next || next['role'] === 'user' || String(next['type']).endsWith('_output'))
+        faults.push(`${at}: reasoning without the item that it led to`)
     }
     if (typeof entry['id'] === 'string' && type !== 'item_reference') {
       if (seen.has(entry['id'])) faults.push(`${at}: an item id used twice`)
@@ -276,47 +385,89 @@ export function checkRequest(body: unknown): string[] {
     }
   })
   if (open.size > 0) faults.push(`/input: ${open.size} calls have no result`)
-  if (body['previous_response_id'] != null && body['conversation'] != null) faults.push('/conversation: not together with previous_response_id')
+  if (body['previous_response_id'] != null && body['conversation'] != null)
+    faults.push('/conversation: not together with previous_response_id')
   const tools = arrayOf(body['tools'])
   const choice = body['tool_choice']
   const added = items.some(({ type }) => type === 'additional_tools')
-  if (tools.length === 0 && !added && choice != null && choice !== 'auto' && choice !== 'none') faults.push('/tool_choice: there are no tools')
+  if (tools.length === 0 && !added && choice != null && choice !== 'auto' && choice !== 'none')
+    faults.push('/tool_choice: there are no tools')
   if (
     isObject(choice) &&
     (choice['type'] === 'function' || choice['type'] === 'custom') &&
     !tools.some(one => one['name'] === choice['name'] && one['type'] === choice['type'])
   )
     faults.push('/tool_choice: no such tool')
-  const names = tools.filter(({ type }) => type === 'function' || type === 'custom').map(one => one['name'])
+  const names = tools
+    .filter(({ type }) => type === 'function' || type === 'custom')
+    .map(one => one['name'])
   if (new Set(names).size < names.length) faults.push('/tools: two with one name')
-  if (body['stream_options'] != null && body['stream'] !== true) faults.push('/stream_options: only with stream')
+  if (body['stream_options'] != null && body['stream'] !== true)
+    faults.push('/stream_options: only with stream')
   return faults
 }
 
-const arrayOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const arrayOf = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
 
 const outputItem = by('type', {
-  message: object({ type: any, id: filled, role: one('assistant'), status, content: list(by('type', { output_text: outputText, refusal })) }, { phase }),
-  reasoning: object({ type: any, id: filled, summary }, { content: nullable(reasoningText), encrypted_content: nullable(text()), status: nullable(status) }),
-  function_call: object({ type: any, id: filled, call_id: filled, name, arguments: text() }, { namespace: text(), async: flag, status, ...caller }),
-  custom_tool_call: object({ type: any, id: filled, call_id: filled, name, input: text() }, { namespace: text(), async: flag, status, ...caller }),
+  message: object(
+    {
+      type: any,
+      id: filled,
+      role: one('assistant'),
+      status,
+      content: list(by('type', { output_text: outputText, refusal })),
+    },
+    { phase },
+  ),
+  reasoning: object(
+    { type: any, id: filled, summary },
+    {
+      content: nullable(reasoningText),
+      encrypted_content: nullable(text()),
+      status: nullable(status),
+    },
+  ),
+  function_call: object(
+    { type: any, id: filled, call_id: filled, name, arguments: text() },
+    { namespace: text(), async: flag, status, ...caller },
+  ),
+  custom_tool_call: object(
+    { type: any, id: filled, call_id: filled, name, input: text() },
+    { namespace: text(), async: flag, status, ...caller },
+  ),
   ...vendorItems,
 })
 const usage = object({
   input_tokens: int(0),
-  input_tokens_details: object({ cached_tokens: int(0), cache_write_tokens: int(0) }, { cache_write_tokens_details: map(int(0)) }),
+  input_tokens_details: object(
+    { cached_tokens: int(0), cache_write_tokens: int(0) },
+    { cache_write_tokens_details: map(int(0)) },
+  ),
   output_tokens: int(0),
   output_tokens_details: object({ reasoning_tokens: int(0) }),
   total_tokens: int(0),
 })
 const checkUsage: Check = (value, at, faults) => {
   usage(value, at, faults)
-  if (isObject(value) && value['total_tokens'] !== Number(value['input_tokens']) + Number(value['output_tokens']))
+  if (
+    isObject(value) &&
+    value['total_tokens'] !== Number(value['input_tokens']) + Number(value['output_tokens'])
+  )
     faults.push(`${at}/total_tokens: is not the sum`)
 }
-const itsError = nullable(object({ code: text({ min: 1 }), message: text({ min: 1 }) }, { param: any, type: any, misalignment: any }))
+const itsError = nullable(
+  object(
+    { code: text({ min: 1 }), message: text({ min: 1 }) },
+    { param: any, type: any, misalignment: any },
+  ),
+)
 // Responses repeat a format with null for what the request left out.
-const { instructions: _instructions, ...echo }: Record<string, Check> = { ...settings, text: object({}, { format: formatOf(nullable(text())), verbosity }) }
+const { instructions: _instructions, ...echo }: Record<string, Check> = {
+  ...settings,
+  text: object({}, { format: formatOf(nullable(text())), verbosity }),
+}
 const envelope = {
   id: filled,
   object: one('response'),
@@ -325,7 +476,14 @@ const envelope = {
   model: text(),
   output: list(outputItem),
   error: itsError,
-  incomplete_details: nullable(object({}, { reason: one('max_output_tokens', 'max_messages', 'content_filter', 'steered', 'pause_turn') })),
+  incomplete_details: nullable(
+    object(
+      {},
+      {
+        reason: one('max_output_tokens', 'max_messages', 'content_filter', 'steered', 'pause_turn'),
+      },
+    ),
+  ),
   instructions: nullable(either(text(), list(any))),
   metadata: nullable(map(text())),
   parallel_tool_calls: flag,
@@ -354,18 +512,29 @@ export function checkResponse(body: unknown): string[] {
 
 function checkEnd(body: JsonObject, at: string, faults: string[]): void {
   const status = body['status']
-  if (status === 'in_progress' || status === 'queued') faults.push(`${at}/status: a response has ended`)
+  if (status === 'in_progress' || status === 'queued')
+    faults.push(`${at}/status: a response has ended`)
   if (status !== 'cancelled' && (status === 'incomplete') !== isObject(body['incomplete_details']))
     faults.push(`${at}/incomplete_details: goes with status incomplete`)
-  if ((status === 'failed') !== isObject(body['error'])) faults.push(`${at}/error: goes with status failed`)
+  if ((status === 'failed') !== isObject(body['error']))
+    faults.push(`${at}/error: goes with status failed`)
   const items = arrayOf(body['output'])
   const ids = items.map(entry => entry['id'])
   if (new Set(ids).size < ids.length) faults.push(`${at}/output: two items with one id`)
-  const linked = items.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map(entry => entry['call_id'])
+  const linked = items
+    .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+    .map(entry => entry['call_id'])
   if (new Set(linked).size < linked.length) faults.push(`${at}/output: two calls with one call_id`)
 }
 
-const errorBody = object({ error: object({ message: text({ min: 1 }), type: text({ min: 1 }), param: nullable(text()), code: nullable(text()) }) })
+const errorBody = object({
+  error: object({
+    message: text({ min: 1 }),
+    type: text({ min: 1 }),
+    param: nullable(text()),
+    code: nullable(text()),
+  }),
+})
 
 export function checkError(body: unknown): string[] {
   return run(errorBody, body)
@@ -375,7 +544,11 @@ const place = { sequence_number: int(0), output_index: int(0) }
 const ofItem = { type: any, ...place, item_id: filled }
 const ofPart = { ...ofItem, content_index: int(0) }
 const ofSummary = { ...ofItem, summary_index: int(0) }
-const partHead = by('type', { output_text: outputText, refusal, reasoning_text: object({ type: any, text: text() }) })
+const partHead = by('type', {
+  output_text: outputText,
+  refusal,
+  reasoning_text: object({ type: any, text: text() }),
+})
 const deltaLogprobs = list(loose({ token: text(), logprob: number() }))
 const lifecycle = object({ type: any, sequence_number: int(0), response })
 const events: Record<string, Check> = {
@@ -391,15 +564,28 @@ const events: Record<string, Check> = {
   'response.content_part.done': object({ ...ofPart, part: partHead }),
   'response.output_text.delta': object({ ...ofPart, delta: text(), logprobs: deltaLogprobs }),
   'response.output_text.done': object({ ...ofPart, text: text(), logprobs: deltaLogprobs }),
-  'response.output_text.annotation.added': object({ ...ofPart, annotation_index: int(0), annotation }),
+  'response.output_text.annotation.added': object({
+    ...ofPart,
+    annotation_index: int(0),
+    annotation,
+  }),
   'response.refusal.delta': object({ ...ofPart, delta: text() }),
   'response.refusal.done': object({ ...ofPart, refusal: text() }),
   'response.function_call_arguments.delta': object({ ...ofItem, delta: text() }),
-  'response.function_call_arguments.done': object({ ...ofItem, arguments: text() }, { name: text() }),
+  'response.function_call_arguments.done': object(
+    { ...ofItem, arguments: text() },
+    { name: text() },
+  ),
   'response.custom_tool_call_input.delta': object({ ...ofItem, delta: text() }),
   'response.custom_tool_call_input.done': object({ ...ofItem, input: text() }),
-  'response.reasoning_summary_part.added': object({ ...ofSummary, part: object({ type: one('summary_text'), text: text() }) }),
-  'response.reasoning_summary_part.done': object({ ...ofSummary, part: object({ type: one('summary_text'), text: text() }) }, { status: one('incomplete') }),
+  'response.reasoning_summary_part.added': object({
+    ...ofSummary,
+    part: object({ type: one('summary_text'), text: text() }),
+  }),
+  'response.reasoning_summary_part.done': object(
+    { ...ofSummary, part: object({ type: one('summary_text'), text: text() }) },
+    { status: one('incomplete') },
+  ),
   'response.reasoning_summary_text.delta': object({ ...ofSummary, delta: text() }),
   'response.reasoning_summary_text.done': object({ ...ofSummary, text: text() }),
   'response.reasoning_text.delta': object({ ...ofPart, delta: text() }),
@@ -414,8 +600,20 @@ export function checkStream(all: unknown[]): string[] {
 }
 
 export function outcome(all: unknown[]): 'success' | 'failed' | 'cut' {
-  if (all.some(entry => isObject(entry) && (entry['type'] === 'error' || entry['type'] === 'response.failed'))) return 'failed'
-  return all.some(entry => isObject(entry) && (entry['type'] === 'response.completed' || entry['type'] === 'response.incomplete')) ? 'success' : 'cut'
+  if (
+    all.some(
+      entry =>
+        isObject(entry) && (entry['type'] === 'error' || entry['type'] === 'response.failed'),
+    )
+  )
+    return 'failed'
+  return all.some(
+    entry =>
+      isObject(entry) &&
+      (entry['type'] === 'response.completed' || entry['type'] === 'response.incomplete'),
+  )
+    ? 'success'
+    : 'cut'
 }
 
 export const strict: Strict = { checkRequest, checkResponse, checkStream, checkError, outcome }

@@ -9,7 +9,11 @@ const isSystem = (message: Message) => !isTurn(message)
  * System and developer messages where the target takes them: those before the conversation at its front, and later ones as text of the
  * user, at the front, or where they are. Absent demands: the target takes them anywhere, in both roles.
  */
-export function placeInstructions(messages: Message[], wanted: InstructionDemands | undefined, report: PassReport): Message[] {
+export function placeInstructions(
+  messages: Message[],
+  wanted: InstructionDemands | undefined,
+  report: PassReport,
+): Message[] {
   if (!wanted || !messages.some(isSystem) || isPlain(messages)) return messages
   const placing = new Placing(wanted, report)
   for (const message of messages) {
@@ -23,7 +27,12 @@ export function placeInstructions(messages: Message[], wanted: InstructionDemand
 function isPlain([first, ...others]: readonly Message[]): boolean {
   const [part] = first?.parts ?? []
   return (
-    first?.role === 'system' && first.origin === 'message' && first.parts.length === 1 && part?.type === 'text' && instructs(part) && !others.some(isSystem)
+    first?.role === 'system' &&
+    first.origin === 'message' &&
+    first.parts.length === 1 &&
+    part?.type === 'text' &&
+    instructs(part) &&
+    !others.some(isSystem)
   )
 }
 
@@ -59,9 +68,11 @@ class Placing {
   #instruct(message: Message): void {
     const { later, joined } = this.#wanted
     const isLeading = this.#placed.length === 0 && this.#waiting.length === 0
-    if (later === 'keep' || (!isLeading && later === 'behind-user' && this.#isBehindUser())) this.#placed.push(message)
+    if (later === 'keep' || (!isLeading && later === 'behind-user' && this.#isBehindUser()))
+      this.#placed.push(message)
     else if (!isLeading && later !== 'front') {
-      if (message.parts.some(instructs)) this.#report.add('system.mid-conversation-as-user', message.at)
+      if (message.parts.some(instructs))
+        this.#report.add('system.mid-conversation-as-user', message.at)
       leaveEnvelope(message, this.#report)
       this.#waiting.push(...message.parts.map(asTagged))
     } else {
@@ -85,7 +96,8 @@ class Placing {
   #flushWaiting(): void {
     if (this.#waiting.length === 0) return
     const last = this.#placed.at(-1)
-    if (last?.role === 'user') this.#placed[this.#placed.length - 1] = { ...last, parts: [...last.parts, ...this.#waiting] }
+    if (last?.role === 'user')
+      this.#placed[this.#placed.length - 1] = { ...last, parts: [...last.parts, ...this.#waiting] }
     else this.#placed.push({ role: 'user', origin: 'message', parts: this.#waiting })
     this.#waiting = []
   }
@@ -100,7 +112,11 @@ function leaveEnvelope({ name, id, status, phase, ext, at }: Message, report: Pa
 }
 
 /** The message with the role that the target accepts, and without parts that no instruction can hold. Undefined: nothing is left. */
-function asInstruction(message: Message, { developer, joined }: InstructionDemands, report: PassReport): Message | undefined {
+function asInstruction(
+  message: Message,
+  { developer, joined }: InstructionDemands,
+  report: PassReport,
+): Message | undefined {
   const { role, origin, at } = message
   const parts = message.parts.filter(part => {
     if (isInstruction(part)) return true
@@ -108,14 +124,19 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
     return false
   })
   const isSilent =
-    joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache && !part.citations?.length)
+    joined &&
+    origin !== 'instructions' &&
+    parts.every(
+      part => part.type === 'text' && !instructs(part) && !part.cache && !part.citations?.length,
+    )
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
     leaveEnvelope(message, report)
     for (const part of parts) report.ext(part.ext, part.at)
     return undefined
   }
   if (developer) return { ...message, role: origin === 'instructions' ? 'developer' : role, parts }
-  if (role === 'developer' && parts.some(instructs)) report.once('system.developer-role', at, 'role')
+  if (role === 'developer' && parts.some(instructs))
+    report.once('system.developer-role', at, 'role')
   return { ...message, role: 'system', parts }
 }
 
@@ -123,13 +144,19 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
 function join(before: readonly Part[], added: readonly Part[]): Part[] {
   const [first] = before
   const [next] = added
-  const isOne = before.length === 1 && added.length === 1 && first && next && isBare(first) && isBare(next)
+  const isOne =
+    before.length === 1 && added.length === 1 && first && next && isBare(first) && isBare(next)
   return isOne ? [{ ...first, text: `${first.text}\n\n${next.text}` }] : [...before, ...added]
 }
 
-const isBare = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
+const isBare = (part: Part): part is TextPart =>
+  part.type === 'text' && !part.cache && !part.ext && !part.citations
 
 /** Does the part instruct the model? Control parts and empty texts do not. */
-const instructs = (part: Part) => part.type !== 'control' && !(part.type === 'text' && part.text === '')
+const instructs = (part: Part) =>
+  part.type !== 'control' && !(part.type === 'text' && part.text === '')
 
-const asTagged = (part: Part): Part => (part.type === 'text' && instructs(part) ? { ...part, text: `<system>${part.text}</system>` } : part)
+const asTagged = (part: Part): Part =>
+  part.type === 'text' && instructs(part)
+    ? { ...part, text: `<system>${part.text}</system>` }
+    : part

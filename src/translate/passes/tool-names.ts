@@ -17,21 +17,36 @@ type Named = { request: CanonicalRequest; renamed: NonNullable<EncodingContext['
  * Names that the target accepts, without namespaces where it has none, and freeform tools as functions where it has only these: the same
  * in tools, tool choice, calls and results.
  */
-export function nameTools(request: CanonicalRequest, wanted: ToolNameDemands, report: PassReport): Named {
+export function nameTools(
+  request: CanonicalRequest,
+  wanted: ToolNameDemands,
+  report: PassReport,
+): Named {
   const { tools, toolChoice, messages } = request
   if (!tools && !toolChoice && !messages.some(holdsNames)) return { request, renamed: {} }
   const namer = new Namer(tools ?? [], wanted, report)
   const named = tools?.map(tool => namer.tool(tool))
   const choice = toolChoice && namer.choice(toolChoice, report.placeOf('toolChoice'))
   const spoken = nameParts(messages, namer)
-  const isSame = choice === toolChoice && spoken === messages && (tools === undefined || tools.every((tool, i) => tool === named?.[i]))
+  const isSame =
+    choice === toolChoice &&
+    spoken === messages &&
+    (tools === undefined || tools.every((tool, i) => tool === named?.[i]))
   return {
     renamed: namer.renamed,
-    request: isSame ? request : { ...request, messages: spoken, ...(named && { tools: named }), ...(choice && { toolChoice: choice }) },
+    request: isSame
+      ? request
+      : {
+          ...request,
+          messages: spoken,
+          ...(named && { tools: named }),
+          ...(choice && { toolChoice: choice }),
+        },
   }
 }
 
-const holdsNames = ({ parts }: Message) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result' || type === 'control')
+const holdsNames = ({ parts }: Message) =>
+  parts.some(({ type }) => type === 'tool-call' || type === 'tool-result' || type === 'control')
 
 function nameParts(messages: Message[], namer: Namer): Message[] {
   return mapParts(messages, (part): Part => {
@@ -95,7 +110,9 @@ class Namer {
     const typed = kind === part.kind ? part : { ...part, kind }
     const { name } = typed
     // The name stays if the request neither declares nor calls this tool.
-    return name !== undefined && this.#isWritten(name, typed.namespace) ? this.named({ ...typed, name }, { ...typed, name }) : typed
+    return name !== undefined && this.#isWritten(name, typed.namespace)
+      ? this.named({ ...typed, name }, { ...typed, name })
+      : typed
   }
 
   choice(choice: ToolChoice, at: Place): ToolChoice {
@@ -109,7 +126,10 @@ class Namer {
       if (tool.kind === 'server') return tool
       const { name } = tool
       const namespace = this.#spaces.get(name)
-      return this.named({ ...tool, kind: this.kind(tool.kind) }, defined({ name, namespace, at: tool.at ?? at }))
+      return this.named(
+        { ...tool, kind: this.kind(tool.kind) },
+        defined({ name, namespace, at: tool.at ?? at }),
+      )
     })
     return { ...choice, tools }
   }
@@ -121,7 +141,8 @@ class Namer {
   /** The node with the written name of the tool; itself if nothing changes. */
   named<T extends Callable>(node: T, { name, namespace, at }: Callable): T {
     const written = this.#nameOf(name, namespace, at)
-    if (this.#wanted.namespaces || namespace === undefined) return written === node.name ? node : { ...node, name: written }
+    if (this.#wanted.namespaces || namespace === undefined)
+      return written === node.name ? node : { ...node, name: written }
     const { namespace: _, ...rest } = node
     return { ...rest, name: written } as T
   }
@@ -140,15 +161,25 @@ class Namer {
     this.#written.set(key, written)
     if (space !== undefined) this.#report.add('tool.namespace', at, 'namespace')
     if (written !== flat) this.#report.add('tool.renamed', at, 'name')
-    const shape = this.#freeform.has(toolKey(name, namespace)) && this.#wanted.freeform ? { [this.#wanted.freeform]: true } : undefined
-    if (written !== name || shape) setOwn(this.renamed, written, { name, ...(space !== undefined && { namespace: space }), ...shape })
+    const shape =
+      this.#freeform.has(toolKey(name, namespace)) && this.#wanted.freeform
+        ? { [this.#wanted.freeform]: true }
+        : undefined
+    if (written !== name || shape)
+      setOwn(this.renamed, written, {
+        name,
+        ...(space !== undefined && { namespace: space }),
+        ...shape,
+      })
     return written
   }
 
   /** The name, with a hash if another tool has it. */
   #free(name: string, key: string, identity: readonly unknown[]): string {
     const isTaken = (this.#owners.get(name) ?? key) !== key
-    const free = isTaken ? `${name.slice(0, this.#wanted.longest - 9)}_${hashHex(JSON.stringify(identity), 8)}` : name
+    const free = isTaken
+      ? `${name.slice(0, this.#wanted.longest - 9)}_${hashHex(JSON.stringify(identity), 8)}`
+      : name
     this.#owners.set(free, key)
     return free
   }

@@ -11,7 +11,12 @@ import { mapParts } from './map-parts.ts'
  * because clients that retry send several, and servers refuse them. `repair`: calls without a result get one that reports the
  * interruption, and results without a call become text of the user.
  */
-export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repair: boolean, report: PassReport): Message[] {
+export function pairToolCalls(
+  messages: Message[],
+  wanted: ToolPairDemands,
+  repair: boolean,
+  report: PassReport,
+): Message[] {
   if (!messages.some(holdsTools)) return messages
   const pairs = findPairs(messages)
   let paired = withoutStale(messages, pairs, report)
@@ -24,7 +29,8 @@ export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repa
   return nameAlike(paired, pairs, wanted, report)
 }
 
-const holdsTools = ({ parts }: Message) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')
+const holdsTools = ({ parts }: Message) =>
+  parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')
 
 /** `orphans`: results without a call. `stale`: results that a later one replaces. `danglingCalls`: calls without a result. */
 type Pairs = {
@@ -39,7 +45,13 @@ type Pairs = {
 type IdUses = { turn: number; calls: ToolCallPart[]; results: ToolResultPart[] }
 
 function findPairs(messages: readonly Message[]): Pairs {
-  const pairs: Pairs = { results: new Map(), calls: new Map(), danglingCalls: new Set(), stale: new Set(), orphans: new Set() }
+  const pairs: Pairs = {
+    results: new Map(),
+    calls: new Map(),
+    danglingCalls: new Set(),
+    stale: new Set(),
+    orphans: new Set(),
+  }
   const all: IdUses[] = []
   const byId = new Map<string, IdUses>()
   const ask = (id: string, uses: IdUses) => {
@@ -100,7 +112,11 @@ function withoutStale(messages: Message[], { stale }: Pairs, report: PassReport)
 
 function orphansAsText(messages: Message[], { orphans }: Pairs, report: PassReport): Message[] {
   if (orphans.size === 0) return messages
-  return flatMap(messages, message => (message.parts.some(part => orphans.has(part)) ? splitOrphans(message, orphans, report) : [message]))
+  return flatMap(messages, message =>
+    message.parts.some(part => orphans.has(part))
+      ? splitOrphans(message, orphans, report)
+      : [message],
+  )
 }
 
 /** The message without its orphans, and their content as text of the user. */
@@ -112,11 +128,14 @@ function splitOrphans(message: Message, orphans: ReadonlySet<Part>, report: Pass
     if (part.type === 'tool-result' && orphans.has(part)) {
       report.leave('tool-result.orphan-as-text', part)
       asText.push(...part.content.filter(inner => isUserContent(inner, report)))
-    } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result')) asText.push(part)
+    } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result'))
+      asText.push(part)
     else kept.push(part)
   if (kept.length > 0) {
     const rest: Message = { ...message, parts: kept }
-    return asText.length > 0 ? [rest, { role: 'user', origin: message.origin, parts: asText }] : [rest]
+    return asText.length > 0
+      ? [rest, { role: 'user', origin: message.origin, parts: asText }]
+      : [rest]
   }
   if (asText.length > 0) return [{ ...message, role: 'user', parts: asText }]
   report.ext(message.ext, message.at)
@@ -142,7 +161,10 @@ function interrupted(call: ToolCallPart): ToolResultPart {
 }
 
 /** Behind the last message of the turn: the results of all its calls stand together. */
-function addInterrupted(messages: readonly Message[], { danglingCalls, results }: Pairs): Message[] {
+function addInterrupted(
+  messages: readonly Message[],
+  { danglingCalls, results }: Pairs,
+): Message[] {
   const all: Message[] = []
   let missing: Message[] = []
   for (const message of messages) {
@@ -152,7 +174,8 @@ function addInterrupted(messages: readonly Message[], { danglingCalls, results }
     }
     all.push(message)
     for (const part of message.parts) {
-      const result = part.type === 'tool-call' && danglingCalls.has(part) ? results.get(part) : undefined
+      const result =
+        part.type === 'tool-call' && danglingCalls.has(part) ? results.get(part) : undefined
       if (result) missing.push({ role: 'tool', origin: 'message', parts: [result] })
     }
   }
@@ -165,7 +188,8 @@ function addInterrupted(messages: readonly Message[], { danglingCalls, results }
  */
 function placeResults(messages: readonly Message[], pairs: Pairs, report: PassReport): Message[] {
   const sources = new Map<Part, Message>()
-  for (const message of messages) for (const part of message.parts) if (part.type === 'tool-result') sources.set(part, message)
+  for (const message of messages)
+    for (const part of message.parts) if (part.type === 'tool-result') sources.set(part, message)
   const all: Message[] = []
   const moved = new Set<Message>()
   const turn: Turn = { open: [], last: new Set(), passed: false }
@@ -189,7 +213,12 @@ function placeResults(messages: readonly Message[], pairs: Pairs, report: PassRe
 type Turn = { open: ToolCallPart[]; last: ReadonlySet<ToolCallPart>; passed: boolean }
 
 /** Separates the results from the other parts, with a note for those that move. `lonely`: results without a call. */
-function takeResults(message: Message, turn: Turn, { calls }: Pairs, report: PassReport): { lonely: ToolResultPart[]; rest: Part[] } {
+function takeResults(
+  message: Message,
+  turn: Turn,
+  { calls }: Pairs,
+  report: PassReport,
+): { lonely: ToolResultPart[]; rest: Part[] } {
   const lonely: ToolResultPart[] = []
   const rest: Part[] = []
   const isModel = message.role === 'assistant'
@@ -203,20 +232,26 @@ function takeResults(message: Message, turn: Turn, { calls }: Pairs, report: Pas
     }
     const call = calls.get(part)
     if (!call) lonely.push(part)
-    if (call ? turn.passed || isModel || !turn.last.has(call) : isLed && !isModel) report.add('tool-result.moved', part.at)
+    if (call ? turn.passed || isModel || !turn.last.has(call) : isLed && !isModel)
+      report.add('tool-result.moved', part.at)
   }
   return { lonely, rest }
 }
 
 /** One message for results in a row that were in one message. The first one keeps what else that message had. */
-function asMessages(results: readonly ToolResultPart[], sources: ReadonlyMap<Part, Message>, moved: Set<Message>): Message[] {
+function asMessages(
+  results: readonly ToolResultPart[],
+  sources: ReadonlyMap<Part, Message>,
+  moved: Set<Message>,
+): Message[] {
   const all: Message[] = []
   let before: Message | undefined
   for (const result of results) {
     const source = sources.get(result)
     if (source && source === before) all.at(-1)?.parts.push(result)
     else if (!source) all.push({ role: 'tool', origin: 'message', parts: [result] })
-    else if (moved.has(source) || source.parts.some(({ type }) => type !== 'tool-result')) all.push(bare(source, [result]))
+    else if (moved.has(source) || source.parts.some(({ type }) => type !== 'tool-result'))
+      all.push(bare(source, [result]))
     else {
       moved.add(source)
       all.push({ ...source, role: 'tool', parts: [result] })
@@ -226,20 +261,33 @@ function asMessages(results: readonly ToolResultPart[], sources: ReadonlyMap<Par
   return all
 }
 
-const bare = ({ origin, at }: Message, parts: Part[]): Message => defined({ role: 'tool' as const, origin, at, parts })
+const bare = ({ origin, at }: Message, parts: Part[]): Message =>
+  defined({ role: 'tool' as const, origin, at, parts })
 
 type Split = { lonely: ToolResultPart[]; rest: Part[]; moved: ReadonlySet<Message> }
 
 /** What stays of a message that holds results. */
 function split(message: Message, { lonely, rest, moved }: Split): Message[] {
-  const others: Message = { ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest }
+  const others: Message = {
+    ...message,
+    role: message.role === 'tool' ? 'user' : message.role,
+    parts: rest,
+  }
   if (lonely.length === 0) return rest.length > 0 ? [others] : []
-  if (rest.length > 0) return message.role === 'assistant' ? [others, bare(message, lonely)] : [bare(message, lonely), others]
+  if (rest.length > 0)
+    return message.role === 'assistant'
+      ? [others, bare(message, lonely)]
+      : [bare(message, lonely), others]
   return [moved.has(message) ? bare(message, lonely) : { ...message, role: 'tool', parts: lonely }]
 }
 
 /** Writes the ids of calls and results as the target takes them, and the name of the tool in results only where the target has it there. */
-function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqueCallIds, namesInResults }: ToolPairDemands, report: PassReport): Message[] {
+function nameAlike(
+  messages: Message[],
+  { calls }: Pairs,
+  { callId = same, uniqueCallIds, namesInResults }: ToolPairDemands,
+  report: PassReport,
+): Message[] {
   const used = new Set<string>()
   const ids = new Map<ToolCallPart, string>()
   const idOf = (call: ToolCallPart): string => {
@@ -265,8 +313,11 @@ function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqu
     const { name, namespace, ...rest } = part
     if (name && name !== call.name) report.rest({ name }, part.at)
     if (namespace !== undefined && namespace !== call.namespace) report.rest({ namespace }, part.at)
-    if (namesInResults) return defined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
-    return id === part.callId && name === undefined && namespace === undefined ? part : { ...rest, callId: id }
+    if (namesInResults)
+      return defined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
+    return id === part.callId && name === undefined && namespace === undefined
+      ? part
+      : { ...rest, callId: id }
   })
 }
 

@@ -20,7 +20,8 @@ const marked = {
 describe('cache_control beside content', () => {
   test('marks the last part of its message when the target is messages', () => {
     const [system, received, called, responded] = marked.messages
-    const ask = (body: object) => translateRequest({ ...marked, ...body }, { from: 'chat-completions', to: 'messages' })
+    const ask = (body: object) =>
+      translateRequest({ ...marked, ...body }, { from: 'chat-completions', to: 'messages' })
     const bare = { cache_control: undefined, tools: [tool] }
     // No more than four of them at once: the target refuses others.
     const one = ask({ ...bare, messages: [system, received, called, responded] })
@@ -33,12 +34,20 @@ describe('cache_control beside content', () => {
       ],
     })
     const two = ask({ messages: [{ role: 'user', content: 'hi', ...mark }] })
-    expect(two.body).toMatchObject({ ...mark, messages: [{ content: [{ text: 'hi', ...mark }] }], tools: [{ name: 'look', ...mark }] })
+    expect(two.body).toMatchObject({
+      ...mark,
+      messages: [{ content: [{ text: 'hi', ...mark }] }],
+      tools: [{ name: 'look', ...mark }],
+    })
     expect(two.notes.map(({ code }) => code)).toEqual(['max-tokens.default'])
   })
 
   test('comes back unchanged when the target is chat-completions', () => {
-    const { body, notes } = translateRequest(marked, { from: 'chat-completions', to: 'chat-completions', model: 'other' })
+    const { body, notes } = translateRequest(marked, {
+      from: 'chat-completions',
+      to: 'chat-completions',
+      model: 'other',
+    })
     expect(body).toEqual({ ...marked, model: 'other' })
     expect(notes).toEqual([])
   })
@@ -46,14 +55,28 @@ describe('cache_control beside content', () => {
   test('is noted at its path when the target has no such mark', () => {
     const { notes } = translateRequest(marked, { from: 'chat-completions', to: 'generate-content' })
     const paths = notes.filter(({ path }) => path.includes('cache_control')).map(({ path }) => path)
-    for (const place of ['/messages/0', '/messages/1', '/messages/2', '/messages/3', '/tools/0/function', ''])
+    for (const place of [
+      '/messages/0',
+      '/messages/1',
+      '/messages/2',
+      '/messages/3',
+      '/tools/0/function',
+      '',
+    ])
       expect(paths.some(path => path.startsWith(`${place}/cache_control`))).toBe(true)
   })
 
   test('stays an unknown field when it holds more than a mark', () => {
-    const messages = [{ role: 'user', content: 'hi', cache_control: { type: 'ephemeral', scope: 'global' } }]
-    const { notes } = translateRequest({ model: 'm', messages }, { from: 'chat-completions', to: 'messages' })
-    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /messages/0/cache_control/scope')
+    const messages = [
+      { role: 'user', content: 'hi', cache_control: { type: 'ephemeral', scope: 'global' } },
+    ]
+    const { notes } = translateRequest(
+      { model: 'm', messages },
+      { from: 'chat-completions', to: 'messages' },
+    )
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+      'field.unknown /messages/0/cache_control/scope',
+    )
   })
 })
 
@@ -67,11 +90,18 @@ describe('cache marks of messages with `cacheMarks: cache_control`', () => {
     messages: [
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'ok', ...mark }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'ok', ...mark }],
+      },
     ],
   }
   test('are written in that field, also on tools and tool messages', () => {
-    const { body, notes } = translateRequest(wire, { from: 'messages', to: 'chat-completions', chatCompletions: { cacheMarks: 'cache_control' } })
+    const { body, notes } = translateRequest(wire, {
+      from: 'messages',
+      to: 'chat-completions',
+      chatCompletions: { cacheMarks: 'cache_control' },
+    })
     expect(body).toMatchObject({
       ...mark,
       messages: [
@@ -86,10 +116,25 @@ describe('cache marks of messages with `cacheMarks: cache_control`', () => {
   })
 
   test('lose a lifetime that the field does not have', () => {
-    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }] }]
+    const input = [
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'input_text',
+            text: 'a',
+            prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' },
+          },
+        ],
+      },
+    ]
     const { body, notes } = translateRequest(
       { model: 'm', input, store: false },
-      { from: 'responses', to: 'chat-completions', chatCompletions: { cacheMarks: 'cache_control' } },
+      {
+        from: 'responses',
+        to: 'chat-completions',
+        chatCompletions: { cacheMarks: 'cache_control' },
+      },
     )
     expect(body).toMatchObject({ messages: [{ content: [{ type: 'text', text: 'a', ...mark }] }] })
     expect(notes.map(({ code }) => code)).toContain('cache.ttl')
@@ -97,7 +142,10 @@ describe('cache marks of messages with `cacheMarks: cache_control`', () => {
 })
 
 test('counts the mark of the body among the four that messages allows', () => {
-  const marked = (role: string, text: string) => ({ role, content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }] })
+  const marked = (role: string, text: string) => ({
+    role,
+    content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }],
+  })
   const wire = {
     model: 'm',
     cache_control: { type: 'ephemeral' },
@@ -113,5 +161,10 @@ test('counts the mark of the body among the four that messages allows', () => {
   const { body, notes } = translateRequest(wire, { from: 'chat-completions', to: 'messages' })
   expect(body).toMatchObject({ cache_control: { type: 'ephemeral' } })
   expect(JSON.stringify(body).match(/"cache_control"/g)).toHaveLength(4)
-  expect(notes).toContainEqual(expect.objectContaining({ code: 'cache.too-many', path: '/messages/1/content/0/cache_control' }))
+  expect(notes).toContainEqual(
+    expect.objectContaining({
+      code: 'cache.too-many',
+      path: '/messages/1/content/0/cache_control',
+    }),
+  )
 })

@@ -8,31 +8,53 @@ import { translateRequest, translateResponse } from '../../support/untyped.ts'
 /** Clients that declare `functions` support only `function_call`, of which a response has one. */
 
 const chat = 'chat-completions'
-const functions = [{ name: 'look', parameters: { type: 'object', properties: {} } }, { name: 'find' }]
+const functions = [
+  { name: 'look', parameters: { type: 'object', properties: {} } },
+  { name: 'find' },
+]
 const declares = (tools: object) =>
-  translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...tools }, { from: chat, to: 'messages' }).context
+  translateRequest(
+    { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...tools },
+    { from: chat, to: 'messages' },
+  ).context
 const older = declares({ functions })
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 const response = (...content: object[]) => blocks.response(content, { stop_reason: 'tool_use' })
 const block = (index: number, { input, ...head }: { input: object }) => [
   { type: 'content_block_start', index, content_block: { ...head, input: {} } },
-  { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } },
+  {
+    type: 'content_block_delta',
+    index,
+    delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+  },
   { type: 'content_block_stop', index },
 ]
 const streamed = (...calls: { input: object }[]) => [
   { type: 'message_start', message: { ...response(), stop_reason: null } },
   ...calls.flatMap((call, index) => block(index, call)),
-  { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 1 } },
+  {
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use', stop_sequence: null },
+    usage: { output_tokens: 1 },
+  },
   { type: 'message_stop' },
 ]
-const codes = (notes: { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).filter(note => !note.startsWith('response.created'))
+const codes = (notes: { code: string; path: string }[]) =>
+  notes
+    .map(({ code, path }) => `${code} ${path}`)
+    .filter(note => !note.startsWith('response.created'))
 
 type Choice = { message: object; finish_reason: string }
 const choiceOf = (body: unknown) => (body as { choices: [Choice] }).choices[0]
 
 function whole(content: object[], context = older, options = {}) {
-  const { body, notes } = translateResponse(response(...content), { from: 'messages', to: chat, context, ...options })
+  const { body, notes } = translateResponse(response(...content), {
+    from: 'messages',
+    to: chat,
+    context,
+    ...options,
+  })
   return { choice: choiceOf(body), notes: codes(notes) }
 }
 
@@ -42,27 +64,41 @@ function stream(calls: { input: object }[], context = older) {
     streamed(...calls)
       .map(event => translator.push(protocols.messages.frames.write(event)))
       .join('') + translator.end()
-  const choices = framesOf(text).flatMap(({ wire }) => (wire as { choices?: { delta: object; finish_reason: string | null }[] }).choices ?? [])
+  const choices = framesOf(text).flatMap(
+    ({ wire }) =>
+      (wire as { choices?: { delta: object; finish_reason: string | null }[] }).choices ?? [],
+  )
   return { choices, notes: codes(translator.notes) }
 }
 
 describe('a response to a client that declared functions', () => {
   test('has a function call and ends with one', () => {
     const { choice, notes } = whole([use('t1', 'look', { a: 1 })])
-    expect(choice.message).toEqual({ role: 'assistant', content: null, refusal: null, function_call: { name: 'look', arguments: '{"a":1}' } })
+    expect(choice.message).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      function_call: { name: 'look', arguments: '{"a":1}' },
+    })
     expect(choice.finish_reason).toBe('function_call')
     expect(notes).toEqual([])
   })
 
   test('keeps the text beside it', () => {
-    expect(whole([{ type: 'text', text: 'wait' }, use('t1', 'find', {})]).choice.message).toMatchObject({
+    expect(
+      whole([{ type: 'text', text: 'wait' }, use('t1', 'find', {})]).choice.message,
+    ).toMatchObject({
       content: 'wait',
       function_call: { name: 'find', arguments: '{}' },
     })
   })
 
   test('has the first of several calls; the others are noted', () => {
-    const { choice, notes } = whole([use('t1', 'look', {}), use('t2', 'find', {}), use('t3', 'find', {})])
+    const { choice, notes } = whole([
+      use('t1', 'look', {}),
+      use('t2', 'find', {}),
+      use('t3', 'find', {}),
+    ])
     expect(choice.message).toMatchObject({ function_call: { name: 'look' } })
     expect(choice.message).not.toHaveProperty('tool_calls')
     expect(notes).toEqual(['tool-call.single /content/1', 'tool-call.single /content/2'])
@@ -97,20 +133,45 @@ describe('a response to a client that declared functions', () => {
       signature: { value: 's', issuer: 'generate-content' },
     }
     const { notes } = protocols[chat].encodeResponse(
-      { ...signed, candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [part] }], finish: { reason: 'tool_calls' } }] },
+      {
+        ...signed,
+        candidates: [
+          {
+            index: 0,
+            messages: [{ role: 'assistant', origin: 'message', parts: [part] }],
+            finish: { reason: 'tool_calls' },
+          },
+        ],
+      },
       { context: older },
     )
     expect(notes.map(({ code }) => code)).toEqual(['reasoning.signature-dropped'])
   })
 
   test('comes back in the next request with the reasoning that led to it', () => {
-    const content = [{ type: 'text', text: 'wait' }, { type: 'thinking', thinking: 'hm', signature: 'c2VhbA==' }, use('t1', 'look', { a: 1 })]
+    const content = [
+      { type: 'text', text: 'wait' },
+      { type: 'thinking', thinking: 'hm', signature: 'c2VhbA==' },
+      use('t1', 'look', { a: 1 }),
+    ]
     const { message } = whole(content).choice
     const { body, notes } = translateRequest(
-      { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }, message, { role: 'function', name: 'look', content: 'ok' }], functions },
+      {
+        model: 'm',
+        max_tokens: 9,
+        messages: [
+          { role: 'user', content: 'hi' },
+          message,
+          { role: 'function', name: 'look', content: 'ok' },
+        ],
+        functions,
+      },
       { from: chat, to: 'messages' },
     )
-    expect((body as { messages: { content: unknown }[] }).messages[1]?.content).toEqual([...content.slice(0, 2), { ...content[2], id: 'call_fn_0' }])
+    expect((body as { messages: { content: unknown }[] }).messages[1]?.content).toEqual([
+      ...content.slice(0, 2),
+      { ...content[2], id: 'call_fn_0' },
+    ])
     expect(notes).toEqual([])
   })
 })

@@ -16,25 +16,41 @@ const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${co
 const user = { role: 'user', content: 'hi' }
 
 function ask(body: object, options: object = {}) {
-  const { body: wire, notes } = translateRequest(blocks.request(body), { from: 'messages', to: chat, ...options })
+  const { body: wire, notes } = translateRequest(blocks.request(body), {
+    from: 'messages',
+    to: chat,
+    ...options,
+  })
   return {
-    wire: wire as { messages: { content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string }[]; tools?: unknown; tool_choice?: unknown },
+    wire: wire as {
+      messages: { content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string }[]
+      tools?: unknown
+      tool_choice?: unknown
+    },
     notes: reported(notes),
   }
 }
 
 describe('call ids', () => {
   const loop = (id: string) => ({
-    messages: [user, { role: 'assistant', content: [blocks.call(id)] }, { role: 'user', content: [blocks.result(id)] }],
+    messages: [
+      user,
+      { role: 'assistant', content: [blocks.call(id)] },
+      { role: 'user', content: [blocks.result(id)] },
+    ],
   })
   const ids = (id: string, options?: object) => {
     const { wire, notes } = ask(loop(id), options)
     return { ids: [wire.messages[1]?.tool_calls?.[0]?.id, wire.messages[2]?.tool_call_id], notes }
   }
 
-  test('stay as they are', () => expect(ids('toolu_01A')).toEqual({ ids: ['toolu_01A', 'toolu_01A'], notes: [] }))
+  test('stay as they are', () =>
+    expect(ids('toolu_01A')).toEqual({ ids: ['toolu_01A', 'toolu_01A'], notes: [] }))
   test('of nine letters and digits stay for Mistral too', () =>
-    expect(ids('abcDEF123', { chatCompletions: { shortIds: true } })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
+    expect(ids('abcDEF123', { chatCompletions: { shortIds: true } })).toEqual({
+      ids: ['abcDEF123', 'abcDEF123'],
+      notes: [],
+    }))
   test('become nine letters and digits for Mistral, alike in call and result', () => {
     const made = ids('toolu_01A', { chatCompletions: { shortIds: true } })
     expect(made.ids[0]).toMatch(/^[A-Za-z0-9]{9}$/)
@@ -46,27 +62,44 @@ describe('call ids', () => {
 describe('calls whose reasoning the client forgot', () => {
   const thought = { type: 'thinking', thinking: 'hm', signature: '' }
   const loop = (...before: object[]) => ({
-    messages: [user, { role: 'assistant', content: [...before, blocks.call('c1')] }, { role: 'user', content: [blocks.result('c1')] }],
+    messages: [
+      user,
+      { role: 'assistant', content: [...before, blocks.call('c1')] },
+      { role: 'user', content: [blocks.result('c1')] },
+    ],
   })
-  const ended = (body: ReturnType<typeof loop>) => ({ messages: [...body.messages, { role: 'assistant', content: 'yes' }, user] })
+  const ended = (body: ReturnType<typeof loop>) => ({
+    messages: [...body.messages, { role: 'assistant', content: 'yes' }, user],
+  })
   const blank = { missingReasoning: 'blank' }
   const placeholder = { chatCompletions: blank }
 
-  test('stay without', () => expect(ask(loop()).wire.messages[1]).not.toHaveProperty('reasoning_content'))
+  test('stay without', () =>
+    expect(ask(loop()).wire.messages[1]).not.toHaveProperty('reasoning_content'))
   test('get a placeholder for servers that refuse them', () => {
     const { wire, notes } = ask(loop(), placeholder)
     expect(wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
     expect(notes).toEqual(['reasoning.placeholder /messages/1/reasoning_content'])
   })
   test('get the placeholder in the field that the server reads', () =>
-    expect(ask(loop(), { chatCompletions: { ...blank, reasoningField: 'reasoning' } }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
+    expect(
+      ask(loop(), { chatCompletions: { ...blank, reasoningField: 'reasoning' } }).wire.messages[1],
+    ).toMatchObject({ reasoning: ' ' }))
   test('get the placeholder when the server refuses their reasoning', () => {
-    expect(ask(ended(loop(thought)), { chatCompletions: { ...blank, reasoningInHistory: 'never' } }).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
-    expect(ask(ended(loop(thought)), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+    expect(
+      ask(ended(loop(thought)), { chatCompletions: { ...blank, reasoningInHistory: 'never' } }).wire
+        .messages[1],
+    ).toMatchObject({ reasoning_content: ' ' })
+    expect(ask(ended(loop(thought)), placeholder).wire.messages[1]).toMatchObject({
+      reasoning_content: 'hm',
+    })
   })
   test('keep the reasoning of earlier turns with tool calls, and only of those', () => {
     const body = ended(loop(thought))
-    const message = { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never }
+    const message = {
+      role: 'assistant',
+      content: [thought, { type: 'text', text: 'yes' }] as never,
+    }
     body.messages.splice(3, 1, message)
     body.messages.push(message, user)
     const { wire, notes } = ask(body)
@@ -77,7 +110,9 @@ describe('calls whose reasoning the client forgot', () => {
     expect(notes.filter(note => note.includes('/messages/5'))).not.toEqual([])
   })
   test('do not get it where the reasoning is there, nor does a response', () => {
-    expect(ask(loop(thought), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+    expect(ask(loop(thought), placeholder).wire.messages[1]).toMatchObject({
+      reasoning_content: 'hm',
+    })
     expect(ask(ended(loop()), placeholder).wire.messages[3]).not.toHaveProperty('reasoning_content')
   })
 })
@@ -88,7 +123,13 @@ describe('tools that the client runs', () => {
 
   test('become functions on request, and can be forced', () => {
     const { wire, notes } = ask(forced, { tools: { expandClientTools: true } })
-    expect(wire.tools).toMatchObject([{ type: 'function', function: { name: 'bash', parameters: { properties: { command: { type: 'string' } } } } }, {}])
+    expect(wire.tools).toMatchObject([
+      {
+        type: 'function',
+        function: { name: 'bash', parameters: { properties: { command: { type: 'string' } } } },
+      },
+      {},
+    ])
     expect(wire.tool_choice).toEqual({ type: 'function', function: { name: 'bash' } })
     expect(notes).toEqual(['tool.expanded /tools/0'])
   })
@@ -106,23 +147,48 @@ describe('calls that a provider ran itself', () => {
   const hits = {
     type: 'web_search_tool_result',
     tool_use_id: 's1',
-    content: [{ type: 'web_search_result', title: 'Sun', url: 'https://example.org', encrypted_content: 'zzz' }],
+    content: [
+      {
+        type: 'web_search_result',
+        title: 'Sun',
+        url: 'https://example.org',
+        encrypted_content: 'zzz',
+      },
+    ],
   }
   const history = {
-    messages: [user, { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, search, hits, { type: 'text', text: 'It shines.' }] }, user],
+    messages: [
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          search,
+          hits,
+          { type: 'text', text: 'It shines.' },
+        ],
+      },
+      user,
+    ],
   }
 
   test('is dropped', () => {
     const { wire, notes } = ask(history)
     expect(wire.messages[1]?.content).toBe('I look.It shines.')
-    expect(notes).toEqual(['part.unsupported /messages/1/content/1', 'part.unsupported /messages/1/content/2'])
+    expect(notes).toEqual([
+      'part.unsupported /messages/1/content/1',
+      'part.unsupported /messages/1/content/2',
+    ])
   })
   test('is written as lines of text on request, without unreadable parts', () => {
     const { wire, notes } = ask(history, { tools: { serverToolHistory: 'text' } })
     expect(wire.messages[1]?.content).toBe(
       'I look.\n[web_search call: {"query":"sun"}]\n[web_search result: [{"type":"web_search_result","title":"Sun","url":"https://example.org"}]]\nIt shines.',
     )
-    expect(notes).toEqual(['server-tool.as-text /messages/1/content/1', 'server-tool.as-text /messages/1/content/2'])
+    expect(notes).toEqual([
+      'server-tool.as-text /messages/1/content/1',
+      'server-tool.as-text /messages/1/content/2',
+    ])
   })
 })
 
@@ -130,7 +196,10 @@ describe('details of an upstream error', () => {
   const error = {
     status: 400,
     headers: {},
-    body: { type: 'error', error: { type: 'invalid_request_error', message: 'No.', details: { limit: 3 } } },
+    body: {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'No.', details: { limit: 3 } },
+    },
   }
   const known = { message: 'No.', type: 'invalid_request_error', param: null, code: null }
 
@@ -140,8 +209,17 @@ describe('details of an upstream error', () => {
     expect(notes.map(({ code }) => code)).toEqual(['error.details'])
   })
   test('are written on request', () => {
-    const { body, notes } = translateError(error, { from: 'messages', to: chat, chatCompletions: { errorDetails: 'write' } })
-    expect(body).toEqual({ error: { ...known, source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } } } })
+    const { body, notes } = translateError(error, {
+      from: 'messages',
+      to: chat,
+      chatCompletions: { errorDetails: 'write' },
+    })
+    expect(body).toEqual({
+      error: {
+        ...known,
+        source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } },
+      },
+    })
     expect(notes).toEqual([])
   })
 })
@@ -149,32 +227,66 @@ describe('details of an upstream error', () => {
 describe('images next to a response', () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
   const response = bodies.response({ content: 'Here.', images: [image] })
-  const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
+  const media = {
+    type: 'media',
+    kind: 'image',
+    source: { type: 'base64', mime: 'image/png', data: png },
+  }
 
   test('are media, and come back unchanged', () => {
     const { value } = from.decodeResponse(response)
-    expect(withPointers(value.candidates[0]?.messages[0]?.parts)).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
+    expect(withPointers(value.candidates[0]?.messages[0]?.parts)).toMatchObject([
+      { type: 'text' },
+      { ...media, at: '/choices/0/message/images/0' },
+    ])
     expect(from.encodeResponse(value)).toEqual({ wire: response, notes: [] })
   })
   test('are media in a stream', () => {
-    const { events } = decodeStream([chunk({ role: 'assistant', content: 'Here.' }), chunk({ images: [image] }), chunk({}, 'stop'), '[DONE]'])
-    expect(events.filter(({ type }) => type === 'part.start')).toMatchObject([{ head: { type: 'text' } }, { head: media }])
+    const { events } = decodeStream([
+      chunk({ role: 'assistant', content: 'Here.' }),
+      chunk({ images: [image] }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ])
+    expect(events.filter(({ type }) => type === 'part.start')).toMatchObject([
+      { head: { type: 'text' } },
+      { head: media },
+    ])
   })
   test.each(['messages', 'responses'] as const)('are noted where they have no place: %s', to => {
     const { notes } = translateResponse(response, { from: chat, to })
     expect(reported(notes).filter(note => note.includes('images'))).toHaveLength(1)
     const stream = createStreamTranslator({ from: chat, to })
-    for (const one of [chunk({ content: 'Here.' }), chunk({ images: [image] }), chunk({}, 'stop'), '[DONE]']) stream.push(from.frames.write(one))
+    for (const one of [
+      chunk({ content: 'Here.' }),
+      chunk({ images: [image] }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ])
+      stream.push(from.frames.write(one))
     stream.end()
     expect(reported(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
   })
   test('of other protocols are written on request', () => {
-    const parts = [{ type: 'media' as const, kind: 'image' as const, source: { type: 'base64' as const, mime: 'image/png', data: png }, at: '/x' }]
+    const parts = [
+      {
+        type: 'media' as const,
+        kind: 'image' as const,
+        source: { type: 'base64' as const, mime: 'image/png', data: png },
+        at: '/x',
+      },
+    ]
     const made = {
       id: 'c',
       model: 'm',
       createdAt: 1,
-      candidates: [{ index: 0, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts }], finish: { reason: 'stop' as const } }],
+      candidates: [
+        {
+          index: 0,
+          messages: [{ role: 'assistant' as const, origin: 'message' as const, parts }],
+          finish: { reason: 'stop' as const },
+        },
+      ],
     }
     expect(reported(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
     const { wire, notes } = from.encodeResponse(made, { images: 'write' })
@@ -185,20 +297,27 @@ describe('images next to a response', () => {
 
 describe('names of calls in a stream', () => {
   const named = (...names: string[]) => [
-    ...names.map((name, i) => chunk({ tool_calls: [{ index: 0, ...(i === 0 && { id: 'c1' }), function: { name } }] })),
+    ...names.map((name, i) =>
+      chunk({ tool_calls: [{ index: 0, ...(i === 0 && { id: 'c1' }), function: { name } }] }),
+    ),
     chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
     chunk({}, 'tool_calls'),
     '[DONE]',
   ]
   const heads = (frames: unknown[], options = {}) =>
-    decodeStream(frames, options).events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.name] : []))
+    decodeStream(frames, options).events.flatMap(event =>
+      event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.name] : [],
+    )
 
-  test('are not joined when they repeat', () => expect(heads(named('look', 'look'))).toEqual(['look']))
+  test('are not joined when they repeat', () =>
+    expect(heads(named('look', 'look'))).toEqual(['look']))
   test.each([
     ['in parts', ['get_', 'wea', 'ther']],
     ['growing', ['get_', 'get_wea', 'get_weather']],
     ['whole, twice', ['get_weather', 'get_weather']],
-  ])('%s are joined on request', (_, names) => expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']))
+  ])('%s are joined on request', (_, names) =>
+    expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']),
+  )
   test('of calls without arguments are announced at the end', () => {
     const frames = [
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'lo' } }] }),
@@ -228,7 +347,12 @@ describe('an error in a choice', () => {
   })
   test.each(['messages', 'responses'] as const)('is sent in a stream: %s', to => {
     const stream = createStreamTranslator({ from: chat, to })
-    const text = [chunk({ content: 'par' }), chunk({ content: '' }, 'error', { choices: [{ index: 0, delta: {}, finish_reason: 'error', error }] })]
+    const text = [
+      chunk({ content: 'par' }),
+      chunk({ content: '' }, 'error', {
+        choices: [{ index: 0, delta: {}, finish_reason: 'error', error }],
+      }),
+    ]
       .map(one => stream.push(from.frames.write(one)))
       .join('')
     const wires = framesOf(text + stream.end()).map(({ wire }) => JSON.stringify(wire))

@@ -12,14 +12,38 @@ const { decodeRequest, encodeRequest } = chatCompletions
 /** A conversation of another protocol, written as `messages`. */
 function write(messages: Message[], options?: Options) {
   const { wire, notes, context } = written({ messages }, chatCompletions, options)
-  return { messages: (wire as { messages: Record<string, unknown>[] }).messages, codes: codes(notes), notes, context }
+  return {
+    messages: (wire as { messages: Record<string, unknown>[] }).messages,
+    codes: codes(notes),
+    notes,
+    context,
+  }
 }
 
-const say = (role: Message['role'], ...parts: Part[]): Message => ({ role, origin: 'message', parts })
+const say = (role: Message['role'], ...parts: Part[]): Message => ({
+  role,
+  origin: 'message',
+  parts,
+})
 const text = (value: string): Part => ({ type: 'text', text: value })
-const call = (id: string, input = '{}'): Part => ({ type: 'tool-call', id, name: 'w', kind: 'function', input })
-const result = (callId: string, value: string): Part => ({ type: 'tool-result', callId, kind: 'function', content: [text(value)] })
-const image: Part = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: 'iVBORw0=' } }
+const call = (id: string, input = '{}'): Part => ({
+  type: 'tool-call',
+  id,
+  name: 'w',
+  kind: 'function',
+  input,
+})
+const result = (callId: string, value: string): Part => ({
+  type: 'tool-result',
+  callId,
+  kind: 'function',
+  content: [text(value)],
+})
+const image: Part = {
+  type: 'media',
+  kind: 'image',
+  source: { type: 'base64', mime: 'image/png', data: 'iVBORw0=' },
+}
 
 /** Fields of a request of another protocol, as they are written. */
 function field(value: Omit<CanonicalRequest, 'messages'>, options?: Options) {
@@ -39,10 +63,20 @@ describe('a complete request', () => {
         role: 'user',
         name: 'ann',
         content: [
-          { type: 'text', text: 'What is in these?', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=', detail: 'low' } },
+          {
+            type: 'text',
+            text: 'What is in these?',
+            prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' },
+          },
+          {
+            type: 'image_url',
+            image_url: { url: 'data:image/png;base64,iVBORw0=', detail: 'low' },
+          },
           { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
-          { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
+          {
+            type: 'file',
+            file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' },
+          },
         ],
       },
       {
@@ -58,10 +92,22 @@ describe('a complete request', () => {
       { role: 'tool', tool_call_id: 'call_a', content: '' },
     ],
     tools: [
-      { type: 'function', function: { name: 'lookup', parameters: { type: 'object' }, strict: true } },
-      { type: 'custom', custom: { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'regex', definition: '[a-z]+' } } } },
+      {
+        type: 'function',
+        function: { name: 'lookup', parameters: { type: 'object' }, strict: true },
+      },
+      {
+        type: 'custom',
+        custom: {
+          name: 'sh',
+          format: { type: 'grammar', grammar: { syntax: 'regex', definition: '[a-z]+' } },
+        },
+      },
     ],
-    tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'lookup' } }] } },
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'lookup' } }] },
+    },
     parallel_tool_calls: true,
     max_completion_tokens: 500,
     reasoning_effort: 'low',
@@ -69,7 +115,10 @@ describe('a complete request', () => {
     stop: 'END',
     n: 1,
     temperature: null,
-    response_format: { type: 'json_schema', json_schema: { name: 'r', schema: { type: 'object' }, strict: false } },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'r', schema: { type: 'object' }, strict: false },
+    },
     x_new: { kept: true },
   }
 
@@ -83,17 +132,36 @@ describe('a complete request', () => {
       reasoning: { effort: 'low' },
       stop: ['END'],
       output: { verbosity: 'low', format: { type: 'schema', name: 'r', strict: false } },
-      toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'lookup' }] },
+      toolChoice: {
+        mode: 'allowed',
+        require: false,
+        tools: [{ kind: 'function', name: 'lookup' }],
+      },
       tools: [
         { type: 'function', name: 'lookup', strict: true },
         { type: 'freeform', name: 'sh', format: { type: 'grammar', syntax: 'regex' } },
       ],
     })
     expect(value.sampling).toBeUndefined()
-    expect(withPointers(value.messages).map(({ role, parts }) => [role, ...parts.map(({ type, at }) => [type, at])])).toEqual([
+    expect(
+      withPointers(value.messages).map(({ role, parts }) => [
+        role,
+        ...parts.map(({ type, at }) => [type, at]),
+      ]),
+    ).toEqual([
       ['developer', ['text', '/messages/0/content']],
-      ['user', ['text', '/messages/1/content/0'], ['media', '/messages/1/content/1'], ['media', '/messages/1/content/2'], ['media', '/messages/1/content/3']],
-      ['assistant', ['tool-call', '/messages/2/tool_calls/0'], ['tool-call', '/messages/2/tool_calls/1']],
+      [
+        'user',
+        ['text', '/messages/1/content/0'],
+        ['media', '/messages/1/content/1'],
+        ['media', '/messages/1/content/2'],
+        ['media', '/messages/1/content/3'],
+      ],
+      [
+        'assistant',
+        ['tool-call', '/messages/2/tool_calls/0'],
+        ['tool-call', '/messages/2/tool_calls/1'],
+      ],
       ['tool', ['tool-result', '/messages/3']],
       ['tool', ['tool-result', '/messages/4']],
     ])
@@ -107,22 +175,53 @@ describe('a complete request', () => {
   })
 
   test('follows an edit, and keeps what was not touched', () => {
-    const { value } = decodeRequest({ ...wire, messages: [{ role: 'assistant', content: 'a', reasoning_content: 'r', x: 1 }] })
+    const { value } = decodeRequest({
+      ...wire,
+      messages: [{ role: 'assistant', content: 'a', reasoning_content: 'r', x: 1 }],
+    })
     const [message] = value.messages
-    if (message?.parts[0]?.type === 'reasoning') message.parts[0].segments = [{ kind: 'raw', text: 'edited' }]
+    if (message?.parts[0]?.type === 'reasoning')
+      message.parts[0].segments = [{ kind: 'raw', text: 'edited' }]
     value.stop = ['A', 'B']
-    expect(encodeRequest(value).wire).toMatchObject({ stop: ['A', 'B'], messages: [{ content: 'a', reasoning_content: 'edited', x: 1 }] })
+    expect(encodeRequest(value).wire).toMatchObject({
+      stop: ['A', 'B'],
+      messages: [{ content: 'a', reasoning_content: 'edited', x: 1 }],
+    })
   })
 
   test.each([
     ['an unknown role', { messages: [{ role: 'ai', content: 'a' }] }, '/messages/0/role'],
-    ['content that is a number', { messages: [{ role: 'user', content: 3 }] }, '/messages/0/content'],
+    [
+      'content that is a number',
+      { messages: [{ role: 'user', content: 3 }] },
+      '/messages/0/content',
+    ],
     ['no messages', { model: 'm' }, '/messages'],
-    ['an image without a URL', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] }, '/messages/0/content/0/image_url/url'],
-    ['a function tool without its function', { messages: [], tools: [{ type: 'function' }] }, '/tools/0/function'],
-    ['a custom tool without its definition', { messages: [], tools: [{ type: 'custom' }] }, '/tools/0/custom'],
-    ['a call without its function', { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }] }] }, '/messages/0/tool_calls/0/function'],
-    ['a call of an unknown kind with a number as id', { messages: [{ role: 'assistant', tool_calls: [{ type: 'x', id: 7 }] }] }, '/messages/0/tool_calls/0/id'],
+    [
+      'an image without a URL',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
+      '/messages/0/content/0/image_url/url',
+    ],
+    [
+      'a function tool without its function',
+      { messages: [], tools: [{ type: 'function' }] },
+      '/tools/0/function',
+    ],
+    [
+      'a custom tool without its definition',
+      { messages: [], tools: [{ type: 'custom' }] },
+      '/tools/0/custom',
+    ],
+    [
+      'a call without its function',
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }] }] },
+      '/messages/0/tool_calls/0/function',
+    ],
+    [
+      'a call of an unknown kind with a number as id',
+      { messages: [{ role: 'assistant', tool_calls: [{ type: 'x', id: 7 }] }] },
+      '/messages/0/tool_calls/0/id',
+    ],
     ['a list', [], ''],
   ])('with %s is malformed', (_, body, path) => {
     expect(() => decodeRequest(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))
@@ -142,13 +241,19 @@ describe('older and other spellings', () => {
     expect(value).toMatchObject({
       tools: [{ type: 'function', name: 'f' }],
       toolChoice: { mode: 'tool', kind: 'function', name: 'f' },
-      messages: [{ parts: [{ type: 'tool-call', id: 'call_fn_0', idOrigin: 'synthesized' }] }, { role: 'tool', parts: [{ callId: 'call_fn_0', name: 'f' }] }],
+      messages: [
+        { parts: [{ type: 'tool-call', id: 'call_fn_0', idOrigin: 'synthesized' }] },
+        { role: 'tool', parts: [{ callId: 'call_fn_0', name: 'f' }] },
+      ],
     })
   })
 
   test('prefers the newer limit, and notes the older one', () => {
     const { value } = decodeRequest({ messages: [], max_tokens: 5, max_completion_tokens: 7 })
-    expect(value).toMatchObject({ maxOutputTokens: 7, ext: { 'chat-completions': { fields: { max_tokens: 5 } } } })
+    expect(value).toMatchObject({
+      maxOutputTokens: 7,
+      ext: { 'chat-completions': { fields: { max_tokens: 5 } } },
+    })
   })
 
   test('assigns a result without an id to the oldest open call', () => {
@@ -164,32 +269,73 @@ describe('older and other spellings', () => {
 
   test('ignores empty text next to calls', () => {
     const { value } = decodeRequest({
-      messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
+      messages: [
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+      ],
     })
     expect(value.messages[0]?.parts.map(({ type }) => type)).toEqual(['tool-call'])
   })
 
   test.each([
-    ['pdf by its name', { filename: 'a.pdf', file_data: 'JVBERi0=' }, { kind: 'document', source: { mime: 'application/pdf' } }],
-    ['text by its name', { filename: 'a.txt', file_data: 'aGk=' }, { kind: 'document', source: { mime: 'text/plain' } }],
-    ['pdf when the type is unknown', { file_data: 'JVBERi0=' }, { kind: 'document', source: { mime: 'application/pdf' } }],
-    ['by its data URL', { filename: 'a.pdf', file_data: 'data:text/csv;base64,YSxi' }, { kind: 'document', source: { mime: 'text/csv', data: 'YSxi' } }],
-    ['an id', { file_id: 'file-1' }, { kind: 'file', source: { type: 'file-id', id: 'file-1', issuer: 'chat-completions' } }],
+    [
+      'pdf by its name',
+      { filename: 'a.pdf', file_data: 'JVBERi0=' },
+      { kind: 'document', source: { mime: 'application/pdf' } },
+    ],
+    [
+      'text by its name',
+      { filename: 'a.txt', file_data: 'aGk=' },
+      { kind: 'document', source: { mime: 'text/plain' } },
+    ],
+    [
+      'pdf when the type is unknown',
+      { file_data: 'JVBERi0=' },
+      { kind: 'document', source: { mime: 'application/pdf' } },
+    ],
+    [
+      'by its data URL',
+      { filename: 'a.pdf', file_data: 'data:text/csv;base64,YSxi' },
+      { kind: 'document', source: { mime: 'text/csv', data: 'YSxi' } },
+    ],
+    [
+      'an id',
+      { file_id: 'file-1' },
+      { kind: 'file', source: { type: 'file-id', id: 'file-1', issuer: 'chat-completions' } },
+    ],
   ])('bare file data is %s', (_, file, part) => {
-    expect(decodeRequest({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] }).value.messages[0]?.parts[0]).toMatchObject(part)
+    expect(
+      decodeRequest({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] }).value
+        .messages[0]?.parts[0],
+    ).toMatchObject(part)
   })
 
   test('decodes reasoning of a history from any carrier, never as text', () => {
-    const read = (message: object) => decodeRequest({ messages: [{ role: 'assistant', content: 'a', ...message }] }).value.messages[0]?.parts[0]
+    const read = (message: object) =>
+      decodeRequest({ messages: [{ role: 'assistant', content: 'a', ...message }] }).value
+        .messages[0]?.parts[0]
     const raw = [{ kind: 'raw', text: 'r' }]
     expect(read({ reasoning_content: 'r' })).toMatchObject({ type: 'reasoning', segments: raw })
     expect(read({ reasoning: 'r' })).toMatchObject({ segments: raw })
-    expect(read({ reasoning_content: 'r', reasoning_signature: ['S'] })).toMatchObject({ segments: raw, signature: { value: 'S' } })
-    expect(read({ reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }], reasoning_content: 'last' })).toMatchObject({
+    expect(read({ reasoning_content: 'r', reasoning_signature: ['S'] })).toMatchObject({
+      segments: raw,
+      signature: { value: 'S' },
+    })
+    expect(
+      read({
+        reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }],
+        reasoning_content: 'last',
+      }),
+    ).toMatchObject({
       segments: raw,
       signature: { value: 'S', issuer: 'chat-completions' },
     })
-    expect(read({ thinking_blocks: [{ type: 'thinking', thinking: 'r', signature: 'S' }] })).toMatchObject({
+    expect(
+      read({ thinking_blocks: [{ type: 'thinking', thinking: 'r', signature: 'S' }] }),
+    ).toMatchObject({
       segments: [{ kind: 'summary', text: 'r' }],
       signature: { value: 'S', issuer: 'messages', form: 'thinking' },
     })
@@ -205,11 +351,20 @@ describe('older and other spellings', () => {
       messages: [
         {
           role: 'assistant',
-          tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'QUJD' } } }],
+          tool_calls: [
+            {
+              id: 'x',
+              type: 'function',
+              function: { name: 'f', arguments: '{}' },
+              extra_content: { google: { thought_signature: 'QUJD' } },
+            },
+          ],
         },
       ],
     })
-    expect(value.messages[0]?.parts[0]).toMatchObject({ signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought' } })
+    expect(value.messages[0]?.parts[0]).toMatchObject({
+      signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought' },
+    })
   })
 })
 
@@ -222,7 +377,14 @@ describe('turns of other protocols', () => {
     ])
     expect(messages).toEqual([
       { role: 'user', content: 'weather in A and B?' },
-      { role: 'assistant', content: 'Let me look.', tool_calls: [expect.objectContaining({ id: 'call_1' }), expect.objectContaining({ id: 'call_2' })] },
+      {
+        role: 'assistant',
+        content: 'Let me look.',
+        tool_calls: [
+          expect.objectContaining({ id: 'call_1' }),
+          expect.objectContaining({ id: 'call_2' }),
+        ],
+      },
       { role: 'tool', tool_call_id: 'call_1', content: 'sun' },
       { role: 'tool', tool_call_id: 'call_2', content: 'rain' },
       { role: 'user', content: 'so?' },
@@ -247,12 +409,19 @@ describe('turns of other protocols', () => {
       item(result('call_2', '2')),
     ])
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool'])
-    expect(messages[1]).toMatchObject({ content: 'a', tool_calls: [{ id: 'call_1' }, { id: 'call_2' }] })
+    expect(messages[1]).toMatchObject({
+      content: 'a',
+      tool_calls: [{ id: 'call_1' }, { id: 'call_2' }],
+    })
     expect(codes).toEqual(['message.ids', 'message.ids'])
   })
 
   test('moves a result to its call', () => {
-    const { messages, codes } = write([say('assistant', call('call_1')), say('system', text('note')), say('tool', result('call_1', 'ok'))])
+    const { messages, codes } = write([
+      say('assistant', call('call_1')),
+      say('system', text('note')),
+      say('tool', result('call_1', 'ok')),
+    ])
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'user'])
     expect(codes).toEqual(['tool-result.moved', 'system.mid-conversation-as-user'])
   })
@@ -260,7 +429,11 @@ describe('turns of other protocols', () => {
   test('images in results follow the tool messages', () => {
     const { messages, codes } = write([
       say('assistant', call('c1'), call('c2')),
-      say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('see'), image] }, result('c2', 'ok')),
+      say(
+        'user',
+        { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('see'), image] },
+        result('c2', 'ok'),
+      ),
     ])
     expect(messages.slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'see' },
@@ -274,9 +447,15 @@ describe('turns of other protocols', () => {
       },
     ])
     expect(codes).toEqual(['tool-result.media-moved'])
-    const dropped = write([say('assistant', call('c1')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] })], {
-      toolMedia: 'drop',
-    })
+    const dropped = write(
+      [
+        say('assistant', call('c1')),
+        say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] }),
+      ],
+      {
+        toolMedia: 'drop',
+      },
+    )
     expect(dropped.messages[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: '' })
     expect(dropped.codes).toEqual(['tool-result.media-dropped'])
   })
@@ -284,14 +463,26 @@ describe('turns of other protocols', () => {
   test('an error flag is noted, the text stays', () => {
     const failed: Message[] = [
       say('assistant', call('c1')),
-      say('user', { ...(result('c1', 'boom') as Extract<Part, { type: 'tool-result' }>), isError: true }),
+      say('user', {
+        ...(result('c1', 'boom') as Extract<Part, { type: 'tool-result' }>),
+        isError: true,
+      }),
     ]
-    expect(write(failed)).toMatchObject({ messages: [{}, { content: 'boom' }], codes: ['tool-result.error-flag'] })
-    expect(write(failed, { errorPrefix: 'Error: ' }).messages[1]).toMatchObject({ content: 'Error: boom' })
+    expect(write(failed)).toMatchObject({
+      messages: [{}, { content: 'boom' }],
+      codes: ['tool-result.error-flag'],
+    })
+    expect(write(failed, { errorPrefix: 'Error: ' }).messages[1]).toMatchObject({
+      content: 'Error: boom',
+    })
   })
 
   test('calls without results and results without calls are written as they are', () => {
-    const broken = [say('assistant', call('c1')), say('user', text('continue')), say('tool', result('c9', 'lost'))]
+    const broken = [
+      say('assistant', call('c1')),
+      say('user', text('continue')),
+      say('tool', result('c9', 'lost')),
+    ]
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
     const late = [say('user', text('continue'), result('c9', 'lost'))]
     expect(write(late).codes).toEqual(['tool-result.moved'])
@@ -314,11 +505,18 @@ describe('turns of other protocols', () => {
   })
 
   describe('system and developer messages', () => {
-    const instructions: Message = { role: 'system', origin: 'instructions', parts: [text('A'), text('B')] }
-    const rolesOf = (messages: object[]) => messages.map(message => (message as { role: string }).role)
+    const instructions: Message = {
+      role: 'system',
+      origin: 'instructions',
+      parts: [text('A'), text('B')],
+    }
+    const rolesOf = (messages: object[]) =>
+      messages.map(message => (message as { role: string }).role)
 
     test('joins leading ones into one system message', () => {
-      expect(write([instructions, say('developer', text('C')), say('user', text('q'))])).toMatchObject({
+      expect(
+        write([instructions, say('developer', text('C')), say('user', text('q'))]),
+      ).toMatchObject({
         messages: [
           { role: 'system', content: ['A', 'B', 'C'].map(text => ({ type: 'text', text })) },
           { role: 'user', content: 'q' },
@@ -328,19 +526,35 @@ describe('turns of other protocols', () => {
     })
 
     test('notes unknown fields of one whose parts are all left out', () => {
-      const empty: Message = { role: 'system', origin: 'message', parts: [{ type: 'reasoning', segments: [] }], ext: { messages: { fields: { x: 1 } } } }
-      expect(write([empty, say('user', text('q'))]).codes).toEqual(['system.not-text', 'field.unknown'])
+      const empty: Message = {
+        role: 'system',
+        origin: 'message',
+        parts: [{ type: 'reasoning', segments: [] }],
+        ext: { messages: { fields: { x: 1 } } },
+      }
+      expect(write([empty, say('user', text('q'))]).codes).toEqual([
+        'system.not-text',
+        'field.unknown',
+      ])
     })
 
     test('joins two texts into one string, which every server takes', () => {
-      expect(write([say('system', text('A')), say('system', text('B')), say('user', text('q'))]).messages).toEqual([
+      expect(
+        write([say('system', text('A')), say('system', text('B')), say('user', text('q'))])
+          .messages,
+      ).toEqual([
         { role: 'system', content: 'A\n\nB' },
         { role: 'user', content: 'q' },
       ])
     })
 
     test('writes later ones as text of the next user message', () => {
-      const messages = [say('user', text('q')), say('assistant', text('a')), say('system', text('C')), say('user', text('r'))]
+      const messages = [
+        say('user', text('q')),
+        say('assistant', text('a')),
+        say('system', text('C')),
+        say('user', text('r')),
+      ]
       expect(write(messages)).toMatchObject({
         messages: [
           { role: 'user', content: 'q' },
@@ -358,28 +572,60 @@ describe('turns of other protocols', () => {
     })
 
     test('writes one after tool results as a user message of its own', () => {
-      const call: Part = { type: 'tool-call', id: 'c1', name: 'look', kind: 'function', input: '{}' }
-      const result: Part = { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('r')] }
-      const messages = [say('user', text('q')), say('assistant', call), say('system', text('C')), say('tool', result), say('assistant', text('a'))]
-      expect(rolesOf(write(messages).messages)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
+      const call: Part = {
+        type: 'tool-call',
+        id: 'c1',
+        name: 'look',
+        kind: 'function',
+        input: '{}',
+      }
+      const result: Part = {
+        type: 'tool-result',
+        callId: 'c1',
+        kind: 'function',
+        content: [text('r')],
+      }
+      const messages = [
+        say('user', text('q')),
+        say('assistant', call),
+        say('system', text('C')),
+        say('tool', result),
+        say('assistant', text('a')),
+      ]
+      expect(rolesOf(write(messages).messages)).toEqual([
+        'user',
+        'assistant',
+        'tool',
+        'user',
+        'assistant',
+      ])
     })
 
     test('appends one at the end to the user message before it', () => {
-      expect(rolesOf(write([say('user', text('q')), say('developer', text('C'))]).messages)).toEqual(['user'])
+      expect(
+        rolesOf(write([say('user', text('q')), say('developer', text('C'))]).messages),
+      ).toEqual(['user'])
     })
 
     test.each([
       ['keep', ['system', 'user', 'system'], []],
       ['hoist', ['system', 'user'], ['system.hoisted']],
       ['user', ['system', 'user'], ['system.mid-conversation-as-user']],
-    ] as const)('places later ones as `systemPlacement: %s` asks', (systemPlacement, roles, codes) => {
-      const written = write([instructions, say('user', text('q')), say('system', text('C'))], { systemPlacement })
-      expect([rolesOf(written.messages), written.codes]).toEqual([roles, codes])
-    })
+    ] as const)(
+      'places later ones as `systemPlacement: %s` asks',
+      (systemPlacement, roles, codes) => {
+        const written = write([instructions, say('user', text('q')), say('system', text('C'))], {
+          systemPlacement,
+        })
+        expect([rolesOf(written.messages), written.codes]).toEqual([roles, codes])
+      },
+    )
 
     test('keeps the role developer with `instructionsRole: developer`', () => {
       const messages = [instructions, say('user', text('q')), say('developer', text('C'))]
-      expect(write(messages, { instructionsRole: 'developer', systemPlacement: 'keep' })).toMatchObject({
+      expect(
+        write(messages, { instructionsRole: 'developer', systemPlacement: 'keep' }),
+      ).toMatchObject({
         messages: [{ role: 'developer' }, { role: 'user' }, { role: 'developer' }],
         codes: [],
       })
@@ -403,15 +649,27 @@ describe('turns of other protocols', () => {
     expect(messages[1]).toEqual({ role: 'assistant', content: 'a' })
     expect(messages[3]).toMatchObject({ content: null, reasoning_content: 'new' })
     expect(messages[3]).not.toHaveProperty('reasoning_details')
-    expect(codes).toEqual(['reasoning.dropped', 'reasoning.foreign-signature', 'reasoning.dialect-field'])
-    expect(JSON.stringify(write(history, { reasoningInHistory: 'never' }).messages)).not.toMatch(/old|new/)
-    expect(JSON.stringify(write(history, { reasoningInHistory: 'always', reasoningField: 'reasoning' }).messages)).toMatch(
-      /"reasoning":"old".*"reasoning":"new"/,
+    expect(codes).toEqual([
+      'reasoning.dropped',
+      'reasoning.foreign-signature',
+      'reasoning.dialect-field',
+    ])
+    expect(JSON.stringify(write(history, { reasoningInHistory: 'never' }).messages)).not.toMatch(
+      /old|new/,
     )
+    expect(
+      JSON.stringify(
+        write(history, { reasoningInHistory: 'always', reasoningField: 'reasoning' }).messages,
+      ),
+    ).toMatch(/"reasoning":"old".*"reasoning":"new"/)
   })
 
   test('a signature goes back to the server of this shape that created it, unchanged', () => {
-    const own: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }], signature: { value: 'S', issuer: 'chat-completions', form: 'thinking' } }
+    const own: Part = {
+      type: 'reasoning',
+      segments: [{ kind: 'raw', text: 'r' }],
+      signature: { value: 'S', issuer: 'chat-completions', form: 'thinking' },
+    }
     expect(write([say('assistant', own, call('c1'))]).messages[0]).toMatchObject({
       reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }],
     })
@@ -422,14 +680,29 @@ describe('turns of other protocols', () => {
       say(
         'user',
         text('q'),
-        { type: 'media', kind: 'video', source: { type: 'base64', mime: 'video/mp4', data: 'AAAA' } },
-        { type: 'media', kind: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } },
+        {
+          type: 'media',
+          kind: 'video',
+          source: { type: 'base64', mime: 'video/mp4', data: 'AAAA' },
+        },
+        {
+          type: 'media',
+          kind: 'document',
+          source: { type: 'url', url: 'https://example.org/a.pdf' },
+        },
       ),
       say(
         'assistant',
         text('a'),
         image,
-        { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'messages', raw: {} },
+        {
+          type: 'server-tool',
+          phase: 'call',
+          tool: 'web_search',
+          id: 's',
+          protocol: 'messages',
+          raw: {},
+        },
         { type: 'opaque', protocol: 'messages', raw: {} },
       ),
     ])
@@ -437,26 +710,46 @@ describe('turns of other protocols', () => {
       { role: 'user', content: 'q' },
       { role: 'assistant', content: 'a' },
     ])
-    expect(codes).toEqual(['part.unsupported', 'part.unsupported', 'part.unsupported', 'part.unsupported', 'part.unknown'])
+    expect(codes).toEqual([
+      'part.unsupported',
+      'part.unsupported',
+      'part.unsupported',
+      'part.unsupported',
+      'part.unknown',
+    ])
   })
 
   test('documents of text and search results are written as text', () => {
     const { messages, codes } = write([
       say(
         'user',
-        { type: 'media', kind: 'document', title: 'T', source: { type: 'text', text: 'body', mime: 'text/plain' } },
+        {
+          type: 'media',
+          kind: 'document',
+          title: 'T',
+          source: { type: 'text', text: 'body', mime: 'text/plain' },
+        },
         { type: 'search-result', source: 'https://example.org', title: 'R', parts: [text('hit')] },
       ),
     ])
-    expect(messages[0]?.['content']).toEqual(['T', 'body', 'R\nhttps://example.org', 'hit'].map(value => ({ type: 'text', text: value })))
+    expect(messages[0]?.['content']).toEqual(
+      ['T', 'body', 'R\nhttps://example.org', 'hit'].map(value => ({ type: 'text', text: value })),
+    )
     expect(codes).toEqual(['document.flattened', 'document.flattened'])
   })
 
   test('cache breakpoints: four at most, instructions first, none on responses', () => {
     const marked = (value: string): Part => ({ type: 'text', text: value, cache: { ttl: '5m' } })
-    const turns = [say('system', marked('s')), ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))), say('assistant', marked('z'))]
+    const turns = [
+      say('system', marked('s')),
+      ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))),
+      say('assistant', marked('z')),
+    ]
     const { messages, codes } = write(turns, { cacheMarks: 'write' })
-    const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
+    const marks = messages.map(
+      ({ content }) =>
+        Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object),
+    )
     expect(marks).toEqual([true, false, true, true, true, false])
     expect(codes.filter(code => code === 'cache.too-many')).toHaveLength(1)
     expect(codes.filter(code => code === 'cache.unsupported')).toHaveLength(1)
@@ -468,7 +761,13 @@ describe('tools of other protocols', () => {
 
   test('a namespace becomes part of the name, and the context gives it back', () => {
     const received: CanonicalRequest = {
-      messages: [say('assistant', { ...(call('c1') as Extract<Part, { type: 'tool-call' }>), name: 'get', namespace: 'web' })],
+      messages: [
+        say('assistant', {
+          ...(call('c1') as Extract<Part, { type: 'tool-call' }>),
+          name: 'get',
+          namespace: 'web',
+        }),
+      ],
       tools: [{ ...tool, namespace: 'web' }],
       toolChoice: { mode: 'tool', kind: 'function', name: 'get', namespace: 'web' },
     }
@@ -483,28 +782,62 @@ describe('tools of other protocols', () => {
   })
 
   test.each(['a.b:c', 'n'.repeat(80)])('replaces the invalid name %s consistently', name => {
-    const { wire, notes, context } = written({ messages: [], tools: [{ ...tool, name }] }, chatCompletions)
-    const short = (wire as { tools: { function: { name: string } }[] }).tools[0]?.function.name ?? ''
+    const { wire, notes, context } = written(
+      { messages: [], tools: [{ ...tool, name }] },
+      chatCompletions,
+    )
+    const short =
+      (wire as { tools: { function: { name: string } }[] }).tools[0]?.function.name ?? ''
     expect(short).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
     expect(context?.tools?.[short]).toEqual({ name })
     expect(codes(notes)).toEqual(['tool.renamed'])
   })
 
   test('tools that were added in mid-conversation join the others', () => {
-    const late: Part = { type: 'control', control: 'tool-addition', protocol: 'responses', raw: {}, tools: [{ ...tool, name: 'late' }], at: '/input/1' }
-    const { wire, notes } = written({ messages: [{ role: 'developer', origin: 'item', parts: [late] }], tools: [tool] }, chatCompletions)
-    expect(wire).toMatchObject({ messages: [], tools: [{ function: { name: 'get' } }, { function: { name: 'late' } }] })
+    const late: Part = {
+      type: 'control',
+      control: 'tool-addition',
+      protocol: 'responses',
+      raw: {},
+      tools: [{ ...tool, name: 'late' }],
+      at: '/input/1',
+    }
+    const { wire, notes } = written(
+      { messages: [{ role: 'developer', origin: 'item', parts: [late] }], tools: [tool] },
+      chatCompletions,
+    )
+    expect(wire).toMatchObject({
+      messages: [],
+      tools: [{ function: { name: 'get' } }, { function: { name: 'late' } }],
+    })
     expect(notes).toMatchObject([{ code: 'tool.added-late', path: '/input/1' }])
   })
 
   test('tools of another provider are dropped, refused when there is nothing else, or mapped', () => {
-    const search = { type: 'server' as const, tool: 'web_search' as const, protocol: 'messages', raw: {}, common: { contextSize: 'low' as const, maxUses: 2 } }
-    expect(field({ tools: [tool, search] })).toMatchObject({ wire: { tools: [{}] }, codes: ['tool.server'] })
-    expect(() => field({ tools: [search] })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
-    expect(() => field({ tools: [tool, search], toolChoice: { mode: 'tool', kind: 'server', name: 'web_search' } })).toThrow(
+    const search = {
+      type: 'server' as const,
+      tool: 'web_search' as const,
+      protocol: 'messages',
+      raw: {},
+      common: { contextSize: 'low' as const, maxUses: 2 },
+    }
+    expect(field({ tools: [tool, search] })).toMatchObject({
+      wire: { tools: [{}] },
+      codes: ['tool.server'],
+    })
+    expect(() => field({ tools: [search] })).toThrow(
       expect.objectContaining({ code: 'inexpressible' }),
     )
-    expect(field({ tools: [search] }, { onUnresolvable: 'note' })).toEqual({ wire: {}, codes: ['tool.server'] })
+    expect(() =>
+      field({
+        tools: [tool, search],
+        toolChoice: { mode: 'tool', kind: 'server', name: 'web_search' },
+      }),
+    ).toThrow(expect.objectContaining({ code: 'inexpressible' }))
+    expect(field({ tools: [search] }, { onUnresolvable: 'note' })).toEqual({
+      wire: {},
+      codes: ['tool.server'],
+    })
     expect(field({ tools: [search] }, { serverTools: 'map' })).toEqual({
       wire: { web_search_options: { search_context_size: 'low' } },
       codes: ['tool.server-mapped', 'field.unsupported'],
@@ -512,7 +845,11 @@ describe('tools of other protocols', () => {
   })
 
   test('notes unsupported properties of tools, but not defaults', () => {
-    const { codes } = field({ tools: [{ ...tool, deferLoading: false, allowedCallers: ['direct'], examples: [{}], cache: {} }] })
+    const { codes } = field({
+      tools: [
+        { ...tool, deferLoading: false, allowedCallers: ['direct'], examples: [{}], cache: {} },
+      ],
+    })
     expect(codes).toEqual(['cache.unsupported', 'field.unsupported'])
   })
 })
@@ -520,14 +857,39 @@ describe('tools of other protocols', () => {
 describe('fields of other protocols', () => {
   test.each<[string, Omit<CanonicalRequest, 'messages'>, object, string[]]>([
     ['an effort', { reasoning: { effort: 'xhigh' } }, { reasoning_effort: 'xhigh' }, []],
-    ['a budget of 1024', { reasoning: { mode: 'enabled', budgetTokens: 1024 } }, { reasoning_effort: 'minimal' }, ['reasoning.budget-as-effort']],
-    ['a budget of 10000', { reasoning: { budgetTokens: 10_000 } }, { reasoning_effort: 'medium' }, ['reasoning.budget-as-effort']],
-    ['a budget of 50000', { reasoning: { budgetTokens: 50_000 } }, { reasoning_effort: 'xhigh' }, ['reasoning.budget-as-effort']],
+    [
+      'a budget of 1024',
+      { reasoning: { mode: 'enabled', budgetTokens: 1024 } },
+      { reasoning_effort: 'minimal' },
+      ['reasoning.budget-as-effort'],
+    ],
+    [
+      'a budget of 10000',
+      { reasoning: { budgetTokens: 10_000 } },
+      { reasoning_effort: 'medium' },
+      ['reasoning.budget-as-effort'],
+    ],
+    [
+      'a budget of 50000',
+      { reasoning: { budgetTokens: 50_000 } },
+      { reasoning_effort: 'xhigh' },
+      ['reasoning.budget-as-effort'],
+    ],
     ['a budget of nothing', { reasoning: { budgetTokens: 0 } }, { reasoning_effort: 'none' }, []],
     ['a budget left to the model', { reasoning: { budgetTokens: -1 } }, {}, []],
     ['thinking off', { reasoning: { mode: 'disabled' } }, { reasoning_effort: 'none' }, []],
-    ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.off']],
-    ['adaptive thinking', { reasoning: { mode: 'adaptive', effort: 'low' } }, { reasoning_effort: 'low' }, []],
+    [
+      'thinking off, with an effort',
+      { reasoning: { mode: 'disabled', effort: 'high' } },
+      { reasoning_effort: 'none' },
+      ['reasoning.off'],
+    ],
+    [
+      'adaptive thinking',
+      { reasoning: { mode: 'adaptive', effort: 'low' } },
+      { reasoning_effort: 'low' },
+      [],
+    ],
     ['a wish for summaries', { reasoning: { summary: 'auto' } }, {}, ['field.unsupported']],
     [
       'a schema without a name',
@@ -535,23 +897,68 @@ describe('fields of other protocols', () => {
       { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: {} } } },
       ['schema.name'],
     ],
-    ['JSON', { output: { format: { type: 'json' } } }, { response_format: { type: 'json_object' } }, []],
-    ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many']],
+    [
+      'JSON',
+      { output: { format: { type: 'json' } } },
+      { response_format: { type: 'json_object' } },
+      [],
+    ],
+    [
+      'five stop sequences',
+      { stop: ['a', 'b', 'c', 'd', 'e'] },
+      { stop: ['a', 'b', 'c', 'd'] },
+      ['stop.too-many'],
+    ],
     ['one stop sequence', { stop: ['a'] }, { stop: ['a'] }, []],
-    ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['max-tokens.raised']],
+    [
+      'a limit of nothing',
+      { maxOutputTokens: 0 },
+      { max_completion_tokens: 1 },
+      ['max-tokens.raised'],
+    ],
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
     ['a seed', { sampling: { seed: 7, temperature: 0.5 } }, { seed: 7, temperature: 0.5 }, []],
-    ['penalties', { sampling: { frequencyPenalty: 0.1, presencePenalty: 0.2 } }, { frequency_penalty: 0.1, presence_penalty: 0.2 }, []],
-    ['a tier that is unknown here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
+    [
+      'penalties',
+      { sampling: { frequencyPenalty: 0.1, presencePenalty: 0.2 } },
+      { frequency_penalty: 0.1, presence_penalty: 0.2 },
+      [],
+    ],
+    [
+      'a tier that is unknown here',
+      { serviceTier: { tier: 'ultrafast' } },
+      {},
+      ['tier.unsupported'],
+    ],
     ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, {}, ['field.optional']],
-    ['a stream', { stream: { enabled: true } }, { stream: true, stream_options: { include_usage: true } }, []],
-    ['a stream without usage', { stream: { enabled: true, includeUsage: false } }, { stream: true, stream_options: { include_usage: true } }, []],
+    [
+      'a stream',
+      { stream: { enabled: true } },
+      { stream: true, stream_options: { include_usage: true } },
+      [],
+    ],
+    [
+      'a stream without usage',
+      { stream: { enabled: true, includeUsage: false } },
+      { stream: true, stream_options: { include_usage: true } },
+      [],
+    ],
     ['no stream', { stream: { enabled: false } }, { stream: false }, []],
     ['storing, which many servers refuse', { state: { store: true } }, {}, ['field.optional']],
     ['what is included anyway', { state: { include: ['reasoning.encrypted_content'] } }, {}, []],
-    ['what cannot be included', { state: { include: ['file_search_call.results'], truncation: 'auto' } }, {}, ['field.unsupported', 'field.unsupported']],
+    [
+      'what cannot be included',
+      { state: { include: ['file_search_call.results'], truncation: 'auto' } },
+      {},
+      ['field.unsupported', 'field.unsupported'],
+    ],
     ['settings of safety', { safety: { settings: [] } }, {}, ['field.unsupported']],
-    ['a field of another protocol', { ext: { messages: { fields: { inference_geo: 'eu' } } } }, {}, ['field.unknown']],
+    [
+      'a field of another protocol',
+      { ext: { messages: { fields: { inference_geo: 'eu' } } } },
+      {},
+      ['field.unknown'],
+    ],
   ])('%s', (_, value, wire, notes) => {
     expect(field(value)).toEqual({ wire, codes: notes })
   })
@@ -572,48 +979,89 @@ describe('fields of other protocols', () => {
     { type: 'control', control: 'compaction', protocol: 'responses', raw: {} },
     { type: 'media', kind: 'image', source: { type: 'file-id', id: 'f', issuer: 'responses' } },
   ])('refuses content that only its provider stores, or notes it on request', part => {
-    expect(() => write([say('user', text('q'), part)])).toThrow(expect.objectContaining({ code: 'inexpressible' }))
-    expect(write([say('user', text('q'), part)], { onUnresolvable: 'note' }).messages).toEqual([{ role: 'user', content: 'q' }])
+    expect(() => write([say('user', text('q'), part)])).toThrow(
+      expect.objectContaining({ code: 'inexpressible' }),
+    )
+    expect(write([say('user', text('q'), part)], { onUnresolvable: 'note' }).messages).toEqual([
+      { role: 'user', content: 'q' },
+    ])
   })
 
   test('notes point into the source, in its words', () => {
-    const { notes } = encodeRequest({ messages: [], sampling: { topK: 5 } }, { fieldNames: { 'sampling.topK': 'top_k' } })
+    const { notes } = encodeRequest(
+      { messages: [], sampling: { topK: 5 } },
+      { fieldNames: { 'sampling.topK': 'top_k' } },
+    )
     expect(notes).toMatchObject([{ path: '/top_k', kind: 'dropped', target: 'chat-completions' }])
   })
 
   test('writes the older name of the limit on request', () => {
-    expect(field({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
+    expect(field({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' }).wire).toEqual({
+      max_tokens: 5,
+    })
   })
 })
 
 test('a request for probabilities or with options of a stream has a switch, and empty options say nothing', () => {
   const read = (body: object) => decodeRequest({ messages: [], ...body }).value
   expect(read({ top_logprobs: 2 }).logprobs).toEqual({ enabled: false, top: 2 })
-  expect(read({ stream_options: { include_usage: true } }).stream).toEqual({ enabled: false, includeUsage: true })
+  expect(read({ stream_options: { include_usage: true } }).stream).toEqual({
+    enabled: false,
+    includeUsage: true,
+  })
   expect(read({ stream_options: {} })).not.toHaveProperty('stream')
 })
 
 test.each([
   [0, 1],
   [1, 0],
-])('distinguishes a tool and a namespaced tool with the same flat name, in any order', (...order) => {
-  const alike = [
-    { type: 'function', name: 'ns__x', parameters: { type: 'object' } },
-    { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'x', parameters: { type: 'object' } }] },
-  ]
-  const received = { model: 'm', input: 'hi', tools: order.map(i => alike[i]) }
-  const { body, context, notes } = translateRequest(received, { from: 'responses', to: 'chat-completions' })
-  const names = (body as { tools: { function: { name: string } }[] }).tools.map(tool => tool.function.name)
-  expect(names[order[0] ?? 0]).toBe('ns__x')
-  expect(new Set(names).size).toBe(2)
-  expect(notes.map(({ code }) => code)).toEqual(expect.arrayContaining(['tool.namespace', 'tool.renamed']))
-  const tool_calls = names.map((name, i) => ({ id: `c${i}`, type: 'function', function: { name, arguments: '{}' } }))
-  const choices = [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }]
-  const response = translateResponse({ id: 'r', created: 1, model: 'm', choices }, { from: 'chat-completions', to: 'responses', context })
-  const called = (response.body as { output: { name: string; namespace?: string }[] }).output.map(({ name, namespace }) => [namespace, name])
-  expect(called[order[0] ?? 0]).toEqual([undefined, 'ns__x'])
-  expect(called[order[1] ?? 0]).toEqual(['ns', 'x'])
-})
+])(
+  'distinguishes a tool and a namespaced tool with the same flat name, in any order',
+  (...order) => {
+    const alike = [
+      { type: 'function', name: 'ns__x', parameters: { type: 'object' } },
+      {
+        type: 'namespace',
+        name: 'ns',
+        tools: [{ type: 'function', name: 'x', parameters: { type: 'object' } }],
+      },
+    ]
+    const received = { model: 'm', input: 'hi', tools: order.map(i => alike[i]) }
+    const { body, context, notes } = translateRequest(received, {
+      from: 'responses',
+      to: 'chat-completions',
+    })
+    const names = (body as { tools: { function: { name: string } }[] }).tools.map(
+      tool => tool.function.name,
+    )
+    expect(names[order[0] ?? 0]).toBe('ns__x')
+    expect(new Set(names).size).toBe(2)
+    expect(notes.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['tool.namespace', 'tool.renamed']),
+    )
+    const tool_calls = names.map((name, i) => ({
+      id: `c${i}`,
+      type: 'function',
+      function: { name, arguments: '{}' },
+    }))
+    const choices = [
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, tool_calls },
+        finish_reason: 'tool_calls',
+      },
+    ]
+    const response = translateResponse(
+      { id: 'r', created: 1, model: 'm', choices },
+      { from: 'chat-completions', to: 'responses', context },
+    )
+    const called = (response.body as { output: { name: string; namespace?: string }[] }).output.map(
+      ({ name, namespace }) => [namespace, name],
+    )
+    expect(called[order[0] ?? 0]).toEqual([undefined, 'ns__x'])
+    expect(called[order[1] ?? 0]).toEqual(['ns', 'x'])
+  },
+)
 
 test('a tool that is added again under its own name has one entry', () => {
   const tool = { type: 'function' as const, name: 'f' }
@@ -625,7 +1073,15 @@ test('a tool that is added again under its own name has one entry', () => {
       {
         role: 'developer',
         origin: 'item',
-        parts: [{ type: 'control', control: 'tool-addition', protocol: 'other', raw: {}, tools: [tool, { ...tool, name: 'g' }] }],
+        parts: [
+          {
+            type: 'control',
+            control: 'tool-addition',
+            protocol: 'other',
+            raw: {},
+            tools: [tool, { ...tool, name: 'g' }],
+          },
+        ],
       },
     ],
   }

@@ -1,7 +1,15 @@
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
-import type { CodecOptions, MachineState, StreamMachine, ToolOptions } from '../../../src/protocol.ts'
-import { type ChatCompletionsOptions, chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import type {
+  CodecOptions,
+  MachineState,
+  StreamMachine,
+  ToolOptions,
+} from '../../../src/protocol.ts'
+import {
+  type ChatCompletionsOptions,
+  chatCompletions,
+} from '../../../src/protocols/chat-completions/index.ts'
 import { createFrameParser } from '../../../src/sse/parse.ts'
 import { normalize } from '../../../src/testing/streams.ts'
 
@@ -31,13 +39,19 @@ export function decodeStream(frames: readonly unknown[], options?: Options) {
 export function encodeStream(events: readonly CanonicalEvent[], options?: Options) {
   const normalized = normalize(chatCompletions, events, options)
   const { out, notes } = run(chatCompletions.streamEncoder, normalized.events, options)
-  return { frames: out, notes: [...normalized.notes, ...notes], text: out.map(chatCompletions.frames.write).join('') }
+  return {
+    frames: out,
+    notes: [...normalized.notes, ...notes],
+    text: out.map(chatCompletions.frames.write).join(''),
+  }
 }
 
 /** The wire events of a recorded stream. */
 export function parseStream(text: string): unknown[] {
   const frames: unknown[] = []
-  const parser = createFrameParser(({ data }) => frames.push(data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data)))
+  const parser = createFrameParser(({ data }) =>
+    frames.push(data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data)),
+  )
   parser.push(text)
   parser.end()
   return frames

@@ -5,8 +5,13 @@ import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import { translateRequest } from '../../../src/index.ts'
 import { chunk, codes, decodeStream } from './run.ts'
 
-const calls = (...deltas: object[]) => [...deltas.map(delta => chunk({ tool_calls: [delta] })), chunk({}, 'tool_calls')]
-const fn = (name?: string, args?: unknown) => ({ function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) } })
+const calls = (...deltas: object[]) => [
+  ...deltas.map(delta => chunk({ tool_calls: [delta] })),
+  chunk({}, 'tool_calls'),
+]
+const fn = (name?: string, args?: unknown) => ({
+  function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
+})
 
 /** What a stream says, in short: `kind:text` for each part. */
 function sent(events: readonly CanonicalEvent[]): string[] {
@@ -15,7 +20,8 @@ function sent(events: readonly CanonicalEvent[]): string[] {
     messages.flatMap(({ parts }) =>
       parts.map(part => {
         if (part.type === 'text' || part.type === 'refusal') return `${part.type}:${part.text}`
-        if (part.type === 'reasoning') return `reasoning:${part.segments.map(({ text }) => text).join('|')}${part.signature ? `#${part.signature.value}` : ''}`
+        if (part.type === 'reasoning')
+          return `reasoning:${part.segments.map(({ text }) => text).join('|')}${part.signature ? `#${part.signature.value}` : ''}`
         if (part.type === 'tool-call') return `${part.kind}:${part.name}(${part.input})`
         return part.type
       }),
@@ -29,38 +35,68 @@ describe('decodes what servers send:', () => {
   test.each<[string, unknown[], string[]]>([
     [
       'text after an empty first delta',
-      [chunk({ role: 'assistant', content: '' }), chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')],
+      [
+        chunk({ role: 'assistant', content: '' }),
+        chunk({ content: 'a' }),
+        chunk({ content: 'b' }),
+        chunk({}, 'stop'),
+      ],
       ['text:ab'],
     ],
     [
       'reasoning_content, then text',
-      [chunk({ content: null, reasoning_content: '' }), chunk({ reasoning_content: 'r' }), chunk({ content: 'a' }), chunk({}, 'stop')],
+      [
+        chunk({ content: null, reasoning_content: '' }),
+        chunk({ reasoning_content: 'r' }),
+        chunk({ content: 'a' }),
+        chunk({}, 'stop'),
+      ],
       ['reasoning:r', 'text:a'],
     ],
     [
       'the last of the reasoning behind the first of the text, in one chunk',
-      [chunk({ reasoning_content: 'r' }), chunk({ content: 'a', reasoning_content: 's' }), chunk({ content: 'b' }), chunk({}, 'stop')],
+      [
+        chunk({ reasoning_content: 'r' }),
+        chunk({ content: 'a', reasoning_content: 's' }),
+        chunk({ content: 'b' }),
+        chunk({}, 'stop'),
+      ],
       ['reasoning:rs', 'text:ab'],
     ],
     [
       'the same in details',
       [
         chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }] }),
-        chunk({ content: 'a', reasoning_details: [{ type: 'reasoning.text', text: 's', signature: 'S', index: 0 }] }),
+        chunk({
+          content: 'a',
+          reasoning_details: [{ type: 'reasoning.text', text: 's', signature: 'S', index: 0 }],
+        }),
         chunk({ content: 'b' }, 'stop'),
       ],
       ['reasoning:rs#S', 'text:ab'],
     ],
-    ['reasoning under both names is read once', [chunk({ reasoning: 'r', reasoning_content: 'r' }), chunk({}, 'stop')], ['reasoning:r']],
+    [
+      'reasoning under both names is read once',
+      [chunk({ reasoning: 'r', reasoning_content: 'r' }), chunk({}, 'stop')],
+      ['reasoning:r'],
+    ],
     [
       'reasoning that comes back after text is a new part',
-      [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning: 's' }), chunk({}, 'stop')],
+      [
+        chunk({ reasoning: 'r' }),
+        chunk({ content: 'a' }),
+        chunk({ reasoning: 's' }),
+        chunk({}, 'stop'),
+      ],
       ['reasoning:r', 'text:a', 'reasoning:s'],
     ],
     [
       'details beside reasoning only bring the signature',
       [
-        chunk({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }] }),
+        chunk({
+          reasoning: 'r',
+          reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }],
+        }),
         chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 'S', index: 0 }] }),
         chunk({ content: 'a' }, 'stop'),
       ],
@@ -77,7 +113,12 @@ describe('decodes what servers send:', () => {
     ],
     [
       'a signature after its reasoning ended is a part of its own',
-      [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'E' }] }), chunk({}, 'stop')],
+      [
+        chunk({ reasoning: 'r' }),
+        chunk({ content: 'a' }),
+        chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'E' }] }),
+        chunk({}, 'stop'),
+      ],
       ['reasoning:r', 'text:a', 'reasoning:#E'],
     ],
     [
@@ -89,15 +130,28 @@ describe('decodes what servers send:', () => {
       ],
       ['reasoning:r', 'text:ab'],
     ],
-    ['a refusal', [chunk({ refusal: 'I ' }), chunk({ refusal: 'cannot' }), chunk({}, 'stop')], ['refusal:I cannot']],
+    [
+      'a refusal',
+      [chunk({ refusal: 'I ' }), chunk({ refusal: 'cannot' }), chunk({}, 'stop')],
+      ['refusal:I cannot'],
+    ],
     [
       'a call in fragments',
-      calls({ index: 0, id: 'a', ...fn('f', '') }, { index: 0, ...fn(undefined, '{"q":') }, { index: 0, ...fn(undefined, '1}') }),
+      calls(
+        { index: 0, id: 'a', ...fn('f', '') },
+        { index: 0, ...fn(undefined, '{"q":') },
+        { index: 0, ...fn(undefined, '1}') },
+      ),
       ['function:f({"q":1})'],
     ],
     [
       'interleaved calls',
-      calls({ index: 0, id: 'a', ...fn('f') }, { index: 1, id: 'b', ...fn('g') }, { index: 0, ...fn(undefined, '{}') }, { index: 1, ...fn(undefined, '[]') }),
+      calls(
+        { index: 0, id: 'a', ...fn('f') },
+        { index: 1, id: 'b', ...fn('g') },
+        { index: 0, ...fn(undefined, '{}') },
+        { index: 1, ...fn(undefined, '[]') },
+      ),
       ['function:f({})', 'function:g([])'],
     ],
     [
@@ -105,8 +159,16 @@ describe('decodes what servers send:', () => {
       calls({ id: 'a', ...fn('f', '{}') }, { id: 'b', ...fn('f', '{}') }),
       ['function:f({})', 'function:f({})'],
     ],
-    ['fragments without index and id belong to the last call', calls({ id: 'a', ...fn('f', '{"a"') }, fn(undefined, ':1}')), ['function:f({"a":1})']],
-    ['whole calls without index and id', calls(fn('f', '{}'), fn('g', '{}')), ['function:f({})', 'function:g({})']],
+    [
+      'fragments without index and id belong to the last call',
+      calls({ id: 'a', ...fn('f', '{"a"') }, fn(undefined, ':1}')),
+      ['function:f({"a":1})'],
+    ],
+    [
+      'whole calls without index and id',
+      calls(fn('f', '{}'), fn('g', '{}')),
+      ['function:f({})', 'function:g({})'],
+    ],
     [
       'parallel calls that all have index 0',
       calls({ index: 0, id: 'a', ...fn('f', '{}') }, { index: 0, id: 'b', ...fn('f', '{}') }),
@@ -117,11 +179,31 @@ describe('decodes what servers send:', () => {
       calls({ index: 0, ...fn('f', '{"a":1}') }, { index: 0, ...fn('f', '{"a":2}') }),
       ['function:f({"a":1})', 'function:f({"a":2})'],
     ],
-    ['an index that begins at 1', calls({ index: 1, id: 'a', ...fn('f', '{}') }), ['function:f({})']],
-    ['id and name again in every delta', calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: 'a', ...fn('f', ':1}') }), ['function:f({"a":1})']],
-    ['an id that is empty later', calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: '', ...fn('', ':1}') }), ['function:f({"a":1})']],
-    ['arguments as an object', calls({ index: 0, id: 'a', ...fn('f', { a: 1 }) }), ['function:f({"a":1})']],
-    ['arguments that are null in the head', calls({ index: 0, id: 'a', ...fn('f', null) }, { index: 0, ...fn(undefined, '{}') }), ['function:f({})']],
+    [
+      'an index that begins at 1',
+      calls({ index: 1, id: 'a', ...fn('f', '{}') }),
+      ['function:f({})'],
+    ],
+    [
+      'id and name again in every delta',
+      calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: 'a', ...fn('f', ':1}') }),
+      ['function:f({"a":1})'],
+    ],
+    [
+      'an id that is empty later',
+      calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: '', ...fn('', ':1}') }),
+      ['function:f({"a":1})'],
+    ],
+    [
+      'arguments as an object',
+      calls({ index: 0, id: 'a', ...fn('f', { a: 1 }) }),
+      ['function:f({"a":1})'],
+    ],
+    [
+      'arguments that are null in the head',
+      calls({ index: 0, id: 'a', ...fn('f', null) }, { index: 0, ...fn(undefined, '{}') }),
+      ['function:f({})'],
+    ],
     [
       'a name that comes after the first arguments',
       calls({ index: 0, id: 'a', ...fn(undefined, '{"a"') }, { index: 0, ...fn('f', ':1}') }),
@@ -129,24 +211,54 @@ describe('decodes what servers send:', () => {
     ],
     [
       'a freeform call',
-      calls({ index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: '' } }, { index: 0, custom: { input: 'ls' } }),
+      calls(
+        { index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: '' } },
+        { index: 0, custom: { input: 'ls' } },
+      ),
       ['freeform:sh(ls)'],
     ],
     [
       'the older function call',
-      [chunk({ function_call: { name: 'f', arguments: '' } }), chunk({ function_call: { arguments: '{}' } }), chunk({}, 'function_call')],
+      [
+        chunk({ function_call: { name: 'f', arguments: '' } }),
+        chunk({ function_call: { arguments: '{}' } }),
+        chunk({}, 'function_call'),
+      ],
       ['function:f({})'],
     ],
-    ['an empty list of calls beside text', [chunk({ content: 'a', tool_calls: [] }), chunk({ content: 'b', tool_calls: [] }), chunk({}, 'stop')], ['text:ab']],
+    [
+      'an empty list of calls beside text',
+      [
+        chunk({ content: 'a', tool_calls: [] }),
+        chunk({ content: 'b', tool_calls: [] }),
+        chunk({}, 'stop'),
+      ],
+      ['text:ab'],
+    ],
     [
       'no delta, and null for it',
-      [{ id: 'c1', choices: [{ index: 0, delta: null }] }, { id: 'c1', choices: [{ index: 0 }] }, chunk({ content: 'a' }, 'stop')],
+      [
+        { id: 'c1', choices: [{ index: 0, delta: null }] },
+        { id: 'c1', choices: [{ index: 0 }] },
+        chunk({ content: 'a' }, 'stop'),
+      ],
       ['text:a'],
     ],
-    ['choices that are null', [{ id: 'c1', choices: null }, chunk({ content: 'a' }, 'stop')], ['text:a']],
+    [
+      'choices that are null',
+      [{ id: 'c1', choices: null }, chunk({ content: 'a' }, 'stop')],
+      ['text:a'],
+    ],
     [
       'the whole message beside the last delta',
-      [{ ...chunk({ content: 'a' }, 'stop'), choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' }, finish_reason: 'stop' }] }],
+      [
+        {
+          ...chunk({ content: 'a' }, 'stop'),
+          choices: [
+            { index: 0, delta: { content: 'a' }, message: { content: 'a' }, finish_reason: 'stop' },
+          ],
+        },
+      ],
       ['text:a'],
     ],
     [
@@ -158,7 +270,12 @@ describe('decodes what servers send:', () => {
           choices: [
             {
               index: 0,
-              message: { role: 'assistant', content: 'a', reasoning_content: 'r', tool_calls: [{ id: 'a', type: 'function', ...fn('f', '{}') }] },
+              message: {
+                role: 'assistant',
+                content: 'a',
+                reasoning_content: 'r',
+                tool_calls: [{ id: 'a', type: 'function', ...fn('f', '{}') }],
+              },
               finish_reason: 'tool_calls',
             },
           ],
@@ -168,11 +285,29 @@ describe('decodes what servers send:', () => {
     ],
     [
       'the complete response in a chunk of its own, after its deltas',
-      [chunk({ content: 'a' }), chunk({ content: 'b' }), { ...chunk({}), choices: [{ index: 0, message: { content: 'ab' }, finish_reason: 'stop' }] }],
+      [
+        chunk({ content: 'a' }),
+        chunk({ content: 'b' }),
+        {
+          ...chunk({}),
+          choices: [{ index: 0, message: { content: 'ab' }, finish_reason: 'stop' }],
+        },
+      ],
       ['text:ab'],
     ],
-    ['a leading chunk without choice and id', [{ id: '', model: '', choices: [], prompt_filter_results: [] }, chunk({ content: 'a' }, 'stop')], ['text:a']],
-    ['probabilities before their text', [chunk({ content: '' }), chunk({ content: 'a' }, 'stop')], ['text:a']],
+    [
+      'a leading chunk without choice and id',
+      [
+        { id: '', model: '', choices: [], prompt_filter_results: [] },
+        chunk({ content: 'a' }, 'stop'),
+      ],
+      ['text:a'],
+    ],
+    [
+      'probabilities before their text',
+      [chunk({ content: '' }), chunk({ content: 'a' }, 'stop')],
+      ['text:a'],
+    ],
   ])('%s', (_, frames, parts) => {
     const { events } = decodeStream([...frames, '[DONE]'])
     expect(sent(events)).toEqual(parts)
@@ -186,11 +321,30 @@ describe('usage', () => {
     ['beside the finish', [chunk({ content: 'a' }, 'stop', { usage })]],
     [
       'in every chunk, the last one counts',
-      [chunk({ content: 'a' }, null, { usage: { ...usage, completion_tokens: 1, total_tokens: 13 } }), chunk({}, 'stop', { usage })],
+      [
+        chunk({ content: 'a' }, null, {
+          usage: { ...usage, completion_tokens: 1, total_tokens: 13 },
+        }),
+        chunk({}, 'stop', { usage }),
+      ],
     ],
-    ['in a chunk whose choice is empty', [chunk({ content: 'a' }, 'stop'), chunk({ content: '' }, null, { usage })]],
-    ['inside the choice', [{ ...chunk({}), choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', usage }] }]],
-    ['under the name of a server', [chunk({ content: 'a' }, 'stop', { x_groq: { id: 'g', usage } })]],
+    [
+      'in a chunk whose choice is empty',
+      [chunk({ content: 'a' }, 'stop'), chunk({ content: '' }, null, { usage })],
+    ],
+    [
+      'inside the choice',
+      [
+        {
+          ...chunk({}),
+          choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', usage }],
+        },
+      ],
+    ],
+    [
+      'under the name of a server',
+      [chunk({ content: 'a' }, 'stop', { x_groq: { id: 'g', usage } })],
+    ],
   ])('%s', (_, frames) => {
     const { events } = decodeStream([...frames, '[DONE]'])
     expect(checkGrammar(events)).toEqual([])
@@ -199,32 +353,74 @@ describe('usage', () => {
 })
 
 describe('the end of a stream', () => {
-  const reason = (events: CanonicalEvent[]) => collect(events).response.candidates[0]?.finish?.reason
+  const reason = (events: CanonicalEvent[]) =>
+    collect(events).response.candidates[0]?.finish?.reason
 
   test.each<[string, unknown[], boolean, string | undefined]>([
     ['a finish and [DONE]', [chunk({ content: 'a' }), chunk({}, 'stop'), '[DONE]'], true, 'stop'],
     ['a finish without [DONE]', [chunk({ content: 'a' }), chunk({}, 'stop')], true, 'stop'],
-    ['[DONE] twice', [chunk({ content: 'a' }, 'stop'), '[DONE]', '[DONE]', chunk({ content: 'b' })], true, 'stop'],
-    ['`stop` although there are calls', [chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }), chunk({}, 'stop'), '[DONE]'], true, 'tool_calls'],
     [
-      'a second reason that sees the calls',
-      [chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }, 'stop'), chunk({}, 'tool_calls'), '[DONE]'],
+      '[DONE] twice',
+      [chunk({ content: 'a' }, 'stop'), '[DONE]', '[DONE]', chunk({ content: 'b' })],
+      true,
+      'stop',
+    ],
+    [
+      '`stop` although there are calls',
+      [
+        chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }),
+        chunk({}, 'stop'),
+        '[DONE]',
+      ],
       true,
       'tool_calls',
     ],
-    ['`tool_calls` without any call', [chunk({ content: 'a' }, 'tool_calls'), '[DONE]'], true, 'stop'],
-    ['a second reason that repeats', [chunk({ content: 'a' }, 'length'), chunk({}, 'stop'), '[DONE]'], true, 'length'],
-    ['an empty reason until the end', [chunk({ content: 'a' }, ''), chunk({}, 'stop'), '[DONE]'], true, 'stop'],
+    [
+      'a second reason that sees the calls',
+      [
+        chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }, 'stop'),
+        chunk({}, 'tool_calls'),
+        '[DONE]',
+      ],
+      true,
+      'tool_calls',
+    ],
+    [
+      '`tool_calls` without any call',
+      [chunk({ content: 'a' }, 'tool_calls'), '[DONE]'],
+      true,
+      'stop',
+    ],
+    [
+      'a second reason that repeats',
+      [chunk({ content: 'a' }, 'length'), chunk({}, 'stop'), '[DONE]'],
+      true,
+      'length',
+    ],
+    [
+      'an empty reason until the end',
+      [chunk({ content: 'a' }, ''), chunk({}, 'stop'), '[DONE]'],
+      true,
+      'stop',
+    ],
     ['words of other servers', [chunk({ content: 'a' }, 'eos'), '[DONE]'], true, 'stop'],
     ['[DONE] without any reason', [chunk({ content: 'a' }), '[DONE]'], true, 'other'],
-    ['[DONE] in the middle of arguments', [chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{"a"') }] }), '[DONE]'], false, undefined],
+    [
+      '[DONE] in the middle of arguments',
+      [chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{"a"') }] }), '[DONE]'],
+      false,
+      undefined,
+    ],
     ['nothing after some text', [chunk({ content: 'a' })], false, undefined],
     ['nothing after the first chunk', [{ id: 'c1', choices: [] }], false, undefined],
     ['nothing at all', [], false, undefined],
     ['only [DONE]', ['[DONE]'], false, undefined],
     [
       'one of two choices unfinished',
-      [chunk({ content: 'a' }, 'stop'), { ...chunk({}), choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }] }],
+      [
+        chunk({ content: 'a' }, 'stop'),
+        { ...chunk({}), choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }] },
+      ],
       false,
       undefined,
     ],
@@ -239,48 +435,103 @@ describe('the end of a stream', () => {
     ['a reason that never sees the calls is mended', 'stop', 'stop', ['finish.repaired']],
     ['one that is corrected when it does needs no mending', 'stop', 'tool_calls', []],
   ])('%s', (_, first, second, expected) => {
-    const { notes } = decodeStream([chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }, first), chunk({}, second), '[DONE]'])
+    const { notes } = decodeStream([
+      chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }, first),
+      chunk({}, second),
+      '[DONE]',
+    ])
     expect(codes(notes)).toEqual(expected)
   })
 
-  test.each([-1, 0.5, '1', null, undefined])('treats a choice with the index %j as the first one', index => {
-    const { events } = decodeStream([{ ...chunk({}), choices: [{ index, delta: { content: 'a' }, finish_reason: 'stop' }] }, '[DONE]'])
-    expect(checkGrammar(events)).toEqual([])
-    expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
-  })
+  test.each([-1, 0.5, '1', null, undefined])(
+    'treats a choice with the index %j as the first one',
+    index => {
+      const { events } = decodeStream([
+        { ...chunk({}), choices: [{ index, delta: { content: 'a' }, finish_reason: 'stop' }] },
+        '[DONE]',
+      ])
+      expect(checkGrammar(events)).toEqual([])
+      expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
+    },
+  )
 
   test('treats the only requested candidate as the first one', () => {
-    const one = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] })
+    const one = (index: number, delta: object, finish: string | null = null) => ({
+      ...chunk({}),
+      choices: [{ index, delta, finish_reason: finish }],
+    })
     const context = { from: 'responses', to: 'chat-completions', request: { messages: [] } }
     const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
-    expect(collect(decodeStream(wires, { context }).events).response.candidates).toMatchObject([{ index: 0, messages: [{ parts: [{ text: 'a' }] }] }])
-    const two = [one(1, { content: 'b' }), one(0, { content: 'a' }), one(0, {}, 'stop'), one(1, {}, 'stop'), '[DONE]']
+    expect(collect(decodeStream(wires, { context }).events).response.candidates).toMatchObject([
+      { index: 0, messages: [{ parts: [{ text: 'a' }] }] },
+    ])
+    const two = [
+      one(1, { content: 'b' }),
+      one(0, { content: 'a' }),
+      one(0, {}, 'stop'),
+      one(1, {}, 'stop'),
+      '[DONE]',
+    ]
     const reported = (generationConfig: object) => {
       const body = { contents: [{ role: 'user', parts: [{ text: 'q' }] }], generationConfig }
-      const { context } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
-      return collect(decodeStream(two, { context }).events).response.candidates.map(({ messages }) => messages[0]?.parts[0])
+      const { context } = translateRequest(body, {
+        from: 'generate-content',
+        to: 'chat-completions',
+      })
+      return collect(decodeStream(two, { context }).events).response.candidates.map(
+        ({ messages }) => messages[0]?.parts[0],
+      )
     }
     expect(reported({})).toMatchObject([{ text: 'b' }, { text: 'a' }])
     expect(reported({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
   test('does not accept [DONE] without a finish reason as an end on request', () => {
-    expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
+    expect(
+      decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(
+        -1,
+      ),
+    ).toEqual({ type: 'end', clean: false })
   })
 
   test.each<[string, unknown, object]>([
-    ['alone', { error: { message: 'busy', type: 'server_error', code: null } }, { message: 'busy', status: 500, kind: 'internal' }],
-    ['with its status', { error: { message: 'slow down', code: 429 } }, { status: 429, kind: 'rate_limit' }],
+    [
+      'alone',
+      { error: { message: 'busy', type: 'server_error', code: null } },
+      { message: 'busy', status: 500, kind: 'internal' },
+    ],
+    [
+      'with its status',
+      { error: { message: 'slow down', code: 429 } },
+      { status: 429, kind: 'rate_limit' },
+    ],
     [
       'beside a choice',
-      { id: 'c1', choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }], error: { code: 502, message: 'bad gateway' } },
+      {
+        id: 'c1',
+        choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+        error: { code: 502, message: 'bad gateway' },
+      },
       { status: 502, kind: 'internal' },
     ],
     ['as text', { error: 'model not loaded' }, { message: 'model not loaded' }],
-    ['without a frame around it', { object: 'error', message: 'busy', type: 'server_error', code: 503 }, { message: 'busy', status: 503 }],
-    ['whose event is named so', { type: 'error', message: 'busy' }, { message: 'busy', status: 500, kind: 'internal' }],
+    [
+      'without a frame around it',
+      { object: 'error', message: 'busy', type: 'server_error', code: 503 },
+      { message: 'busy', status: 503 },
+    ],
+    [
+      'whose event is named so',
+      { type: 'error', message: 'busy' },
+      { message: 'busy', status: 500, kind: 'internal' },
+    ],
   ])('an error %s', (_, frame, error) => {
-    const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }), '[DONE]'])
+    const { events } = decodeStream([
+      chunk({ content: 'a' }),
+      frame,
+      chunk({ content: 'b' }),
+      '[DONE]',
+    ])
     expect(checkGrammar(events)).toEqual([])
     expect(events.slice(-2)).toMatchObject([
       { type: 'error', error },
@@ -292,7 +543,11 @@ describe('the end of a stream', () => {
 describe.each<[string, object, string]>([
   ['a frame with other content', { code: 'InternalError', message: 'engine died' }, 'engine died'],
   ['a frame in the words of FastAPI', { detail: 'engine died' }, 'engine died'],
-  ['an error inside of a choice', { id: 'c1', choices: [{ index: 0, delta: {}, error: { message: 'engine died' } }] }, 'engine died'],
+  [
+    'an error inside of a choice',
+    { id: 'c1', choices: [{ index: 0, delta: {}, error: { message: 'engine died' } }] },
+    'engine died',
+  ],
 ])('%s', (_, frame, message) => {
   test('is a failure without any other finish reason', () => {
     for (const end of [['[DONE]'], []]) {
@@ -306,7 +561,12 @@ describe.each<[string, object, string]>([
   })
 
   test('is none when the response ends', () => {
-    const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }, 'stop'), '[DONE]'])
+    const { events } = decodeStream([
+      chunk({ content: 'a' }),
+      frame,
+      chunk({ content: 'b' }, 'stop'),
+      '[DONE]',
+    ])
     expect(sent(events)).toEqual(['text:ab'])
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
   })
@@ -344,14 +604,24 @@ test('unknown fields are reported once, and an unknown frame is noted', () => {
 
 test('ignores an empty legacy call next to text', () => {
   const nothing = { function_call: { name: '', arguments: '' } }
-  const { events, notes } = decodeStream([chunk({ content: 'hi', ...nothing }), chunk({ ...nothing }, 'stop'), '[DONE]'])
+  const { events, notes } = decodeStream([
+    chunk({ content: 'hi', ...nothing }),
+    chunk({ ...nothing }, 'stop'),
+    '[DONE]',
+  ])
   expect(sent(events)).toEqual(['text:hi'])
-  expect(collect(events)).toMatchObject({ clean: true, response: { candidates: [{ finish: { reason: 'stop' } }] } })
+  expect(collect(events)).toMatchObject({
+    clean: true,
+    response: { candidates: [{ finish: { reason: 'stop' } }] },
+  })
   expect(notes).toEqual([])
 })
 
 test('a citation counts from where its text begins; for an ended text it has no offset', () => {
-  const cited = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, title: 't', url: 'https://u' } })
+  const cited = (start_index: number, end_index: number) => ({
+    type: 'url_citation',
+    url_citation: { start_index, end_index, title: 't', url: 'https://u' },
+  })
   const { events } = decodeStream([
     chunk({ content: 'sö' }),
     chunk({ reasoning_content: 'hm' }),
@@ -360,7 +630,8 @@ test('a citation counts from where its text begins; for an ended text it has no 
     chunk({}, 'stop'),
   ])
   const [text] = collect(events).response.candidates[0]?.messages[0]?.parts.slice(-1) ?? []
-  const places = text?.type === 'text' ? text.citations?.map(({ start, end }) => [start, end]) : undefined
+  const places =
+    text?.type === 'text' ? text.citations?.map(({ start, end }) => [start, end]) : undefined
   expect(places).toEqual([
     [undefined, undefined],
     [2, 7],

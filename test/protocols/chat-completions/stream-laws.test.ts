@@ -10,16 +10,30 @@ import { runs } from '../../support/runs.ts'
 import { decodeStream, encodeStream } from './run.ts'
 
 const text = fc.constantFrom('', 'a', 'b c', '\n', '🙂', '{"q":', '"x"}', '{}', '1', ' ')
-const anything = fc.oneof(fc.constantFrom(null, '', 0, -1, 'text', true), fc.jsonValue({ maxDepth: 2 }))
-const off = <T>(value: Arbitrary<T>) => fc.oneof({ weight: 9, arbitrary: value as Arbitrary<unknown> }, { weight: 1, arbitrary: anything })
+const anything = fc.oneof(
+  fc.constantFrom(null, '', 0, -1, 'text', true),
+  fc.jsonValue({ maxDepth: 2 }),
+)
+const off = <T>(value: Arbitrary<T>) =>
+  fc.oneof(
+    { weight: 9, arbitrary: value as Arbitrary<unknown> },
+    { weight: 1, arbitrary: anything },
+  )
 
 const callDelta = fc.record(
   {
     index: off(fc.constantFrom(0, 1, 2, 7)),
     id: off(fc.constantFrom('a', 'b', 'c', '')),
     type: off(fc.constantFrom('function', 'custom')),
-    function: off(fc.record({ name: off(fc.constantFrom('f', 'g', '')), arguments: off(text) }, { requiredKeys: [] })),
-    custom: off(fc.record({ name: off(fc.constant('sh')), input: off(text) }, { requiredKeys: [] })),
+    function: off(
+      fc.record(
+        { name: off(fc.constantFrom('f', 'g', '')), arguments: off(text) },
+        { requiredKeys: [] },
+      ),
+    ),
+    custom: off(
+      fc.record({ name: off(fc.constant('sh')), input: off(text) }, { requiredKeys: [] }),
+    ),
   },
   { requiredKeys: [] },
 )
@@ -37,7 +51,19 @@ const detail = fc.record(
 const delta = fc.record(
   {
     role: off(fc.constant('assistant')),
-    content: off(fc.oneof(text, fc.array(fc.record({ type: fc.constantFrom('text', 'thinking', 'reference'), text, thinking: text }), { maxLength: 2 }))),
+    content: off(
+      fc.oneof(
+        text,
+        fc.array(
+          fc.record({
+            type: fc.constantFrom('text', 'thinking', 'reference'),
+            text,
+            thinking: text,
+          }),
+          { maxLength: 2 },
+        ),
+      ),
+    ),
     refusal: off(text),
     reasoning_content: off(text),
     reasoning: off(text),
@@ -75,7 +101,10 @@ const frame = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: anything },
-  { weight: 1, arbitrary: fc.constantFrom<unknown>('[DONE]', { error: { message: 'no' } }, { error: 'no' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>('[DONE]', { error: { message: 'no' } }, { error: 'no' }),
+  },
 )
 
 describe('the decoder', () => {
@@ -104,7 +133,9 @@ function play(tape: readonly number[]): CanonicalEvent[] {
       const head = heads(part)[number % 7] as Part
       events.push({ type: 'part.start', candidate: 0, message: 0, part, head })
       open.push({ part, head })
-    } else if (number % 3 === 1) for (const delta of deltasFor(pick.head, number)) events.push({ type: 'part.delta', candidate: 0, part: pick.part, delta })
+    } else if (number % 3 === 1)
+      for (const delta of deltasFor(pick.head, number))
+        events.push({ type: 'part.delta', candidate: 0, part: pick.part, delta })
     else {
       events.push({ type: 'part.end', candidate: 0, part: pick.part })
       open.splice(open.indexOf(pick), 1)
@@ -112,7 +143,10 @@ function play(tape: readonly number[]): CanonicalEvent[] {
   }
   for (const { part } of open) events.push({ type: 'part.end', candidate: 0, part })
   const reasons: FinishReason[] = ['stop', 'length', 'tool_calls', 'refusal', 'other']
-  events.push({ type: 'message.end', candidate: 0, message: 0 }, { type: 'finish', candidate: 0, finish: { reason: reasons[tape.length % 5] as FinishReason } })
+  events.push(
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: reasons[tape.length % 5] as FinishReason } },
+  )
   events.push({ type: 'usage', usage: { input: 3, output: 4 } }, { type: 'end', clean: true })
   return events
 }
@@ -124,7 +158,14 @@ const heads = (part: number): Part[] => [
   { type: 'tool-call', id: `call_${part}`, name: 'f', kind: 'function', input: '' },
   { type: 'tool-call', id: `call_${part}`, name: 'sh', kind: 'freeform', input: '' },
   { type: 'tool-call', id: `call_${part}`, name: 'g', kind: 'function', input: '{"whole":1}' },
-  { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'messages', raw: {} },
+  {
+    type: 'server-tool',
+    phase: 'call',
+    tool: 'web_search',
+    id: 's',
+    protocol: 'messages',
+    raw: {},
+  },
 ]
 
 function deltasFor(head: Part, number: number): Delta[] {
@@ -132,7 +173,12 @@ function deltasFor(head: Part, number: number): Delta[] {
   const chunk = chunks[number % 6] as string
   if (head.type === 'text')
     return number % 5 === 0
-      ? [{ kind: 'citation', citation: { kind: 'url', url: 'https://example.org', protocol: 'x', raw: {} } }]
+      ? [
+          {
+            kind: 'citation',
+            citation: { kind: 'url', url: 'https://example.org', protocol: 'x', raw: {} },
+          },
+        ]
       : [{ kind: 'text', text: chunk }]
   if (head.type === 'refusal') return [{ kind: 'text', text: chunk }]
   if (head.type === 'reasoning')
@@ -147,7 +193,10 @@ function deltasFor(head: Part, number: number): Delta[] {
 function faults(frames: readonly unknown[]): string[] {
   const found: string[] = []
   const ids = new Set<unknown>()
-  const choices = new Map<unknown, { role: boolean; finished: boolean; calls: number; open: number }>()
+  const choices = new Map<
+    unknown,
+    { role: boolean; finished: boolean; calls: number; open: number }
+  >()
   const last = frames.at(-1)
   const failed = isObject(last) && last['error'] !== undefined
   if (last !== '[DONE]' && !failed) found.push('neither [DONE] nor an error at the end')
@@ -165,11 +214,19 @@ function faults(frames: readonly unknown[]): string[] {
       return
     }
     ids.add(frame['id'])
-    if (!frame['id'] || frame['object'] !== 'chat.completion.chunk' || !Array.isArray(frame['choices'])) {
+    if (
+      !frame['id'] ||
+      frame['object'] !== 'chat.completion.chunk' ||
+      !Array.isArray(frame['choices'])
+    ) {
       found.push('not a chunk')
       return
     }
-    for (const choice of frame['choices'] as { index: number; delta: Record<string, unknown>; finish_reason: unknown }[]) {
+    for (const choice of frame['choices'] as {
+      index: number
+      delta: Record<string, unknown>
+      finish_reason: unknown
+    }[]) {
       let known = choices.get(choice.index)
       if (!known) {
         if (choice.delta['role'] !== 'assistant') found.push('the first delta has no role')
@@ -186,7 +243,8 @@ function faults(frames: readonly unknown[]): string[] {
       }[]) {
         if (call.id !== undefined) {
           if (call.index !== known.calls) found.push('calls are not counted densely')
-          if (!call.type || !(call.function ?? call.custom)?.name) found.push('a head without type or name')
+          if (!call.type || !(call.function ?? call.custom)?.name)
+            found.push('a head without type or name')
           known.calls++
           known.open = call.index
         } else if (call.index !== known.open) found.push('calls interleave')
@@ -195,18 +253,24 @@ function faults(frames: readonly unknown[]): string[] {
     }
   })
   if (ids.size > 1) found.push('the id changes')
-  if (last === '[DONE]') for (const { finished } of choices.values()) if (!finished) found.push('a choice without finish reason')
+  if (last === '[DONE]')
+    for (const { finished } of choices.values())
+      if (!finished) found.push('a choice without finish reason')
   if (last === '[DONE]' && choices.size === 0) found.push('no choice at all')
   return found
 }
 
 /** Text and calls as a reader has them. */
 function content(events: readonly CanonicalEvent[]) {
-  const parts = collect(events).response.candidates.flatMap(({ messages }) => messages.flatMap(message => message.parts))
+  const parts = collect(events).response.candidates.flatMap(({ messages }) =>
+    messages.flatMap(message => message.parts),
+  )
   return {
     text: parts.map(part => (part.type === 'text' ? part.text : '')).join(''),
     refusal: parts.map(part => (part.type === 'refusal' ? part.text : '')).join(''),
-    calls: parts.flatMap(part => (part.type === 'tool-call' ? [[part.id, part.name, part.kind]] : [])),
+    calls: parts.flatMap(part =>
+      part.type === 'tool-call' ? [[part.id, part.name, part.kind]] : [],
+    ),
   }
 }
 
@@ -236,7 +300,9 @@ describe('the encoder', () => {
         const cut = whole.slice(0, at % whole.findIndex(({ type }) => type === 'finish'))
         const { frames } = encodeStream(cut)
         expect(faults(frames)).toEqual([])
-        expect(frames.at(-1)).toMatchObject({ error: { message: 'upstream stream ended early', type: 'server_error' } })
+        expect(frames.at(-1)).toMatchObject({
+          error: { message: 'upstream stream ended early', type: 'server_error' },
+        })
         expect(JSON.stringify(frames)).not.toMatch(/"finish_reason":"/)
         const asLength = encodeStream(cut, { truncated: 'length' }).frames
         expect(faults(asLength)).toEqual([])

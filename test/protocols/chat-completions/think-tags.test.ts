@@ -5,12 +5,27 @@ import { chunk, codes, decodeStream } from './run.ts'
 
 const { decodeRequest, decodeResponse } = chatCompletions
 const extractThinkTags = true
-const response = (content: string) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
-const short = (parts: readonly { type: string; text?: string; segments?: { text: string }[] }[] = []) =>
-  parts.map(({ type, text, segments }) => `${type}:${text ?? segments?.map(segment => segment.text).join('|')}`)
-const whole = (content: string) => short(decodeResponse(response(content), { extractThinkTags }).value.candidates[0]?.messages[0]?.parts as never)
+const response = (content: string) => ({
+  id: 'c',
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+})
+const short = (
+  parts: readonly { type: string; text?: string; segments?: { text: string }[] }[] = [],
+) =>
+  parts.map(
+    ({ type, text, segments }) =>
+      `${type}:${text ?? segments?.map(segment => segment.text).join('|')}`,
+  )
+const whole = (content: string) =>
+  short(
+    decodeResponse(response(content), { extractThinkTags }).value.candidates[0]?.messages[0]
+      ?.parts as never,
+  )
 const streamed = (chunks: string[]) => {
-  const { events } = decodeStream([...chunks.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]'], { extractThinkTags })
+  const { events } = decodeStream(
+    [...chunks.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]'],
+    { extractThinkTags },
+  )
   return short(collect(events).response.candidates[0]?.messages[0]?.parts as never)
 }
 
@@ -30,22 +45,44 @@ describe('reasoning between tags in the text of a response', () => {
   })
 
   test('is noted once, where there is any', () => {
-    expect(codes(decodeResponse(response('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
+    expect(
+      codes(
+        decodeResponse(response('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes,
+      ),
+    ).toEqual(['reasoning.think-tags'])
     expect(codes(decodeResponse(response('a < b'), { extractThinkTags }).notes)).toEqual([])
-    const frames = [chunk({ content: '<think>a' }), chunk({ content: 'b</think>c' }), chunk({}, 'stop'), '[DONE]']
-    expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
+    const frames = [
+      chunk({ content: '<think>a' }),
+      chunk({ content: 'b</think>c' }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ]
+    expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual([
+      'reasoning.think-tags',
+    ])
   })
 
   test('is text unless requested otherwise, and always in a message of the user', () => {
     const content = '<think>hm</think>yes'
-    expect(short(decodeResponse(response(content)).value.candidates[0]?.messages[0]?.parts as never)).toEqual([`text:${content}`])
-    const { value } = decodeRequest({ messages: [{ role: 'assistant', content }] }, { extractThinkTags })
+    expect(
+      short(decodeResponse(response(content)).value.candidates[0]?.messages[0]?.parts as never),
+    ).toEqual([`text:${content}`])
+    const { value } = decodeRequest(
+      { messages: [{ role: 'assistant', content }] },
+      { extractThinkTags },
+    )
     expect(short(value.messages[0]?.parts as never)).toEqual([`text:${content}`])
   })
 
   test('treats an incomplete tag before a call as text', () => {
     const call = { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }
-    const { events } = decodeStream([chunk({ content: 'a<' }), chunk(call), chunk({}, 'tool_calls'), '[DONE]'], { extractThinkTags })
-    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ text: 'a<' }, { type: 'tool-call' }])
+    const { events } = decodeStream(
+      [chunk({ content: 'a<' }), chunk(call), chunk({}, 'tool_calls'), '[DONE]'],
+      { extractThinkTags },
+    )
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { text: 'a<' },
+      { type: 'tool-call' },
+    ])
   })
 })

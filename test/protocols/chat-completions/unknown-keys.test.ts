@@ -6,20 +6,37 @@ import { chatCompletions } from '../../../src/protocols/chat-completions/index.t
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
 
-const token = { token: 'a', bytes: [97], logprob: -0.1, rank: 1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2, rank: 2 }] }
+const token = {
+  token: 'a',
+  bytes: [97],
+  logprob: -0.1,
+  rank: 1,
+  top_logprobs: [{ token: 'b', bytes: null, logprob: -2, rank: 2 }],
+}
 const logprobs = { content: [token, { ...token, rank: 3 }], refusal: null }
 const response = (message: object, choice: object = {}) => ({
   id: 'c1',
   object: 'chat.completion',
   created: 1,
   model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'aa', refusal: null, ...message }, finish_reason: 'stop', ...choice }],
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'aa', refusal: null, ...message },
+      finish_reason: 'stop',
+      ...choice,
+    },
+  ],
 })
-const whole = (body: object, to: 'responses' | 'messages') => paths(translateResponse(body, { from: 'chat-completions', to }).notes)
-const paths = (notes: readonly { code: string; path: string }[]) => notes.flatMap(({ code, path }) => (code === 'field.unknown' ? [path] : []))
+const whole = (body: object, to: 'responses' | 'messages') =>
+  paths(translateResponse(body, { from: 'chat-completions', to }).notes)
+const paths = (notes: readonly { code: string; path: string }[]) =>
+  notes.flatMap(({ code, path }) => (code === 'field.unknown' ? [path] : []))
 const streamed = (chunks: readonly object[], to: 'responses' | 'messages') => {
   const stream = createStreamTranslator({ from: 'chat-completions', to })
-  stream.push([...chunks.map(one => `data: ${JSON.stringify(one)}\n\n`), 'data: [DONE]\n\n'].join(''))
+  stream.push(
+    [...chunks.map(one => `data: ${JSON.stringify(one)}\n\n`), 'data: [DONE]\n\n'].join(''),
+  )
   stream.end()
   return paths(stream.notes)
 }
@@ -29,26 +46,42 @@ const beside = (delta: object, given: object) => {
 }
 
 describe('unknown keys of probabilities', () => {
-  const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank', '/choices/0/logprobs/content/0/rank']
+  const places = [
+    '/choices/0/logprobs/content/0/top_logprobs/0/rank',
+    '/choices/0/logprobs/content/0/rank',
+  ]
 
   test('are kept in the complete response, also when something else was edited', () => {
     const wire = response({}, { logprobs: { ...logprobs, more: 1 } })
-    expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(wire).value)).toMatchObject({ wire, notes: [] })
+    expect(
+      chatCompletions.encodeResponse(chatCompletions.decodeResponse(wire).value),
+    ).toMatchObject({ wire, notes: [] })
     const { value } = chatCompletions.decodeResponse(wire)
     const [part] = value.candidates[0]?.messages[0]?.parts ?? []
     if (part?.type === 'text') part.logprobs = part.logprobs?.slice(1) ?? []
-    expect(chatCompletions.encodeResponse(value).wire).toMatchObject({ choices: [{ logprobs: { content: [{ ...token, rank: 3 }], refusal: null, more: 1 } }] })
+    expect(chatCompletions.encodeResponse(value).wire).toMatchObject({
+      choices: [{ logprobs: { content: [{ ...token, rank: 3 }], refusal: null, more: 1 } }],
+    })
   })
 
   test('are reported once elsewhere, for tokens and their alternatives', () => {
-    expect(whole(response({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
+    expect(whole(response({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual(
+      [...places, '/choices/0/logprobs/more'].sort(),
+    )
   })
 
   test('are reported also where something else has a key of that name', () => {
     const body = response({}, { logprobs })
-    expect(whole({ ...body, service: { rank: 1 }, usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, rank: 1 } }, 'responses').sort()).toEqual(
-      [...places, '/service', '/usage/rank'].sort(),
-    )
+    expect(
+      whole(
+        {
+          ...body,
+          service: { rank: 1 },
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, rank: 1 },
+        },
+        'responses',
+      ).sort(),
+    ).toEqual([...places, '/service', '/usage/rank'].sort())
   })
 
   test('are part of what has no place in messages', () => {
@@ -76,37 +109,75 @@ describe('unknown keys of a message are written on the message, streamed or comp
   const block = { type: 'thinking', thinking: 'hm', signature: 'S', x: 1 }
   test.each<[string, object, string]>([
     ['a key of its own', { provider: 'p' }, '/choices/0/message/provider'],
-    ['a key of a block of thinking', { thinking_blocks: [block] }, '/choices/0/message/thinking_blocks/0/x'],
-    ['a key of a detail', { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] }, '/choices/0/message/reasoning_details/0/x'],
+    [
+      'a key of a block of thinking',
+      { thinking_blocks: [block] },
+      '/choices/0/message/thinking_blocks/0/x',
+    ],
+    [
+      'a key of a detail',
+      { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] },
+      '/choices/0/message/reasoning_details/0/x',
+    ],
   ])('%s', (_, more, path) => {
     for (const to of ['responses', 'messages'] as const) {
       expect(whole(response(more), to)).toEqual([path])
-      expect(streamed([chunk({ role: 'assistant', ...more }), chunk({ content: 'aa' }), chunk({}, 'stop')], to)).toEqual([path])
+      expect(
+        streamed(
+          [chunk({ role: 'assistant', ...more }), chunk({ content: 'aa' }), chunk({}, 'stop')],
+          to,
+        ),
+      ).toEqual([path])
     }
   })
 
   test('blocks of thinking of a proxy are written in streams with them', () => {
-    const { events } = decodeStream([chunk({ role: 'assistant', thinking_blocks: [block] }), chunk({ content: 'a' }), chunk({}, 'stop'), '[DONE]'])
+    const { events } = decodeStream([
+      chunk({ role: 'assistant', thinking_blocks: [block] }),
+      chunk({ content: 'a' }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ])
     const { frames, notes } = encodeStream(events)
-    expect(frames).toContainEqual(expect.objectContaining({ choices: [expect.objectContaining({ delta: { thinking_blocks: [block] } })] }))
+    expect(frames).toContainEqual(
+      expect.objectContaining({
+        choices: [expect.objectContaining({ delta: { thinking_blocks: [block] } })],
+      }),
+    )
     expect(notes).toEqual([])
   })
 })
 
 test('a signature that no call can keep is noted at the path of its message', () => {
-  const stream = createStreamTranslator({ from: 'messages', to: 'chat-completions', chatCompletions: { signatures: 'store' } })
+  const stream = createStreamTranslator({
+    from: 'messages',
+    to: 'chat-completions',
+    chatCompletions: { signatures: 'store' },
+  })
   const blocks = [
     {
       type: 'message_start',
-      message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+      message: {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
     },
-    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'thinking', thinking: '', signature: '' },
+    },
     { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'S' } },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
     { type: 'message_stop' },
   ]
-  for (const event of blocks) stream.push(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  for (const event of blocks)
+    stream.push(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   stream.end()
   const streamed = stream.notes.filter(({ code }) => code === 'reasoning.signature-dropped')
   const body = {
@@ -118,8 +189,14 @@ test('a signature that no call can keep is noted at the path of its message', ()
     stop_reason: 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const { notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', chatCompletions: { signatures: 'store' } })
-  expect(streamed.map(({ path }) => path)).toEqual(notes.flatMap(({ code, path }) => (code === 'reasoning.signature-dropped' ? [path] : [])))
+  const { notes } = translateResponse(body, {
+    from: 'messages',
+    to: 'chat-completions',
+    chatCompletions: { signatures: 'store' },
+  })
+  expect(streamed.map(({ path }) => path)).toEqual(
+    notes.flatMap(({ code, path }) => (code === 'reasoning.signature-dropped' ? [path] : [])),
+  )
   expect(streamed).toMatchObject([{ path: '/content/0/signature' }])
 })
 
@@ -133,18 +210,37 @@ test('of chunks of thinking only the other fields are dropped, each noted at its
     { from: 'chat-completions', to: 'generate-content' },
   )
   const unknown = notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)
-  expect(unknown).toEqual(['/messages/0/content/0/thinking/1/type', '/messages/0/content/0/thinking/1/x'])
+  expect(unknown).toEqual([
+    '/messages/0/content/0/thinking/1/type',
+    '/messages/0/content/0/thinking/1/x',
+  ])
 })
 
 test.each<[string, (raw: object) => Part]>([
   ['a block of an unknown type', raw => ({ type: 'opaque', protocol: 'chat-completions', raw })],
-  ['a block of thinking', raw => chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: [raw] }] }).value.messages[0]?.parts[0] as Part],
+  [
+    'a block of thinking',
+    raw =>
+      chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: [raw] }] }).value
+        .messages[0]?.parts[0] as Part,
+  ],
 ])('%s is not changed by a mark on its parent', (_, partOf) => {
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
-  const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
-  const request = { messages: [{ role: 'user' as const, origin: 'message' as const, parts: [found] }], source: { protocol: 'chat-completions' } }
+  const found: Part = {
+    type: 'search-result',
+    source: 's',
+    title: 't',
+    parts: [partOf(raw)],
+    cache: {},
+  }
+  const request = {
+    messages: [{ role: 'user' as const, origin: 'message' as const, parts: [found] }],
+    source: { protocol: 'chat-completions' },
+  }
   const written = chatCompletions.encodeRequest(request, { cacheMarks: 'write' }).wire
-  expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
+  expect(written).toMatchObject({
+    messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }],
+  })
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })
 
@@ -162,10 +258,18 @@ describe('unknown fields of carried reasoning', () => {
       },
       ['/reasoning_details/0/x'],
     ],
-    ['a known key of another type', { reasoning_details: [{ ...detail, id: 1 }] }, ['/reasoning_details/0/id']],
+    [
+      'a known key of another type',
+      { reasoning_details: [{ ...detail, id: 1 }] },
+      ['/reasoning_details/0/id'],
+    ],
     ['a detail that is a text', { reasoning_details: [detail, 'odd'] }, ['/reasoning_details/1']],
     ['a key that says nothing', { reasoning_details: [{ ...detail, x: null }] }, []],
-    ['a key of a block', { thinking_blocks: [{ ...block, cache_control: { type: 'ephemeral' } }] }, ['/thinking_blocks/0/cache_control/type']],
+    [
+      'a key of a block',
+      { thinking_blocks: [{ ...block, cache_control: { type: 'ephemeral' } }] },
+      ['/thinking_blocks/0/cache_control/type'],
+    ],
     [
       'a key of a block that a proxy says',
       { provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } },
@@ -178,8 +282,13 @@ describe('unknown fields of carried reasoning', () => {
     ],
     [
       'details that differ from those of a proxy',
-      { reasoning_details: [detail], provider_specific_fields: { reasoning_details: [{ ...detail, text: 'Oh.' }] } },
-      ['text', 'signature', 'index', 'type'].map(key => `/provider_specific_fields/reasoning_details/0/${key}`).sort(),
+      {
+        reasoning_details: [detail],
+        provider_specific_fields: { reasoning_details: [{ ...detail, text: 'Oh.' }] },
+      },
+      ['text', 'signature', 'index', 'type']
+        .map(key => `/provider_specific_fields/reasoning_details/0/${key}`)
+        .sort(),
     ],
     [
       'keys of blocks among the content',
@@ -192,18 +301,31 @@ describe('unknown fields of carried reasoning', () => {
     const { value } = chatCompletions.decodeRequest(body)
     expect(chatCompletions.encodeRequest(value)).toMatchObject({ wire: body, notes: [] })
     for (const to of ['messages', 'responses'] as const) {
-      expect(whole(response(given), to).sort()).toEqual(places.map(place => `/choices/0/message${place}`))
-      expect(paths(translateRequest(body, { from: 'chat-completions', to }).notes).sort()).toEqual(places.map(place => `/messages/1${place}`))
+      expect(whole(response(given), to).sort()).toEqual(
+        places.map(place => `/choices/0/message${place}`),
+      )
+      expect(paths(translateRequest(body, { from: 'chat-completions', to }).notes).sort()).toEqual(
+        places.map(place => `/messages/1${place}`),
+      )
     }
   })
 
   test.each([
-    { reasoning_details: [{ ...detail, x: 1 }], provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } },
+    {
+      reasoning_details: [{ ...detail, x: 1 }],
+      provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 },
+    },
     { provider_specific_fields: { reasoning_details: [{ ...detail, x: 1 }], y: 1 } },
   ])('nothing of it is left where reasoning is not sent: %j', carriers => {
-    const { value } = chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: 'aa', ...carriers }] })
-    const { wire } = chatCompletions.encodeRequest(withoutWire(value), { reasoningInHistory: 'never' })
-    expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }] })
+    const { value } = chatCompletions.decodeRequest({
+      messages: [{ role: 'assistant', content: 'aa', ...carriers }],
+    })
+    const { wire } = chatCompletions.encodeRequest(withoutWire(value), {
+      reasoningInHistory: 'never',
+    })
+    expect(wire).toEqual({
+      messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }],
+    })
   })
 
   test.each([
@@ -217,8 +339,13 @@ describe('unknown fields of carried reasoning', () => {
         { role: 'assistant', content: 'a', provider_specific_fields: { [key]: [entry] } },
       ],
     }
-    expect(translateRequest(body, { from: 'chat-completions', to: 'responses' }).notes).toContainEqual(
-      expect.objectContaining({ code: 'reasoning.foreign-signature', path: `/messages/1/provider_specific_fields/${key}/0` }),
+    expect(
+      translateRequest(body, { from: 'chat-completions', to: 'responses' }).notes,
+    ).toContainEqual(
+      expect.objectContaining({
+        code: 'reasoning.foreign-signature',
+        path: `/messages/1/provider_specific_fields/${key}/0`,
+      }),
     )
   })
 })

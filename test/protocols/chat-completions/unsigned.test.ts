@@ -18,8 +18,13 @@ describe('an empty signature', () => {
         const { value, notes } = chatCompletions.decodeResponse(body)
         for (const { messages } of value.candidates)
           for (const { parts } of messages)
-            for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= { ...empty, form: 'thinking' }
-        expect(chatCompletions.decodeResponse(body, { unsignedReasoning })).toEqual({ value, notes })
+            for (const part of parts)
+              if (part.type === 'reasoning' && part.segments.length > 0)
+                part.signature ??= { ...empty, form: 'thinking' }
+        expect(chatCompletions.decodeResponse(body, { unsignedReasoning })).toEqual({
+          value,
+          notes,
+        })
       }),
       runs(300),
     )
@@ -41,11 +46,20 @@ describe('an empty signature', () => {
             reasoning.set(`${event.candidate}/${event.part}`, event.head.signature !== undefined)
           if (event.type !== 'part.delta' && event.type !== 'part.end') return [event]
           const key = `${event.candidate}/${event.part}`
-          if (event.type === 'part.delta' && event.delta.kind === 'signature') reasoning.set(key, true)
+          if (event.type === 'part.delta' && event.delta.kind === 'signature')
+            reasoning.set(key, true)
           if (event.type === 'part.delta' || reasoning.get(key) !== false) return [event]
           proven.add(event.part)
           const { candidate, part } = event
-          return [{ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature: { ...empty, form: 'thinking' } } }, event]
+          return [
+            {
+              type: 'part.delta',
+              candidate,
+              part,
+              delta: { kind: 'signature', signature: { ...empty, form: 'thinking' } },
+            },
+            event,
+          ]
         })
         expect(eventsOf(text, { unsignedReasoning })).toEqual(wanted)
       }),
@@ -54,24 +68,55 @@ describe('an empty signature', () => {
   })
 
   const response = chat.response({ content: 'yes', reasoning_content: 'hm' })
-  const frames = [chat.chunk({ reasoning_content: 'hm' }), chat.chunk({ content: 'yes' }), chat.chunk({}, { finish_reason: 'stop' })]
+  const frames = [
+    chat.chunk({ reasoning_content: 'hm' }),
+    chat.chunk({ content: 'yes' }),
+    chat.chunk({}, { finish_reason: 'stop' }),
+  ]
   const stream = `${frames.map(frame => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
 
   test('is not for clients of the same protocol, who get what there was', async () => {
     const plain = explodeResponse(response, { protocol: 'chat-completions' })
     expect(plain).toContain('"reasoning_content":"hm"')
-    expect(explodeResponse(response, { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toBe(plain)
+    expect(
+      explodeResponse(response, {
+        protocol: 'chat-completions',
+        chatCompletions: { unsignedReasoning },
+      }),
+    ).toBe(plain)
     const { body } = await collectStream([stream], { protocol: 'chat-completions' })
-    expect(await collectStream([stream], { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toMatchObject({ body })
+    expect(
+      await collectStream([stream], {
+        protocol: 'chat-completions',
+        chatCompletions: { unsignedReasoning },
+      }),
+    ).toMatchObject({ body })
     expect(JSON.stringify(body)).not.toContain('reasoning_details')
   })
 
   test('is nothing to chat clients of another server that says it', () => {
-    const { body } = translateResponse(response, { from: 'chat-completions', to: 'messages', chatCompletions: { unsignedReasoning } })
-    expect(body).toMatchObject({ content: [{ type: 'thinking', signature: expect.stringMatching(/^xs1\./) }, { type: 'text' }] })
-    for (const options of [{}, { signedReasoning: 'calls' as const }, { signatures: 'store' as const }, { signatures: 'none' as const }]) {
-      const { body: again, notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', chatCompletions: options })
-      expect(again).toMatchObject({ choices: [{ message: { content: 'yes', reasoning_content: 'hm' } }] })
+    const { body } = translateResponse(response, {
+      from: 'chat-completions',
+      to: 'messages',
+      chatCompletions: { unsignedReasoning },
+    })
+    expect(body).toMatchObject({
+      content: [{ type: 'thinking', signature: expect.stringMatching(/^xs1\./) }, { type: 'text' }],
+    })
+    for (const options of [
+      {},
+      { signedReasoning: 'calls' as const },
+      { signatures: 'store' as const },
+      { signatures: 'none' as const },
+    ]) {
+      const { body: again, notes } = translateResponse(body, {
+        from: 'messages',
+        to: 'chat-completions',
+        chatCompletions: options,
+      })
+      expect(again).toMatchObject({
+        choices: [{ message: { content: 'yes', reasoning_content: 'hm' } }],
+      })
       expect(JSON.stringify(again)).not.toContain('reasoning_details')
       expect(notes.map(({ code }) => code)).not.toContain('reasoning.signature-dropped')
     }

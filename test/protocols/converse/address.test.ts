@@ -11,9 +11,16 @@ describe('the path has the model and the operation', () => {
     ['/model/m/count-tokens', { operation: 'count-tokens', model: 'm' }],
     [
       '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
-      { operation: 'generate', model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', stream: false },
+      {
+        operation: 'generate',
+        model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+        stream: false,
+      },
     ],
-    [`/model/${encodeURIComponent(arn)}/converse`, { operation: 'generate', model: arn, stream: false }],
+    [
+      `/model/${encodeURIComponent(arn)}/converse`,
+      { operation: 'generate', model: arn, stream: false },
+    ],
     // Some clients do not escape the model.
     [`/model/${arn}/converse-stream`, { operation: 'generate', model: arn, stream: true }],
     ['/model/a/converse/converse', { operation: 'generate', model: 'a/converse', stream: false }],
@@ -26,17 +33,23 @@ describe('the path has the model and the operation', () => {
     expect(address.match(path)).toEqual(wanted)
   })
 
-  test.each(['m', 'amazon.nova-lite-v1:0', arn, 'odd name?', '..'])('a call of %s goes to a path that says so', model => {
-    for (const stream of [false, true]) {
-      const path = String(address.target({ operation: 'generate', model, stream }))
-      expect(path.split('/')).toHaveLength(4)
-      expect(address.match(path)).toEqual({ operation: 'generate', model, stream })
-    }
-  })
+  test.each(['m', 'amazon.nova-lite-v1:0', arn, 'odd name?', '..'])(
+    'a call of %s goes to a path that says so',
+    model => {
+      for (const stream of [false, true]) {
+        const path = String(address.target({ operation: 'generate', model, stream }))
+        expect(path.split('/')).toHaveLength(4)
+        expect(address.match(path)).toEqual({ operation: 'generate', model, stream })
+      }
+    },
+  )
 
   test('counts tokens with the model id without a region', () => {
-    const target = (model: string) => address.target({ operation: 'count-tokens', model, stream: false })
-    expect(target('us.anthropic.claude-sonnet-4-5-20250929-v1:0')).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens')
+    const target = (model: string) =>
+      address.target({ operation: 'count-tokens', model, stream: false })
+    expect(target('us.anthropic.claude-sonnet-4-5-20250929-v1:0')).toBe(
+      '/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens',
+    )
     expect(target(arn)).toBe(`/model/${encodeURIComponent(arn)}/count-tokens`)
   })
 
@@ -51,14 +64,19 @@ test('sends the key as a bearer token', () => {
 })
 
 test('lists models and inference profiles', () => {
-  const body = { modelSummaries: [{ modelId: 'a' }, { modelId: 5 }], inferenceProfileSummaries: [{ inferenceProfileId: 'us.a' }] }
+  const body = {
+    modelSummaries: [{ modelId: 'a' }, { modelId: 5 }],
+    inferenceProfileSummaries: [{ inferenceProfileId: 'us.a' }],
+  }
   expect(address.listed?.(body)).toEqual(['a', 'us.a'])
   expect(address.listed?.('nothing')).toEqual([])
 })
 
 test('sends no settings when counting tokens', () => {
   const request = { messages: [], system: [{ text: 's' }], inferenceConfig: { maxTokens: 5 } }
-  expect(address.counting?.ask(request as never, 'm' as never)).toEqual({ input: { converse: { messages: [], system: [{ text: 's' }] } } })
+  expect(address.counting?.ask(request as never, 'm' as never)).toEqual({
+    input: { converse: { messages: [], system: [{ text: 's' }] } },
+  })
 })
 
 describe('signs of the protocol', () => {
@@ -74,7 +92,9 @@ describe('signs of the protocol', () => {
   })
 
   test('uses the event name as key', () => {
-    expect(detect({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'a' } } }).event).toHaveLength(1)
+    expect(
+      detect({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'a' } } }).event,
+    ).toHaveLength(1)
     expect(detect({ type: 'message_start', metadata: {} }).event).toEqual([])
   })
 })

@@ -3,12 +3,21 @@ import { translateError } from '../../../src/index.ts'
 import { converse } from '../../../src/protocols/converse/index.ts'
 
 const read = (name: string | undefined, body: unknown, status = 0) =>
-  converse.decodeError({ status, headers: name === undefined ? {} : { 'x-amzn-errortype': name }, body }).value
+  converse.decodeError({
+    status,
+    headers: name === undefined ? {} : { 'x-amzn-errortype': name },
+    body,
+  }).value
 
 describe('errors of the service', () => {
   test.each<[name: string, message: string, kind: string, status: number]>([
     ['ValidationException', 'm', 'invalid_request', 400],
-    ['ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/', 'm', 'invalid_request', 400],
+    [
+      'ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/',
+      'm',
+      'invalid_request',
+      400,
+    ],
     ['com.amazon.coral#ThrottlingException', 'm', 'rate_limit', 429],
     ['throttlingException', 'm', 'rate_limit', 429],
     ['ValidationException', 'Input is too long for requested model.', 'context_length', 400],
@@ -26,7 +35,10 @@ describe('errors of the service', () => {
   ])('%s: %s', (name, message, kind, status) => {
     expect(read(name, { message }, status)).toMatchObject({ kind, status, message })
     expect(read(name, { message })).toMatchObject({ kind })
-    expect(converse.encodeError(read(name, { message }, status)).wire).toMatchObject({ status, body: { message } })
+    expect(converse.encodeError(read(name, { message }, status)).wire).toMatchObject({
+      status,
+      body: { message },
+    })
   })
 
   test.each<[what: string, body: unknown, message: string]>([
@@ -39,7 +51,9 @@ describe('errors of the service', () => {
   })
 
   test('maps a validation error of a model to an invalid request', () => {
-    expect(read('ModelStreamErrorException', { message: 'm', originalStatusCode: 400 })).toMatchObject({
+    expect(
+      read('ModelStreamErrorException', { message: 'm', originalStatusCode: 400 }),
+    ).toMatchObject({
       kind: 'invalid_request',
       details: { originalStatusCode: 400 },
     })
@@ -48,22 +62,40 @@ describe('errors of the service', () => {
 
 describe('errors for clients', () => {
   const chat = (status: number, error: object) =>
-    translateError({ status, headers: { 'retry-after': '3' }, body: { error } }, { from: 'chat-completions', to: 'converse' })
+    translateError(
+      { status, headers: { 'retry-after': '3' }, body: { error } },
+      { from: 'chat-completions', to: 'converse' },
+    )
 
   test('writes the exception name into a header', () => {
-    const { status, headers, body } = chat(429, { message: 'slow', type: 'rate_limit_error', param: null, code: null })
+    const { status, headers, body } = chat(429, {
+      message: 'slow',
+      type: 'rate_limit_error',
+      param: null,
+      code: null,
+    })
     expect({ status, body }).toEqual({ status: 429, body: { message: 'slow' } })
     expect(headers).toMatchObject({ 'x-amzn-errortype': 'ThrottlingException', 'retry-after': '3' })
   })
 
   test('writes a context overflow in the words that clients recognize', () => {
-    const { body, notes } = chat(400, { message: 'context full', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' })
+    const { body, notes } = chat(400, {
+      message: 'context full',
+      type: 'invalid_request_error',
+      param: null,
+      code: 'context_length_exceeded',
+    })
     expect(body).toEqual({ message: 'Input is too long for requested model. context full' })
     expect(notes.map(({ code }) => code)).toContain('error.reworded')
   })
 
   test('notes a status that the service does not have', () => {
-    const { status, notes } = chat(402, { message: 'pay', type: 'insufficient_quota', param: null, code: 'insufficient_quota' })
+    const { status, notes } = chat(402, {
+      message: 'pay',
+      type: 'insufficient_quota',
+      param: null,
+      code: 'insufficient_quota',
+    })
     expect([400, 403]).toContain(status)
     expect(notes.map(({ code }) => code)).toContain('error.status')
   })

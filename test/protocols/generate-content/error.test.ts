@@ -3,21 +3,44 @@ import { translateError } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 const rpc = 'type.googleapis.com/google.rpc.'
-const body = (code: number, status: string, message = 'm', details?: object[]) => ({ error: { code, message, status, ...(details && { details }) } })
-const read = (wire: unknown, status = 0) => generateContent.decodeError({ status, headers: {}, body: wire }).value
+const body = (code: number, status: string, message = 'm', details?: object[]) => ({
+  error: { code, message, status, ...(details && { details }) },
+})
+const read = (wire: unknown, status = 0) =>
+  generateContent.decodeError({ status, headers: {}, body: wire }).value
 
 describe('decoding an error', () => {
   test.each<[wire: object, kind: string, status: number]>([
     [body(400, 'INVALID_ARGUMENT'), 'invalid_request', 400],
     [body(400, 'FAILED_PRECONDITION'), 'invalid_request', 400],
     [body(400, 'FAILED_PRECONDITION', 'Enable billing first.'), 'billing', 400],
-    [body(400, 'INVALID_ARGUMENT', 'm', [{ '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' }]), 'authentication', 400],
-    [body(400, 'INVALID_ARGUMENT', 'The input token count (9) exceeds the maximum number of tokens allowed (8).'), 'context_length', 400],
+    [
+      body(400, 'INVALID_ARGUMENT', 'm', [
+        { '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' },
+      ]),
+      'authentication',
+      400,
+    ],
+    [
+      body(
+        400,
+        'INVALID_ARGUMENT',
+        'The input token count (9) exceeds the maximum number of tokens allowed (8).',
+      ),
+      'context_length',
+      400,
+    ],
     [body(403, 'PERMISSION_DENIED'), 'permission', 403],
     [body(404, 'NOT_FOUND'), 'not_found', 404],
     [body(409, 'ALREADY_EXISTS'), 'conflict', 409],
     [body(429, 'RESOURCE_EXHAUSTED'), 'rate_limit', 429],
-    [body(429, 'RESOURCE_EXHAUSTED', 'm', [{ '@type': `${rpc}QuotaFailure`, violations: [{ quotaId: 'RequestsPerDay' }] }]), 'quota', 429],
+    [
+      body(429, 'RESOURCE_EXHAUSTED', 'm', [
+        { '@type': `${rpc}QuotaFailure`, violations: [{ quotaId: 'RequestsPerDay' }] },
+      ]),
+      'quota',
+      429,
+    ],
     [body(500, 'DATA_LOSS'), 'internal', 500],
     [body(503, 'UNAVAILABLE', 'The model is overloaded.'), 'overloaded', 503],
     [body(503, 'UNAVAILABLE'), 'unavailable', 503],
@@ -34,7 +57,10 @@ describe('decoding an error', () => {
       { '@type': `${rpc}RetryInfo`, retryDelay: '34.4s' },
       { '@type': `${rpc}BadRequest`, fieldViolations: [{ field: 'contents' }] },
     ]
-    expect(read(body(429, 'RESOURCE_EXHAUSTED', 'm', details))).toMatchObject({ retryAfterMs: 34_400, param: 'contents' })
+    expect(read(body(429, 'RESOURCE_EXHAUSTED', 'm', details))).toMatchObject({
+      retryAfterMs: 34_400,
+      param: 'contents',
+    })
   })
 
   test('keeps the status of an HTML page of a proxy', () => {
@@ -49,7 +75,11 @@ describe('encoding an error', () => {
       headers,
       body: reported,
     } = translateError(
-      { status: 429, headers: { 'retry-after': '3' }, body: { error: { message: 'slow', type: 'rate_limit_error', param: 'model', code: null } } },
+      {
+        status: 429,
+        headers: { 'retry-after': '3' },
+        body: { error: { message: 'slow', type: 'rate_limit_error', param: 'model', code: null } },
+      },
       { from: 'chat-completions', to: 'generate-content' },
     )
     expect({ status, retry: headers['retry-after'] }).toEqual({ status: 429, retry: '3' })
@@ -59,7 +89,10 @@ describe('encoding an error', () => {
         message: 'slow',
         status: 'RESOURCE_EXHAUSTED',
         details: [
-          { '@type': `${rpc}BadRequest`, fieldViolations: [{ field: 'model', description: 'slow' }] },
+          {
+            '@type': `${rpc}BadRequest`,
+            fieldViolations: [{ field: 'model', description: 'slow' }],
+          },
           { '@type': `${rpc}RetryInfo`, retryDelay: '3s' },
         ],
       },
@@ -68,24 +101,45 @@ describe('encoding an error', () => {
 
   test('maps a status that only one protocol has to a common one', () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
-    const { status, body: reported } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
-    expect({ status, body: reported }).toEqual({ status: 503, body: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
+    const { status, body: reported } = translateError(
+      { status: 529, body: overloaded },
+      { from: 'messages', to: 'generate-content' },
+    )
+    expect({ status, body: reported }).toEqual({
+      status: 503,
+      body: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } },
+    })
   })
 
   test('writes a context overflow in the words of its own servers', () => {
     const reported = (message: string) =>
       translateError(
-        { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
+        {
+          status: 400,
+          body: {
+            error: {
+              message,
+              type: 'invalid_request_error',
+              param: null,
+              code: 'context_length_exceeded',
+            },
+          },
+        },
         { from: 'chat-completions', to: 'generate-content' },
       )
-    const { body: counted, notes } = reported('maximum context length is 8192 tokens, you sent 9000')
+    const { body: counted, notes } = reported(
+      'maximum context length is 8192 tokens, you sent 9000',
+    )
     expect(counted).toMatchObject({
       error: {
         status: 'INVALID_ARGUMENT',
-        message: 'The input token count (9000) exceeds the maximum number of tokens allowed (8192). maximum context length is 8192 tokens, you sent 9000',
+        message:
+          'The input token count (9000) exceeds the maximum number of tokens allowed (8192). maximum context length is 8192 tokens, you sent 9000',
       },
     })
-    expect(notes.map(({ path, code }) => `${path} ${code}`)).toContain('/error/message error.reworded')
+    expect(notes.map(({ path, code }) => `${path} ${code}`)).toContain(
+      '/error/message error.reworded',
+    )
     expect(read(counted).kind).toBe('context_length')
     expect(read(reported('Too much.').body)).toMatchObject({
       kind: 'context_length',
@@ -94,7 +148,9 @@ describe('encoding an error', () => {
   })
 
   test('decodes the message of FastAPI validation errors', () => {
-    expect(read({ detail: [{ loc: ['body', 'x'], msg: 'No more credit', type: 'missing' }] }, 422)).toMatchObject({
+    expect(
+      read({ detail: [{ loc: ['body', 'x'], msg: 'No more credit', type: 'missing' }] }, 422),
+    ).toMatchObject({
       kind: 'unprocessable',
       message: expect.stringContaining('No more credit'),
     })
@@ -106,27 +162,48 @@ describe('unknown fields of an error', () => {
   test.each<[what: string, wire: unknown, paths: string[]]>([
     ['inside of it', { error: { ...error, hint: 'later' } }, ['/error/hint']],
     ['beside it', { error, trace: 't1' }, ['/trace']],
-    ['in a list', [{ error: { ...error, hint: 'later', details: [{ '@type': 't' }] }, trace: 't1' }], ['/0/error/details', '/0/error/hint', '/0/trace']],
+    [
+      'in a list',
+      [{ error: { ...error, hint: 'later', details: [{ '@type': 't' }] }, trace: 't1' }],
+      ['/0/error/details', '/0/error/hint', '/0/trace'],
+    ],
     ['as nothing', { error: { ...error, details: null, hint: null } }, []],
     ['with a new word', { error: { ...error, status: 'SOMETHING_NEW' } }, ['/error/status']],
     ['with no word', { error: { ...error, status: 503 } }, ['/error/status']],
   ])('%s stays in this protocol, and is noted for every other', (_, wire, paths) => {
     expect(generateContent.encodeError(read(wire, 503)).wire.body).toEqual(wire)
     for (const to of ['chat-completions', 'responses', 'messages'] as const) {
-      const { notes } = translateError({ status: 503, body: wire }, { from: 'generate-content', to })
-      expect(notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort()).toEqual(paths)
+      const { notes } = translateError(
+        { status: 503, body: wire },
+        { from: 'generate-content', to },
+      )
+      expect(notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort()).toEqual(
+        paths,
+      )
     }
   })
 })
 
 describe('a wrong key, which this API calls a wrong request,', () => {
-  const wire = body(400, 'INVALID_ARGUMENT', 'm', [{ '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' }])
+  const wire = body(400, 'INVALID_ARGUMENT', 'm', [
+    { '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' },
+  ])
 
-  test.each(['chat-completions', 'responses', 'messages'] as const)('has the status that clients of %s recognize, and its reason is noted at its path', to => {
-    const { status, notes } = translateError({ status: 400, body: wire }, { from: 'generate-content', to })
-    expect(status).toBe(401)
-    expect(new Set(notes.map(({ code, path }) => `${code} ${path}`))).toEqual(
-      new Set(['error.status /status', 'error.details /error/details', 'field.unsupported /error/details']),
-    )
-  })
+  test.each(['chat-completions', 'responses', 'messages'] as const)(
+    'has the status that clients of %s recognize, and its reason is noted at its path',
+    to => {
+      const { status, notes } = translateError(
+        { status: 400, body: wire },
+        { from: 'generate-content', to },
+      )
+      expect(status).toBe(401)
+      expect(new Set(notes.map(({ code, path }) => `${code} ${path}`))).toEqual(
+        new Set([
+          'error.status /status',
+          'error.details /error/details',
+          'field.unsupported /error/details',
+        ]),
+      )
+    },
+  )
 })

@@ -3,12 +3,29 @@ import { type ProtocolName, translateRequest } from '../../../src/index.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
 /** `written`: what of the other body has to be so. */
-type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[], options?: Options]
+type Row = [
+  cell: string,
+  way: `${ProtocolName} → ${ProtocolName}`,
+  given: object,
+  written: object,
+  notes: string[],
+  options?: Options,
+]
 
 const reported = (way: Row[1], body: object, options: Options = {}) => {
   const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
-  const { body: written, notes } = translateRequest(body, { from, to, onUnresolvable: 'note', ...options })
-  return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
+  const { body: written, notes } = translateRequest(body, {
+    from,
+    to,
+    onUnresolvable: 'note',
+    ...options,
+  })
+  return {
+    written,
+    notes: notes
+      .filter(({ kind }) => kind !== 'synthesized')
+      .map(({ code, path }) => `${code} ${path}`),
+  }
 }
 const holds = ([, way, given, expected, notes, options]: Row) => {
   const { written, notes: made } = reported(way, given, options)
@@ -19,7 +36,10 @@ const holds = ([, way, given, expected, notes, options]: Row) => {
 const absent = (key: string): object => expect.not.objectContaining({ [key]: expect.anything() })
 
 const contents = (...parts: object[]) => ({ contents: [{ role: 'user', parts }] })
-const declares = (...functionDeclarations: object[]) => ({ ...contents({ text: 'hi' }), tools: [{ functionDeclarations }] })
+const declares = (...functionDeclarations: object[]) => ({
+  ...contents({ text: 'hi' }),
+  tools: [{ functionDeclarations }],
+})
 const file = { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A' } }
 
 describe('paths of notes', () => {
@@ -31,11 +51,20 @@ describe('paths of notes', () => {
       {},
       ['field.unknown /contents/0/role'],
     ],
-    ['the role of older results', 'generate-content → responses', { contents: [{ role: 'function', parts: [{ text: 'a' }] }] }, {}, []],
+    [
+      'the role of older results',
+      'generate-content → responses',
+      { contents: [{ role: 'function', parts: [{ text: 'a' }] }] },
+      {},
+      [],
+    ],
     [
       'the name of a function that is allowed and not declared',
       'generate-content → chat-completions',
-      { ...declares({ name: 'f' }), tool_config: { function_calling_config: { mode: 'ANY', allowedFunctionNames: ['a b'] } } },
+      {
+        ...declares({ name: 'f' }),
+        tool_config: { function_calling_config: { mode: 'ANY', allowedFunctionNames: ['a b'] } },
+      },
       {},
       ['tool.renamed /tool_config/function_calling_config/allowedFunctionNames'],
     ],
@@ -56,9 +85,15 @@ describe('paths of notes', () => {
     [
       'the schema of results, for each function at its path',
       'generate-content → chat-completions',
-      declares({ name: 'a', response: { type: 'OBJECT' } }, { name: 'b', responseJsonSchema: { type: 'object' } }),
+      declares(
+        { name: 'a', response: { type: 'OBJECT' } },
+        { name: 'b', responseJsonSchema: { type: 'object' } },
+      ),
       {},
-      ['field.unsupported /tools/0/functionDeclarations/0/response', 'field.unsupported /tools/0/functionDeclarations/1/responseJsonSchema'],
+      [
+        'field.unsupported /tools/0/functionDeclarations/0/response',
+        'field.unsupported /tools/0/functionDeclarations/1/responseJsonSchema',
+      ],
     ],
     [
       'a signature in the other spelling',
@@ -70,9 +105,20 @@ describe('paths of notes', () => {
     [
       'fields next to a result among the instructions',
       'generate-content → messages',
-      { contents: [{ role: 'system', parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }] }, ...contents({ text: 'hi' }).contents] },
+      {
+        contents: [
+          {
+            role: 'system',
+            parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }],
+          },
+          ...contents({ text: 'hi' }).contents,
+        ],
+      },
       {},
-      ['system.not-text /contents/0/parts/0/functionResponse', 'field.unknown /contents/0/parts/0/thought'],
+      [
+        'system.not-text /contents/0/parts/0/functionResponse',
+        'field.unknown /contents/0/parts/0/thought',
+      ],
     ],
   ])('%s', (...row) => holds(row))
 })
@@ -82,8 +128,20 @@ describe('an empty text and its signature', () => {
   const bare = { contents: [...contents({ thoughtSignature: 'QQ==' }).contents, ...message] }
   const lost = ['reasoning.foreign-signature /contents/0/parts/0/thoughtSignature']
   test.each<Row>([
-    ['is no message', 'generate-content → chat-completions', bare, { messages: [{ content: 'hi' }] }, lost],
-    ['is no item', 'generate-content → responses', bare, { input: [{ content: [{ text: 'hi' }] }] }, lost],
+    [
+      'is no message',
+      'generate-content → chat-completions',
+      bare,
+      { messages: [{ content: 'hi' }] },
+      lost,
+    ],
+    [
+      'is no item',
+      'generate-content → responses',
+      bare,
+      { input: [{ content: [{ text: 'hi' }] }] },
+      lost,
+    ],
     ['is no block', 'generate-content → messages', bare, { messages: [{ content: 'hi' }] }, lost],
     [
       'without a signature it goes unsaid',
@@ -106,13 +164,24 @@ describe('an empty text and its signature', () => {
       systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
       contents: message,
     })
-    expect(written).toMatchObject({ instructions: 'Be terse.', input: [{ content: [{ text: 'hi' }] }] })
-    expect(notes).toEqual(['field.unknown /systemInstruction/parts/0/x_extra', 'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'])
+    expect(written).toMatchObject({
+      instructions: 'Be terse.',
+      input: [{ content: [{ text: 'hi' }] }],
+    })
+    expect(notes).toEqual([
+      'field.unknown /systemInstruction/parts/0/x_extra',
+      'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature',
+    ])
   })
 
   test('does not separate two texts by a part that is dropped', () => {
-    const { written } = reported('generate-content → responses', contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }))
-    expect(written).toMatchObject({ input: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] })
+    const { written } = reported(
+      'generate-content → responses',
+      contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }),
+    )
+    expect(written).toMatchObject({
+      input: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }],
+    })
   })
 })
 
@@ -120,10 +189,20 @@ describe('results and their names', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }
   const result = { type: 'function_call_output', call_id: 'c', output: 'ok' }
   const nameOf = (name: string) => ({
-    contents: expect.arrayContaining([expect.objectContaining({ parts: [{ functionResponse: { id: 'c', name, response: { output: 'ok' } } }] })]),
+    contents: expect.arrayContaining([
+      expect.objectContaining({
+        parts: [{ functionResponse: { id: 'c', name, response: { output: 'ok' } } }],
+      }),
+    ]),
   })
   test.each<Row>([
-    ['a result is named after its call', 'responses → generate-content', { input: [call, result] }, nameOf('run'), []],
+    [
+      'a result is named after its call',
+      'responses → generate-content',
+      { input: [call, result] },
+      nameOf('run'),
+      [],
+    ],
     [
       'and not after a namespace of its own',
       'responses → generate-content',
@@ -189,13 +268,26 @@ describe('penalties are below 2', () => {
 })
 
 describe('strict functions', () => {
-  const look = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
+  const look = {
+    type: 'object',
+    properties: { q: { type: 'string' } },
+    required: ['q'],
+    additionalProperties: false,
+  }
   const held = (...allowedFunctionNames: string[]) => ({
     ...declares(
       { name: 'a', parametersJsonSchema: look },
-      { name: 'b', parametersJsonSchema: { ...look, properties: { q: { type: 'object', properties: {} } } } },
+      {
+        name: 'b',
+        parametersJsonSchema: { ...look, properties: { q: { type: 'object', properties: {} } } },
+      },
     ),
-    toolConfig: { functionCallingConfig: { mode: 'VALIDATED', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) } },
+    toolConfig: {
+      functionCallingConfig: {
+        mode: 'VALIDATED',
+        ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }),
+      },
+    },
   })
   const asStrict = 'tool-choice.strict-tools /toolConfig/functionCallingConfig'
   const fn = (name: string) => ({ type: 'function', function: { name } })
@@ -204,7 +296,10 @@ describe('strict functions', () => {
       'each tool with a closed schema says it',
       'generate-content → chat-completions',
       held(),
-      { tools: [{ function: { name: 'a', strict: true } }, { function: { name: 'b' } }], tool_choice: 'auto' },
+      {
+        tools: [{ function: { name: 'a', strict: true } }, { function: { name: 'b' } }],
+        tool_choice: 'auto',
+      },
       [asStrict],
     ],
     [
@@ -234,7 +329,10 @@ describe('strict functions', () => {
       'and those that are named alone may be called',
       'generate-content → chat-completions',
       held('a'),
-      { tools: [fn('a'), fn('b')], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [fn('a')] } } },
+      {
+        tools: [fn('a'), fn('b')],
+        tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [fn('a')] } },
+      },
       [asStrict],
     ],
     [
@@ -258,15 +356,28 @@ describe('strict functions', () => {
       'generate-content → messages',
       held('a'),
       { tools: [{ name: 'a', strict: true }], tool_choice: { type: 'auto' } },
-      [asStrict, 'tool-choice.subset-filtered /toolConfig/functionCallingConfig', 'tool-choice.subset-filtered /tools/0/functionDeclarations/1'],
+      [
+        asStrict,
+        'tool-choice.subset-filtered /toolConfig/functionCallingConfig',
+        'tool-choice.subset-filtered /tools/0/functionDeclarations/1',
+      ],
     ],
     [
       'a choice among some is the nearest to it',
       'responses → generate-content',
       {
         input: 'hi',
-        tools: ['a', 'b'].map(name => ({ type: 'function', name, parameters: look, strict: false })),
-        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] },
+        tools: ['a', 'b'].map(name => ({
+          type: 'function',
+          name,
+          parameters: look,
+          strict: false,
+        })),
+        tool_choice: {
+          type: 'allowed_tools',
+          mode: 'auto',
+          tools: [{ type: 'function', name: 'a' }],
+        },
       },
       { toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } },
       ['tool-choice.validated /tool_choice'],
@@ -275,11 +386,19 @@ describe('strict functions', () => {
 })
 
 describe('enum responses', () => {
-  const wanted = (schema: object) => ({ ...contents({ text: 'hi' }), generationConfig: { responseMimeType: 'text/x.enum', ...schema } })
+  const wanted = (schema: object) => ({
+    ...contents({ text: 'hi' }),
+    generationConfig: { responseMimeType: 'text/x.enum', ...schema },
+  })
   const older = wanted({ responseSchema: { type: 'STRING', enum: ['a', 'b'] } })
   const schema = { type: 'string', enum: ['a', 'b'] }
   const asJson = ['output.enum /generationConfig/responseMimeType']
-  const wrapped = { type: 'object', properties: { value: schema }, required: ['value'], additionalProperties: false }
+  const wrapped = {
+    type: 'object',
+    properties: { value: schema },
+    required: ['value'],
+    additionalProperties: false,
+  }
   const named = { type: 'json_schema', name: 'response', schema: wrapped }
   const inObject = [...asJson, 'output.wrapped /generationConfig/responseSchema']
   test.each<Row>([
@@ -287,11 +406,28 @@ describe('enum responses', () => {
       'is JSON with such a schema',
       'generate-content → chat-completions',
       older,
-      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: wrapped } } },
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'response', schema: wrapped },
+        },
+      },
       inObject,
     ],
-    ['among items, too', 'generate-content → responses', older, { text: { format: named } }, inObject],
-    ['and among blocks', 'generate-content → messages', older, { output_config: { format: { type: 'json_schema', schema } } }, asJson],
+    [
+      'among items, too',
+      'generate-content → responses',
+      older,
+      { text: { format: named } },
+      inObject,
+    ],
+    [
+      'and among blocks',
+      'generate-content → messages',
+      older,
+      { output_config: { format: { type: 'json_schema', schema } } },
+      asJson,
+    ],
     [
       'whatever the schema is called',
       'generate-content → responses',
@@ -322,7 +458,13 @@ describe('the voice of a response', () => {
   const named = { modalities: ['audio'], audio: { voice: 'Kore', format: 'wav' } }
   const two = { multiSpeakerVoiceConfig: { speakerVoiceConfigs: [] } }
   test.each<Row>([
-    ['is named there', 'generate-content → chat-completions', inVoice(), named, [`output.voice ${voice}`]],
+    [
+      'is named there',
+      'generate-content → chat-completions',
+      inVoice(),
+      named,
+      [`output.voice ${voice}`],
+    ],
     [
       'without the language of it',
       'generate-content → chat-completions',
@@ -333,9 +475,16 @@ describe('the voice of a response', () => {
     [
       'also in the other spelling',
       'generate-content → chat-completions',
-      { ...contents({ text: 'hi' }), generation_config: { speech_config: { voice_config: { prebuilt_voice_config: { voice_name: 'Kore' } } } } },
+      {
+        ...contents({ text: 'hi' }),
+        generation_config: {
+          speech_config: { voice_config: { prebuilt_voice_config: { voice_name: 'Kore' } } },
+        },
+      },
       { audio: named.audio },
-      ['output.voice /generation_config/speech_config/voice_config/prebuilt_voice_config/voice_name'],
+      [
+        'output.voice /generation_config/speech_config/voice_config/prebuilt_voice_config/voice_name',
+      ],
     ],
     [
       'of several speakers is nothing that others know',
@@ -354,7 +503,10 @@ describe('the voice of a response', () => {
     [
       'an unspecified kind is the default',
       'generate-content → chat-completions',
-      { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['MODALITY_UNSPECIFIED'] } },
+      {
+        ...contents({ text: 'hi' }),
+        generationConfig: { responseModalities: ['MODALITY_UNSPECIFIED'] },
+      },
       absent('modalities'),
       [],
     ],
@@ -368,8 +520,18 @@ describe('the voice of a response', () => {
     [
       'and comes from there',
       'chat-completions → generate-content',
-      { model: 'm', messages: [{ role: 'user', content: 'hi' }], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
-      { generationConfig: { responseModalities: ['TEXT', 'AUDIO'], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'alloy' } } } } },
+      {
+        model: 'm',
+        messages: [{ role: 'user', content: 'hi' }],
+        modalities: ['text', 'audio'],
+        audio: { voice: 'alloy', format: 'wav' },
+      },
+      {
+        generationConfig: {
+          responseModalities: ['TEXT', 'AUDIO'],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'alloy' } } },
+        },
+      },
       ['output.voice /audio'],
     ],
     [
@@ -389,7 +551,9 @@ describe('the voice of a response', () => {
   ])('%s', (...row) => holds(row))
 
   test('sends the streaming audio format for a stream', () => {
-    const { written } = reported('generate-content → chat-completions', inVoice(), { path: '/v1beta/models/m:streamGenerateContent' })
+    const { written } = reported('generate-content → chat-completions', inVoice(), {
+      path: '/v1beta/models/m:streamGenerateContent',
+    })
     expect(written).toMatchObject({ audio: { voice: 'Kore', format: 'pcm16' }, stream: true })
   })
 })
@@ -402,7 +566,10 @@ test.each([
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', false],
 ])('messages fetch an address of type %s: %s', (mimeType, fetched) => {
   const at = '/contents/0/parts/1'
-  const { written, notes } = reported('generate-content → messages', contents({ text: 'see' }, { fileData: { fileUri: 'https://example.org/a', mimeType } }))
+  const { written, notes } = reported(
+    'generate-content → messages',
+    contents({ text: 'see' }, { fileData: { fileUri: 'https://example.org/a', mimeType } }),
+  )
   expect(JSON.stringify(written).includes('https://example.org/a')).toBe(fetched)
   expect(notes).toEqual(fetched ? [] : [`media.unsupported ${at}`])
 })

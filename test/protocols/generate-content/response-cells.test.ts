@@ -2,12 +2,23 @@ import { describe, expect, test } from 'vitest'
 import { type ProtocolName, translateResponse } from '../../../src/index.ts'
 
 /** `written`: what of the other body has to be so. */
-type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[]]
+type Row = [
+  cell: string,
+  way: `${ProtocolName} → ${ProtocolName}`,
+  given: object,
+  written: object,
+  notes: string[],
+]
 
 const reported = (way: Row[1], body: object) => {
   const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
   const { body: written, notes } = translateResponse(body, { from, to, onUnresolvable: 'note' })
-  return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
+  return {
+    written,
+    notes: notes
+      .filter(({ kind }) => kind !== 'synthesized')
+      .map(({ code, path }) => `${code} ${path}`),
+  }
 }
 const holds = ([, way, given, expected, notes]: Row) => {
   const { written, notes: made } = reported(way, given)
@@ -15,7 +26,11 @@ const holds = ([, way, given, expected, notes]: Row) => {
   expect(made).toEqual(notes)
 }
 
-const says = (...parts: object[]) => ({ responseId: 'r', modelVersion: 'm', candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] })
+const says = (...parts: object[]) => ({
+  responseId: 'r',
+  modelVersion: 'm',
+  candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+})
 const part = '/candidates/0/content/parts/0'
 const responses = (message: object) => ({
   id: 'c',
@@ -44,8 +59,15 @@ describe('media of a response', () => {
     [
       'the id of audio is valid for its own provider only',
       'chat-completions → generate-content',
-      responses({ content: null, audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' } }),
-      { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }] } }] },
+      responses({
+        content: null,
+        audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' },
+      }),
+      {
+        candidates: [
+          { content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }] } },
+        ],
+      },
       [
         'field.unsupported /choices/0/message/audio/id',
         'field.unsupported /choices/0/message/audio/transcript',
@@ -55,7 +77,10 @@ describe('media of a response', () => {
     [
       'a dropped image takes its signature with it',
       'generate-content → messages',
-      says({ inlineData: { mimeType: 'image/png', data: 'QQ==' }, thoughtSignature: 'QQ==' }, { text: 'there' }),
+      says(
+        { inlineData: { mimeType: 'image/png', data: 'QQ==' }, thoughtSignature: 'QQ==' },
+        { text: 'there' },
+      ),
       { content: [{ type: 'text', text: 'there' }] },
       [`media.unsupported ${part}`],
     ],
@@ -75,13 +100,22 @@ describe('the finish reason of a response', () => {
       'SAFETY without content is a refusal',
       'generate-content → responses',
       { ...says(), candidates: [{ finishReason: 'SAFETY' }] },
-      { status: 'completed', incomplete_details: null, output: [{ content: [{ type: 'refusal' }] }] },
+      {
+        status: 'completed',
+        incomplete_details: null,
+        output: [{ content: [{ type: 'refusal' }] }],
+      },
       ['finish.approximated /candidates/0/finishReason'],
     ],
     [
       'SAFETY behind a text cuts it off',
       'generate-content → responses',
-      { ...says(), candidates: [{ finishReason: 'SAFETY', content: { role: 'model', parts: [{ text: 'Well' }] } }] },
+      {
+        ...says(),
+        candidates: [
+          { finishReason: 'SAFETY', content: { role: 'model', parts: [{ text: 'Well' }] } },
+        ],
+      },
       { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
       [],
     ],
@@ -124,7 +158,13 @@ describe('logprobs and counts', () => {
     ],
   })
   test.each<Row>([
-    ['a token id that is null is none', 'generate-content → chat-completions', logprobs({ tokenId: null }), {}, []],
+    [
+      'a token id that is null is none',
+      'generate-content → chat-completions',
+      logprobs({ tokenId: null }),
+      {},
+      [],
+    ],
     [
       'a token id has no place elsewhere, and only it',
       'generate-content → chat-completions',
@@ -136,7 +176,15 @@ describe('logprobs and counts', () => {
       'the bytes of a token are those of its text',
       'generate-content → chat-completions',
       logprobs({ token: 'é' }),
-      { choices: [{ logprobs: { content: [{ bytes: [97], top_logprobs: [{ token: 'é', bytes: [195, 169] }] }] } }] },
+      {
+        choices: [
+          {
+            logprobs: {
+              content: [{ bytes: [97], top_logprobs: [{ token: 'é', bytes: [195, 169] }] }],
+            },
+          },
+        ],
+      },
       [],
     ],
     [
@@ -158,10 +206,26 @@ describe('logprobs and counts', () => {
 })
 
 test('citations of a result have no place, at any path, and are no source of the response', () => {
-  const cited = { type: 'output_text', text: 'hello', annotations: [{ type: 'url_citation', url: 'https://a.test', title: 'a', start_index: 0, end_index: 2 }] }
-  const body = { id: 'r', object: 'response', status: 'completed', model: 'm', output: [{ type: 'function_call_output', call_id: 'c', output: [cited] }] }
+  const cited = {
+    type: 'output_text',
+    text: 'hello',
+    annotations: [
+      { type: 'url_citation', url: 'https://a.test', title: 'a', start_index: 0, end_index: 2 },
+    ],
+  }
+  const body = {
+    id: 'r',
+    object: 'response',
+    status: 'completed',
+    model: 'm',
+    output: [{ type: 'function_call_output', call_id: 'c', output: [cited] }],
+  }
   const { written, notes } = reported('responses → generate-content', body)
-  expect(written).toMatchObject({ candidates: [{ content: { parts: [{ functionResponse: { id: 'c', response: { output: 'hello' } } }] } }] })
+  expect(written).toMatchObject({
+    candidates: [
+      { content: { parts: [{ functionResponse: { id: 'c', response: { output: 'hello' } } }] } },
+    ],
+  })
   expect(JSON.stringify(written)).not.toContain('a.test')
   expect(notes).toEqual(['citation.unsupported /output/0/output/0/annotations'])
 })
@@ -175,6 +239,11 @@ test('keeps the id of reasoning that returns to its provider', () => {
     status: 'completed',
     output: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }],
   }
-  const { written } = reported('generate-content → responses', reported('responses → generate-content', response).written as object)
-  expect(written).toMatchObject({ output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'x' }] })
+  const { written } = reported(
+    'generate-content → responses',
+    reported('responses → generate-content', response).written as object,
+  )
+  expect(written).toMatchObject({
+    output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'x' }],
+  })
 })

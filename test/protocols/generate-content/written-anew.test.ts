@@ -7,25 +7,65 @@ type Body = Record<string, unknown>
 const user = (...parts: Body[]) => ({ role: 'user', parts })
 const model = (...parts: Body[]) => ({ role: 'model', parts })
 const received = { wrapper: 'unwrap' } as const
-const anew = (body: Body, options = {}) => generateContent.encodeRequest(withoutWire(generateContent.decodeRequest(body, options).value), options)
-const responded = (body: Body, options = {}) => generateContent.encodeResponse(withoutWire(generateContent.decodeResponse(body, options).value), options)
+const anew = (body: Body, options = {}) =>
+  generateContent.encodeRequest(
+    withoutWire(generateContent.decodeRequest(body, options).value),
+    options,
+  )
+const responded = (body: Body, options = {}) =>
+  generateContent.encodeResponse(
+    withoutWire(generateContent.decodeResponse(body, options).value),
+    options,
+  )
 
 describe('a request written without its original', () => {
   const contents = [user({ text: 'x' })]
 
   test.each<[what: string, body: Body, written: Body]>([
-    ['inside of the same object', { project: 'p', request: { contents } }, { project: 'p', request: { contents } }],
-    ['with its model beside it', { model: 'm', request: { contents, odd: 1 } }, { model: 'm', request: { contents, odd: 1 } }],
-    ['to count its tokens', { generateContentRequest: { model: 'models/m', contents } }, { generateContentRequest: { model: 'models/m', contents } }],
+    [
+      'inside of the same object',
+      { project: 'p', request: { contents } },
+      { project: 'p', request: { contents } },
+    ],
+    [
+      'with its model beside it',
+      { model: 'm', request: { contents, odd: 1 } },
+      { model: 'm', request: { contents, odd: 1 } },
+    ],
+    [
+      'to count its tokens',
+      { generateContentRequest: { model: 'models/m', contents } },
+      { generateContentRequest: { model: 'models/m', contents } },
+    ],
     ['with its model', { model: 'm', contents }, { model: 'models/m', contents }],
-    ['in camelCase', { contents, generation_config: { top_k: 3 } }, { contents, generationConfig: { topK: 3 } }],
-    ['without what says nothing', { contents: [{ parts: [{ text: 'x', thought: false }], role: null }], tools: null, toolConfig: {} }, { contents }],
+    [
+      'in camelCase',
+      { contents, generation_config: { top_k: 3 } },
+      { contents, generationConfig: { topK: 3 } },
+    ],
+    [
+      'without what says nothing',
+      {
+        contents: [{ parts: [{ text: 'x', thought: false }], role: null }],
+        tools: null,
+        toolConfig: {},
+      },
+      { contents },
+    ],
     [
       'without ids that it did not have',
-      { contents: [model({ functionCall: { name: 'f' } }), user({ functionResponse: { name: 'f', response: { ok: 1 } } })] },
       {
         contents: [
-          model({ functionCall: { name: 'f', args: {} }, thoughtSignature: 'skip_thought_signature_validator' }),
+          model({ functionCall: { name: 'f' } }),
+          user({ functionResponse: { name: 'f', response: { ok: 1 } } }),
+        ],
+      },
+      {
+        contents: [
+          model({
+            functionCall: { name: 'f', args: {} },
+            thoughtSignature: 'skip_thought_signature_validator',
+          }),
           user({ functionResponse: { name: 'f', response: { ok: 1 } } }),
         ],
       },
@@ -35,14 +75,28 @@ describe('a request written without its original', () => {
       {
         contents: [
           model({ functionCall: { id: 'a', name: 'f', args: {} }, thoughtSignature: 'QQ==' }),
-          user({ functionResponse: { id: 'a', name: 'f', willContinue: true, response: { output: 'one' } } }),
+          user({
+            functionResponse: {
+              id: 'a',
+              name: 'f',
+              willContinue: true,
+              response: { output: 'one' },
+            },
+          }),
           user({ functionResponse: { id: 'a', name: 'f', response: { output: 'two' } } }),
         ],
       },
       {
         contents: [
           model({ functionCall: { id: 'a', name: 'f', args: {} }, thoughtSignature: 'QQ==' }),
-          user({ functionResponse: { id: 'a', name: 'f', willContinue: true, response: { output: 'one' } } }),
+          user({
+            functionResponse: {
+              id: 'a',
+              name: 'f',
+              willContinue: true,
+              response: { output: 'one' },
+            },
+          }),
           user({ functionResponse: { id: 'a', name: 'f', response: { output: 'two' } } }),
         ],
       },
@@ -61,16 +115,29 @@ describe('a request written without its original', () => {
 
 describe('an edited request', () => {
   test('gets its new model in the same field', () => {
-    const body = { model: 'a', project: 'p', request: { contents: [user({ text: 'x' })], generation_config: { top_k: 3 } } }
+    const body = {
+      model: 'a',
+      project: 'p',
+      request: { contents: [user({ text: 'x' })], generation_config: { top_k: 3 } },
+    }
     const { value } = generateContent.decodeRequest(body, received)
-    expect(generateContent.encodeRequest({ ...value, model: 'b' }, received).wire).toEqual({ ...body, model: 'b' })
+    expect(generateContent.encodeRequest({ ...value, model: 'b' }, received).wire).toEqual({
+      ...body,
+      model: 'b',
+    })
   })
 
   test('keeps a response in the frames of a stream when a message is added', () => {
     const contents = [user({ text: 'x' }), model({ text: 'He' }), model({ text: 'llo' })]
     const { value } = generateContent.decodeRequest({ contents })
-    value.messages.push({ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'more' }] })
-    expect(generateContent.encodeRequest(value).wire).toEqual({ contents: [...contents, user({ text: 'more' })] })
+    value.messages.push({
+      role: 'user',
+      origin: 'message',
+      parts: [{ type: 'text', text: 'more' }],
+    })
+    expect(generateContent.encodeRequest(value).wire).toEqual({
+      contents: [...contents, user({ text: 'more' })],
+    })
   })
 })
 
@@ -86,7 +153,13 @@ describe('a response written without its original', () => {
     ['inside of the same object', { traceId: 't', response: response({}) }],
     ['without an end', { candidates: [{ index: 0, content: model({ text: 'x' }) }] }],
     ['without content', { candidates: [{ index: 0, finishReason: 'SAFETY' }] }],
-    ['with a total that is no sum', { ...response({}), usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 5 } }],
+    [
+      'with a total that is no sum',
+      {
+        ...response({}),
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 5 },
+      },
+    ],
     [
       'with its logprobs and their unknown keys',
       response({
@@ -115,9 +188,16 @@ describe('a response written without its original', () => {
 
   test('drops fields of removed citations with a note', () => {
     const groundingSupports = [{ segment, groundingChunkIndices: [0], confidenceScores: [0.5] }]
-    const body = response({ groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('u'), web('v')], groundingSupports } })
+    const body = response({
+      groundingMetadata: {
+        webSearchQueries: ['q'],
+        groundingChunks: [web('u'), web('v')],
+        groundingSupports,
+      },
+    })
     const { value } = generateContent.decodeResponse(body)
-    for (const { messages } of value.candidates) for (const part of messages[0]?.parts ?? []) if (part.type === 'text') delete part.citations
+    for (const { messages } of value.candidates)
+      for (const part of messages[0]?.parts ?? []) if (part.type === 'text') delete part.citations
     const { wire, notes } = generateContent.encodeResponse(withoutWire(value))
     expect(wire).toEqual(response({ groundingMetadata: { webSearchQueries: ['q'] } }))
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { messages } from '../../../src/protocols/messages/index.ts'
-import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/protocols/messages/models.ts'
+import {
+  alwaysThinks,
+  onlyManualThinking,
+  takesMidSystem,
+} from '../../../src/protocols/messages/models.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 const { address, detect, withModel, wantsStream } = messages
@@ -21,8 +25,18 @@ describe('address', () => {
   })
 
   test('forwards the headers of messages clients', () => {
-    expect(address.upstreamHeaders('k', undefined)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
-    expect(address.upstreamHeaders('k', { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'x-api-key': 'client', cookie: 'c' })).toEqual({
+    expect(address.upstreamHeaders('k', undefined)).toEqual({
+      'x-api-key': 'k',
+      'anthropic-version': '2023-06-01',
+    })
+    expect(
+      address.upstreamHeaders('k', {
+        'anthropic-version': '2026-10-21',
+        'anthropic-beta': 'a,b',
+        'x-api-key': 'client',
+        cookie: 'c',
+      }),
+    ).toEqual({
       'x-api-key': 'k',
       'anthropic-version': '2026-10-21',
       'anthropic-beta': 'a,b',
@@ -34,7 +48,15 @@ describe('address', () => {
     expect(address.listingClaim('/v1/models/m', { 'x-api-key': 'k' }, none)).toBe(2)
     expect(address.listingClaim('/v1/models', { authorization: 'Bearer k' }, none)).toBe(0)
     expect(address.list([{ id: 'm', createdAt: 1, contextTokens: 9 }])).toEqual({
-      data: [{ id: 'm', type: 'model', display_name: 'm', created_at: '1970-01-01T00:00:01Z', max_input_tokens: 9 }],
+      data: [
+        {
+          id: 'm',
+          type: 'model',
+          display_name: 'm',
+          created_at: '1970-01-01T00:00:01Z',
+          max_input_tokens: 9,
+        },
+      ],
       has_more: false,
       first_id: 'm',
       last_id: 'm',
@@ -47,14 +69,30 @@ describe('detection of a body', () => {
   test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
     ['a request with tools', { messages: [], tools: [{ name: 'a', input_schema: {} }] }, 'request'],
     ['a request with instructions', { messages: [], system: 'a' }, 'request'],
-    ['a request with blocks', { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] }, 'request'],
-    ['a request of two protocols', { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'a' }] }, undefined],
-    ['a response', { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn' }, 'response'],
+    [
+      'a request with blocks',
+      { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] },
+      'request',
+    ],
+    [
+      'a request of two protocols',
+      { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'a' }] },
+      undefined,
+    ],
+    [
+      'a response',
+      { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn' },
+      'response',
+    ],
     ['an event', { type: 'content_block_stop', index: 0 }, 'event'],
     ['anything', [1], undefined],
   ])('%s', (_, body, kind) => {
     const { request, response, event } = detect(body)
-    expect({ request: request.length > 0, response: response.length > 0, event: event.length > 0 }).toEqual({
+    expect({
+      request: request.length > 0,
+      response: response.length > 0,
+      event: event.length > 0,
+    }).toEqual({
       request: kind === 'request',
       response: kind === 'response',
       event: kind === 'event',
@@ -63,13 +101,21 @@ describe('detection of a body', () => {
 
   test('replaces nothing but the model', () => {
     expect(withModel({ model: 'a', messages: [] }, 'b')).toEqual({ model: 'b', messages: [] })
-    expect(withModel({ type: 'message_start', message: { model: 'a', id: 'i' } }, 'b')).toEqual({ type: 'message_start', message: { model: 'b', id: 'i' } })
+    expect(withModel({ type: 'message_start', message: { model: 'a', id: 'i' } }, 'b')).toEqual({
+      type: 'message_start',
+      message: { model: 'b', id: 'i' },
+    })
     const event = { type: 'ping' }
     expect(withModel(event, 'b')).toBe(event)
   })
 
   test('streaming is requested in the body', () => {
-    expect([wantsStream({ stream: true }), wantsStream({ stream: false }), wantsStream({}), wantsStream(3)]).toEqual([true, false, undefined, undefined])
+    expect([
+      wantsStream({ stream: true }),
+      wantsStream({ stream: false }),
+      wantsStream({}),
+      wantsStream(3),
+    ]).toEqual([true, false, undefined, undefined])
   })
 })
 
@@ -82,21 +128,38 @@ describe('instructions as the first message in a messages request', () => {
   test.each<[string, object]>([
     ['with nothing beside them', { max_tokens: 5, messages: marked.slice(0, 1) }],
     ['beside a limit and blocks with cache marks', { max_tokens: 5, messages: marked }],
-    ['beside a tool of this protocol', { messages: marked.slice(0, 1), tools: [{ name: 'f', input_schema: { type: 'object' } }] }],
+    [
+      'beside a tool of this protocol',
+      { messages: marked.slice(0, 1), tools: [{ name: 'f', input_schema: { type: 'object' } }] },
+    ],
   ])('%s', (_, body) => {
-    expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).not.toThrow()
+    expect(() =>
+      translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' }),
+    ).not.toThrow()
   })
 
   test.each<[string, object]>([
-    ['with a tool of chat beside the marks', { max_tokens: 5, messages: marked, tools: [{ type: 'function', function: { name: 'f' } }] }],
+    [
+      'with a tool of chat beside the marks',
+      { max_tokens: 5, messages: marked, tools: [{ type: 'function', function: { name: 'f' } }] },
+    ],
   ])('is detected as chat-completions %s', (_, body) => {
-    expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).toThrow('/v1/chat/completions')
+    expect(() =>
+      translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' }),
+    ).toThrow('/v1/chat/completions')
   })
 
   test('accepts a chat request with cache marks on its own path', () => {
     const body = { model: 'm', max_tokens: 5, messages: marked }
-    expect(() => translateRequest(body, { from: 'chat-completions', to: 'responses' })).not.toThrow()
-    expect(() => translateRequest({ ...body, messages: marked.slice(1) }, { from: 'chat-completions', to: 'responses' })).not.toThrow()
+    expect(() =>
+      translateRequest(body, { from: 'chat-completions', to: 'responses' }),
+    ).not.toThrow()
+    expect(() =>
+      translateRequest(
+        { ...body, messages: marked.slice(1) },
+        { from: 'chat-completions', to: 'responses' },
+      ),
+    ).not.toThrow()
   })
 })
 
@@ -120,5 +183,9 @@ test.each<[string, boolean, boolean, boolean]>([
   ['m-1', false, false, false],
   ['deepseek-v4', false, false, false],
 ])('returns the capabilities of %s', (model, system, manual, always) => {
-  expect([takesMidSystem(model), onlyManualThinking(model), alwaysThinks(model)]).toEqual([system, manual, always])
+  expect([takesMidSystem(model), onlyManualThinking(model), alwaysThinks(model)]).toEqual([
+    system,
+    manual,
+    always,
+  ])
 })

@@ -40,20 +40,45 @@ describe('the finish reason of a response', () => {
     expect(chat.body).toMatchObject({ choices: [{ finish_reason, message: { content: 'hi' } }] })
     const items = cross('responses', more)
     expect(items.body).toMatchObject({ status, incomplete_details: reason && { reason } })
-    for (const { notes } of [chat, items]) expect(notes.some(note => note.startsWith('finish.approximated'))).toBe(!exact)
+    for (const { notes } of [chat, items])
+      expect(notes.some(note => note.startsWith('finish.approximated'))).toBe(!exact)
   })
 
   test('a refusal without text has a reason', () => {
-    const more = { content: [], stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
-    expect(cross('chat-completions', more).body).toMatchObject({ choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'No.' } }] })
-    expect(cross('responses', more).body).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] })
-    for (const to of ['chat-completions', 'responses'] as const) expect(cross(to, more).notes.some(note => note.endsWith('/stop_details'))).toBe(true)
+    const more = {
+      content: [],
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' },
+    }
+    expect(cross('chat-completions', more).body).toMatchObject({
+      choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'No.' } }],
+    })
+    expect(cross('responses', more).body).toMatchObject({
+      status: 'completed',
+      output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }],
+    })
+    for (const to of ['chat-completions', 'responses'] as const)
+      expect(cross(to, more).notes.some(note => note.endsWith('/stop_details'))).toBe(true)
   })
 })
 
 describe('citations of whole blocks are spans of the text', () => {
-  const web = { type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: 'ct', encrypted_index: 'E' }
-  const inside = { type: 'char_location', document_index: 0, document_title: 'd', start_char_index: 0, end_char_index: 3, cited_text: 'x', file_id: null }
+  const web = {
+    type: 'web_search_result_location',
+    url: 'https://u',
+    title: 't',
+    cited_text: 'ct',
+    encrypted_index: 'E',
+  }
+  const inside = {
+    type: 'char_location',
+    document_index: 0,
+    document_title: 'd',
+    start_char_index: 0,
+    end_char_index: 3,
+    cited_text: 'x',
+    file_id: null,
+  }
   const content = [
     { type: 'text', text: '😀 a' },
     { type: 'text', text: 'bc😀', citations: [web, inside] },
@@ -62,15 +87,34 @@ describe('citations of whole blocks are spans of the text', () => {
 
   test('counts code points of the complete text for chat-completions', () => {
     const { body, notes } = cross('chat-completions', { content })
-    const span = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, url: 'https://u', title: 't' } })
-    expect(body).toMatchObject({ choices: [{ message: { content: '😀 abc😀z', annotations: [span(3, 6), span(6, 7)] } }] })
+    const span = (start_index: number, end_index: number) => ({
+      type: 'url_citation',
+      url_citation: { start_index, end_index, url: 'https://u', title: 't' },
+    })
+    expect(body).toMatchObject({
+      choices: [{ message: { content: '😀 abc😀z', annotations: [span(3, 6), span(6, 7)] } }],
+    })
     expect(notes).toContain('citation.unsupported /content/1/citations')
   })
 
   test('counts code points of the part for responses', () => {
-    const span = (start_index: number, end_index: number) => ({ type: 'url_citation', start_index, end_index, url: 'https://u', title: 't' })
+    const span = (start_index: number, end_index: number) => ({
+      type: 'url_citation',
+      start_index,
+      end_index,
+      url: 'https://u',
+      title: 't',
+    })
     expect(cross('responses', { content }).body).toMatchObject({
-      output: [{ content: [{ text: '😀 a', annotations: [] }, { annotations: [span(0, 3)] }, { annotations: [span(0, 1)] }] }],
+      output: [
+        {
+          content: [
+            { text: '😀 a', annotations: [] },
+            { annotations: [span(0, 3)] },
+            { annotations: [span(0, 1)] },
+          ],
+        },
+      ],
     })
   })
 })
@@ -99,19 +143,39 @@ describe('counts', () => {
     })
     const items = cross('responses', { usage: counts })
     expect(items.body).toMatchObject({
-      usage: { input_tokens: 12975, output_tokens: 30, total_tokens: 13005, output_tokens_details: { reasoning_tokens: 12 } },
+      usage: {
+        input_tokens: 12975,
+        output_tokens: 30,
+        total_tokens: 13005,
+        output_tokens_details: { reasoning_tokens: 12 },
+      },
     })
     for (const { notes } of [chat, items])
-      for (const place of ['cache_creation', 'server_tool_use', 'iterations']) expect(notes.some(note => note.endsWith(`/usage/${place}`))).toBe(true)
+      for (const place of ['cache_creation', 'server_tool_use', 'iterations'])
+        expect(notes.some(note => note.endsWith(`/usage/${place}`))).toBe(true)
   })
 })
 
 describe('overload', () => {
   test.each(['chat-completions', 'responses'] as const)('becomes 503 for %s', other => {
-    const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' }
-    const out = translateError({ status: 529, headers: { 'retry-after': '7' }, body }, { from: 'messages', to: other })
-    expect(out).toMatchObject({ status: 503, headers: { 'retry-after': '7' }, body: { error: { message: 'Overloaded', type: 'server_error' } } })
-    const back = translateError({ status: out.status, headers: out.headers, body: out.body }, { from: other, to: 'messages' })
+    const body = {
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Overloaded' },
+      request_id: 'req_1',
+    }
+    const out = translateError(
+      { status: 529, headers: { 'retry-after': '7' }, body },
+      { from: 'messages', to: other },
+    )
+    expect(out).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '7' },
+      body: { error: { message: 'Overloaded', type: 'server_error' } },
+    })
+    const back = translateError(
+      { status: out.status, headers: out.headers, body: out.body },
+      { from: other, to: 'messages' },
+    )
     expect(back).toMatchObject({
       status: 529,
       headers: { 'retry-after': '7' },
@@ -121,20 +185,40 @@ describe('overload', () => {
 })
 
 describe('the newest API version', () => {
-  const cited: Citation = { kind: 'document', protocol: 'messages', raw: { type: 'char_location', cited_text: 'c', document_index: 0 } }
+  const cited: Citation = {
+    kind: 'document',
+    protocol: 'messages',
+    raw: { type: 'char_location', cited_text: 'c', document_index: 0 },
+  }
   const text: Part = { type: 'text', text: 'a', citations: [cited] }
   const pdf: Part = { type: 'media', kind: 'document', source: { type: 'url', url: 'https://a' } }
   const found: Part = { type: 'search-result', source: 's', title: 't', parts: [text] }
-  const write = (role: 'user' | 'assistant', part: Part, apiVersion: '2023-06-01' | '2026-10-21') => {
+  const write = (
+    role: 'user' | 'assistant',
+    part: Part,
+    apiVersion: '2023-06-01' | '2026-10-21',
+  ) => {
     const { wire, notes } = messages.encodeRequest(
-      { model: 'm', maxOutputTokens: 1, messages: [{ role, origin: 'message', parts: [part, { type: 'text', text: 'z', cache: {} }] }] },
+      {
+        model: 'm',
+        maxOutputTokens: 1,
+        messages: [
+          { role, origin: 'message', parts: [part, { type: 'text', text: 'z', cache: {} }] },
+        ],
+      },
       { apiVersion },
     )
     return { text: JSON.stringify(wire), codes: notes.map(({ code }) => code) }
   }
 
   test.each<[string, 'user' | 'assistant', Part, string, string[]]>([
-    ['takes no citations in the text of a user', 'user', text, 'char_location', ['citation.version']],
+    [
+      'takes no citations in the text of a user',
+      'user',
+      text,
+      'char_location',
+      ['citation.version'],
+    ],
     ['takes no citations in a search result', 'user', found, 'char_location', ['citation.version']],
     ['takes citations in the text of an assistant', 'assistant', text, '', []],
     ['takes no documents of an assistant', 'assistant', pdf, 'https://a', ['media.unsupported']],
@@ -143,11 +227,19 @@ describe('the newest API version', () => {
     const { text: wire, codes } = write(role, part, '2026-10-21')
     if (refused) expect(wire).not.toContain(refused)
     expect(codes).toEqual(expected)
-    expect(write(role, part, '2023-06-01')).toMatchObject({ text: expect.stringContaining(refused), codes: [] })
+    expect(write(role, part, '2023-06-01')).toMatchObject({
+      text: expect.stringContaining(refused),
+      codes: [],
+    })
   })
 
   test('drops all sampling fields', () => {
-    const request = { model: 'm', maxOutputTokens: 1, messages: [], sampling: { temperature: 0.5, topP: 0.5, topK: 3 } }
+    const request = {
+      model: 'm',
+      maxOutputTokens: 1,
+      messages: [],
+      sampling: { temperature: 0.5, topP: 0.5, topK: 3 },
+    }
     const { wire, notes } = messages.encodeRequest(request, { apiVersion: '2026-10-21' })
     expect(wire).toEqual({ model: 'm', max_tokens: 1, messages: [] })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([

@@ -19,9 +19,16 @@ const bodies: Record<Kind, unknown> = { request: everyRequest, response: everyRe
 
 /** The body as the target writes it, with the notes of both halves. */
 function cross(kind: Kind, wire: unknown, to: Protocol): { wire: unknown; notes: Note[] } {
-  const { value, notes } = kind === 'request' ? messages.decodeRequest(wire) : messages.decodeResponse(wire)
-  const options = { fieldNames: to === messages ? {} : messages.fieldNames, onUnresolvable: 'note' as const }
-  const there = kind === 'request' ? written(value as CanonicalRequest, to, options) : to.encodeResponse(value as CanonicalResponse, options)
+  const { value, notes } =
+    kind === 'request' ? messages.decodeRequest(wire) : messages.decodeResponse(wire)
+  const options = {
+    fieldNames: to === messages ? {} : messages.fieldNames,
+    onUnresolvable: 'note' as const,
+  }
+  const there =
+    kind === 'request'
+      ? written(value as CanonicalRequest, to, options)
+      : to.encodeResponse(value as CanonicalResponse, options)
   return { wire: there.wire, notes: [...notes, ...there.notes] }
 }
 
@@ -30,7 +37,9 @@ function textOf(body: unknown): string {
   return leaves(body)
     .map(({ path, value }) => {
       const text = String(value)
-      const data = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ?? (/\/(inlineData\/data|redactedContent)$/.test(path) ? text : undefined)
+      const data =
+        /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ??
+        (/\/(inlineData\/data|redactedContent)$/.test(path) ? text : undefined)
       return `${path} ${unwrapSignature(text)?.signature.value ?? text} ${data === undefined ? '' : bytesOf(data)}`
     })
     .join('\n')
@@ -41,14 +50,21 @@ const bytesOf = (data: string) => (/^[A-Za-z0-9+/]*=*$/.test(data) ? atob(data) 
 
 const covers = (notes: readonly Note[], path: string) =>
   notes.some(
-    note => note.kind !== 'synthesized' && note.path !== '' && (path === note.path || path.startsWith(`${note.path}/`) || note.path.startsWith(`${path}/`)),
+    note =>
+      note.kind !== 'synthesized' &&
+      note.path !== '' &&
+      (path === note.path || path.startsWith(`${note.path}/`) || note.path.startsWith(`${path}/`)),
   )
 
 /** Every object of a body, by its pointer. */
 function objectsOf(value: unknown, path = ''): { path: string; keys: string[] }[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => objectsOf(item, `${path}/${index}`))
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => objectsOf(item, `${path}/${index}`))
   if (!isObject(value)) return []
-  return [{ path, keys: path.split('/').slice(1) }, ...Object.entries(value).flatMap(([key, item]) => objectsOf(item, `${path}/${key}`))]
+  return [
+    { path, keys: path.split('/').slice(1) },
+    ...Object.entries(value).flatMap(([key, item]) => objectsOf(item, `${path}/${key}`)),
+  ]
 }
 
 /** The body with one more key in the object at that place. */
@@ -64,7 +80,8 @@ function withKey(body: unknown, keys: readonly string[]): unknown {
 const isSum = (path: string) => /^\/usage\/input_tokens$/.test(path)
 
 /** Some protocols have the id of a response in a header, and its model in the path of the request. */
-const isOutside = (path: string, { frames }: Protocol) => frames.withoutModel === true && /^\/(id|model)$/.test(path)
+const isOutside = (path: string, { frames }: Protocol) =>
+  frames.withoutModel === true && /^\/(id|model)$/.test(path)
 
 describe.each(kinds)('a %s with everything in it', kind => {
   test('is written back unchanged, without a note', () => {
@@ -86,8 +103,15 @@ describe.each(kinds)('a %s with everything in it', kind => {
     const { wire, notes } = cross(kind, bodies[kind], to)
     const text = textOf(wire)
     const silent = leaves(bodies[kind]).filter(({ path, value }) => {
-      const telling = typeof value === 'string' ? /\d{6}/.exec(value)?.[0] : typeof value === 'number' && value >= 100 ? String(value) : undefined
-      return telling !== undefined && !isSum(path) && !(kind === 'response' && isOutside(path, to)) && !text.includes(telling) && !covers(notes, path)
+      const number = typeof value === 'number' && value >= 100 ? String(value) : undefined
+      const telling = typeof value === 'string' ? /\d{6}/.exec(value)?.[0] : number
+      return (
+        telling !== undefined &&
+        !isSum(path) &&
+        !(kind === 'response' && isOutside(path, to)) &&
+        !text.includes(telling) &&
+        !covers(notes, path)
+      )
     })
     expect(silent).toEqual([])
   })
@@ -115,13 +139,19 @@ function sorted(value: unknown): unknown {
 describe('a stream with everything in it', () => {
   const read = (events: readonly unknown[], to: ProtocolName) => {
     const translator = createStreamTranslator({ from: 'messages', to })
-    const text = events.map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`)).join('') + translator.end()
+    const text =
+      events.map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`)).join('') +
+      translator.end()
     return { text, notes: [...translator.notes], finished: translator.finished }
   }
 
   /** All is noted as of the complete response; what belongs to a block that is lost, as that block. */
   const placeOf = (path: string, event: unknown) => {
-    const { type, index, delta } = event as { type: string; index?: number; delta?: { type?: string } }
+    const { type, index, delta } = event as {
+      type: string
+      index?: number
+      delta?: { type?: string }
+    }
     const block = `/content/${index}`
     if (delta?.type === 'citations_delta' && path !== '/delta') return `${block}/citations`
     if (path.startsWith('/content_block')) return path.replace('/content_block', block)
@@ -133,9 +163,16 @@ describe('a stream with everything in it', () => {
     const silent = everyEvent.flatMap((event, place) =>
       objectsOf(event)
         .filter(({ path, keys }) => {
-          const events = everyEvent.map((other, index) => (index === place ? withKey(event, keys) : other))
+          const events = everyEvent.map((other, index) =>
+            index === place ? withKey(event, keys) : other,
+          )
           const { text, notes, finished } = read(events, name as ProtocolName)
-          return !finished || (!text.includes('999999') && !covers(notes, `${path}/x_vendor`) && !covers(notes, `${placeOf(path, event)}/x_vendor`))
+          return (
+            !finished ||
+            (!text.includes('999999') &&
+              !covers(notes, `${path}/x_vendor`) &&
+              !covers(notes, `${placeOf(path, event)}/x_vendor`))
+          )
         })
         .map(({ path }) => `${event.type} ${path}`),
     )

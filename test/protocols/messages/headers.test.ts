@@ -3,7 +3,11 @@ import type { TranslateOptions } from '../../../src/index.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 const ask = { model: 'claude-opus-5-5', input: 'x', max_output_tokens: 100 }
-const late = { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'late', parameters: null, strict: false }] }
+const late = {
+  type: 'additional_tools',
+  role: 'developer',
+  tools: [{ type: 'function', name: 'late', parameters: null, strict: false }],
+}
 const joining = { ...ask, input: [{ role: 'user', content: 'q' }, late] }
 
 describe('what a body relies on beside itself', () => {
@@ -15,25 +19,55 @@ describe('what a body relies on beside itself', () => {
       { messages: { prefixMismatch: 'drop_block' } },
       'thinking-binding-controls-2026-08-01',
     ],
-    ['no thinking that could misfit', ask, { messages: { prefixMismatch: 'drop_block' } }, undefined],
-    ['a tool that joins later', joining, { messages: { toolAddition: 'block' } }, 'mid-conversation-tool-changes-2026-07-01,inline-tools-2026-09-15'],
+    [
+      'no thinking that could misfit',
+      ask,
+      { messages: { prefixMismatch: 'drop_block' } },
+      undefined,
+    ],
+    [
+      'a tool that joins later',
+      joining,
+      { messages: { toolAddition: 'block' } },
+      'mid-conversation-tool-changes-2026-07-01,inline-tools-2026-09-15',
+    ],
     ['a tool that is added later and is with the others', joining, {}, undefined],
-    ['fast as speed', { ...ask, service_tier: 'fast' }, { messages: { fastIsSpeed: true } }, 'fast-mode-2026-02-01'],
+    [
+      'fast as speed',
+      { ...ask, service_tier: 'fast' },
+      { messages: { fastIsSpeed: true } },
+      'fast-mode-2026-02-01',
+    ],
   ])('%s', (_, body, options, betas) => {
     const { context } = translateRequest(body, { from: 'responses', to: 'messages', ...options })
     expect(context.headers).toEqual(betas && { 'anthropic-beta': betas })
   })
 
   test('goes through JSON with the rest of the context', () => {
-    const { context } = translateRequest(joining, { from: 'responses', to: 'messages', messages: { toolAddition: 'block' } })
+    const { context } = translateRequest(joining, {
+      from: 'responses',
+      to: 'messages',
+      messages: { toolAddition: 'block' },
+    })
     expect(JSON.parse(JSON.stringify(context))).toEqual(context)
   })
 
   test('fields of the caller next to the body of this protocol are noted elsewhere when they are in it', () => {
-    const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], user_profile_id: 'p', workspace_id: 'w', betas: ['b'] }
+    const body = {
+      model: 'm',
+      max_tokens: 1,
+      messages: [{ role: 'user', content: 'x' }],
+      user_profile_id: 'p',
+      workspace_id: 'w',
+      betas: ['b'],
+    }
     const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(
-      expect.arrayContaining(['field.unknown /user_profile_id', 'field.unknown /workspace_id', 'field.unknown /betas']),
+      expect.arrayContaining([
+        'field.unknown /user_profile_id',
+        'field.unknown /workspace_id',
+        'field.unknown /betas',
+      ]),
     )
   })
 })

@@ -2,16 +2,24 @@ import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
-const ask = (more: object = {}, ...messages: object[]) => ({ model: 'claude-sonnet-5', messages: [{ role: 'user', content: 'hi' }, ...messages], ...more })
+const ask = (more: object = {}, ...messages: object[]) => ({
+  model: 'claude-sonnet-5',
+  messages: [{ role: 'user', content: 'hi' }, ...messages],
+  ...more,
+})
 const thought = { role: 'assistant', content: 'so', reasoning_content: 'because' }
 
 describe('the billing line of a client', () => {
   const line = 'x-anthropic-billing-header: cc_version=1; cch=71fea;'
   const read = (system: unknown, options: object = { billingLine: 'drop' }) => {
-    const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 5, system, messages: [{ role: 'user', content: 'x' }] } as never, options)
+    const { value, notes } = messages.decodeRequest(
+      { model: 'm', max_tokens: 5, system, messages: [{ role: 'user', content: 'x' }] } as never,
+      options,
+    )
     const [first] = value.messages
     return {
-      texts: first?.role === 'system' ? first.parts.map(part => part.type === 'text' && part.text) : [],
+      texts:
+        first?.role === 'system' ? first.parts.map(part => part.type === 'text' && part.text) : [],
       notes: notes.map(({ code, path }) => `${code} ${path}`),
     }
   }
@@ -26,7 +34,12 @@ describe('the billing line of a client', () => {
       ['Be terse.'],
       '/system/0',
     ],
-    ['the first line of a block', [{ type: 'text', text: `${line}\n\nBe terse.` }], ['Be terse.'], '/system/0'],
+    [
+      'the first line of a block',
+      [{ type: 'text', text: `${line}\n\nBe terse.` }],
+      ['Be terse.'],
+      '/system/0',
+    ],
     ['the first line of a text', `${line}\nBe terse.`, ['Be terse.'], '/system'],
     ['all there is', line, [], '/system'],
     [
@@ -50,14 +63,38 @@ describe('the billing line of a client', () => {
 
 describe('changes by an option or a rule of this wire are noted', () => {
   test.each<[string, object, object, string]>([
-    ['JSON requested in text', ask({ response_format: { type: 'json_object' } }), { jsonMode: 'instruct' }, 'output.json-instructed'],
+    [
+      'JSON requested in text',
+      ask({ response_format: { type: 'json_object' } }),
+      { jsonMode: 'instruct' },
+      'output.json-instructed',
+    ],
     ['a cache mark that was not set', ask(), { autoCache: true }, 'cache.auto'],
-    ['the fast tier as speed', ask({ service_tier: 'fast' }), { fastIsSpeed: true }, 'tier.fast-as-speed'],
-    ['reasoning without a signature as text', ask({}, thought, { role: 'user', content: 'continue' }), { unsignedReasoning: 'text' }, 'reasoning.as-text'],
-    ['the name of a participant', { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] }, {}, 'message.name'],
+    [
+      'the fast tier as speed',
+      ask({ service_tier: 'fast' }),
+      { fastIsSpeed: true },
+      'tier.fast-as-speed',
+    ],
+    [
+      'reasoning without a signature as text',
+      ask({}, thought, { role: 'user', content: 'continue' }),
+      { unsignedReasoning: 'text' },
+      'reasoning.as-text',
+    ],
+    [
+      'the name of a participant',
+      { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] },
+      {},
+      'message.name',
+    ],
     ['a choice among no tools', ask({ tool_choice: 'required' }), {}, 'tool-choice.without-tools'],
   ])('%s', (_, body, options, code) => {
-    const { notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', messages: options })
+    const { notes } = translateRequest(body, {
+      from: 'chat-completions',
+      to: 'messages',
+      messages: options,
+    })
     expect(notes.map(note => note.code)).toContain(code)
   })
 })

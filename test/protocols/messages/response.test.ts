@@ -7,35 +7,81 @@ import { messages } from '../../../src/protocols/messages/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 import { encodeStream } from './run.ts'
 
-type Wire = { [key: string]: unknown; content: { [key: string]: unknown; type: string }[]; usage: Record<string, unknown> }
+type Wire = {
+  [key: string]: unknown
+  content: { [key: string]: unknown; type: string }[]
+  usage: Record<string, unknown>
+}
 
 const text: Part = { type: 'text', text: 'a' }
 const call: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"q":1}' }
 
 /** A response of another protocol, as this one writes it. */
-function write(parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}) {
+function write(
+  parts: Part[],
+  reason: FinishReason = 'stop',
+  more: Partial<CanonicalResponse> = {},
+) {
   const { wire, notes } = messages.encodeResponse({
     id: 'r1',
     model: 'm',
-    candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason } }],
+    candidates: [
+      { index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason } },
+    ],
     usage: { input: 1, output: 2 },
     ...more,
   })
   return { wire: wire as Wire, codes: notes.map(({ code }) => code) }
 }
 
-const response = (more: object) => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', ...more })
+const response = (more: object) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [],
+  stop_reason: 'end_turn',
+  ...more,
+})
 
 describe('a decoded response is written back unchanged', () => {
   test.each<[string, object]>([
-    ['text', { content: [{ type: 'text', text: 'a', citations: null }], stop_sequence: null, usage: { input_tokens: 1, output_tokens: 2 } }],
+    [
+      'text',
+      {
+        content: [{ type: 'text', text: 'a', citations: null }],
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 2 },
+      },
+    ],
     ['a stop sequence', { stop_reason: 'stop_sequence', stop_sequence: 'END' }],
     ['a stop reason of tomorrow', { stop_reason: 'newest' }],
     ['a stop reason of another server', { stop_reason: 'length' }],
-    ['a refusal', { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'e', recommended_model: 'n' } }],
+    [
+      'a refusal',
+      {
+        stop_reason: 'refusal',
+        stop_details: {
+          type: 'refusal',
+          category: 'cyber',
+          explanation: 'e',
+          recommended_model: 'n',
+        },
+      },
+    ],
     [
       'calls in a response that did not stop for them',
-      { content: [{ type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } }] },
+      {
+        content: [
+          {
+            type: 'tool_use',
+            id: 't',
+            name: 'n',
+            input: {},
+            caller: { type: 'code_execution_20260120', tool_id: 's' },
+          },
+        ],
+      },
     ],
     [
       'every count',
@@ -55,9 +101,23 @@ describe('a decoded response is written back unchanged', () => {
       },
     ],
     ['no counts', { usage: null }],
-    ['fields of its envelope', { container: { id: 'c' }, diagnostics: null, context_management: { applied_edits: [] }, input_transformations: [] }],
-    ['thinking without a signature', { content: [{ type: 'thinking', thinking: 'a', signature: '' }] }],
-    ['thinking with an empty text', { content: [{ type: 'thinking', thinking: '', signature: 'S' }] }],
+    [
+      'fields of its envelope',
+      {
+        container: { id: 'c' },
+        diagnostics: null,
+        context_management: { applied_edits: [] },
+        input_transformations: [],
+      },
+    ],
+    [
+      'thinking without a signature',
+      { content: [{ type: 'thinking', thinking: 'a', signature: '' }] },
+    ],
+    [
+      'thinking with an empty text',
+      { content: [{ type: 'thinking', thinking: '', signature: 'S' }] },
+    ],
   ])('%s', (_, more) => {
     const body = response(more)
     const decoded = messages.decodeResponse(body)
@@ -84,7 +144,9 @@ describe('reading', () => {
     ['sensitive', 'content_filter'],
     ['invented', 'other'],
   ])('%s means %s', (stop_reason, reason) => {
-    expect(messages.decodeResponse(response({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
+    expect(
+      messages.decodeResponse(response({ stop_reason })).value.candidates[0]?.finish,
+    ).toMatchObject({ reason, raw: stop_reason })
   })
 
   test('adds cached tokens to the input', () => {
@@ -95,23 +157,41 @@ describe('reading', () => {
       output_tokens: 30,
       output_tokens_details: { thinking_tokens: 12 },
     }
-    expect(messages.decodeResponse(response({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
+    expect(messages.decodeResponse(response({ usage })).value.usage).toMatchObject({
+      input: 120,
+      cacheWrite: 5,
+      cacheRead: 100,
+      output: 30,
+      reasoning: 12,
+    })
   })
 
   test('leaves out an unknown count', () => {
-    expect(messages.decodeResponse(response({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
+    expect(
+      messages.decodeResponse(
+        response({ usage: { output_tokens: 3, cache_read_input_tokens: null } }),
+      ).value.usage,
+    ).not.toHaveProperty('input')
   })
 
-  test.each([{ type: 'error', error: { type: 'api_error', message: 'x' } }, { error: { type: 'api_error', message: 'x' } }])(
-    'an error body with status 200 is an error: %j',
+  test.each([
+    { type: 'error', error: { type: 'api_error', message: 'x' } },
+    { error: { type: 'api_error', message: 'x' } },
+  ])('an error body with status 200 is an error: %j', body => {
+    expect(messages.decodeResponse(body).value).toMatchObject({
+      candidates: [],
+      error: { status: 500, kind: 'internal', message: 'x' },
+    })
+  })
+
+  test.each<unknown>([null, [], {}, { content: 'a' }, { content: [{ type: 'text' }] }])(
+    '%j is refused',
     body => {
-      expect(messages.decodeResponse(body).value).toMatchObject({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } })
+      expect(() => messages.decodeResponse(body)).toThrow(
+        expect.objectContaining({ code: 'malformed' }),
+      )
     },
   )
-
-  test.each<unknown>([null, [], {}, { content: 'a' }, { content: [{ type: 'text' }] }])('%j is refused', body => {
-    expect(() => messages.decodeResponse(body)).toThrow(expect.objectContaining({ code: 'malformed' }))
-  })
 })
 
 describe('writing', () => {
@@ -165,13 +245,25 @@ describe('writing', () => {
 
   test('a response with calls stops for them', () => {
     expect(write([text, call])).toMatchObject({
-      wire: { stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } }] },
+      wire: {
+        stop_reason: 'tool_use',
+        content: [
+          { type: 'text' },
+          { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } },
+        ],
+      },
       codes: ['finish.tool-use'],
     })
   })
 
   test('the result of a tool has no place in a response, complete or streamed', () => {
-    const result: Part = { type: 'tool-result', callId: 'c', kind: 'function', content: [text], at: '/output/1' }
+    const result: Part = {
+      type: 'tool-result',
+      callId: 'c',
+      kind: 'function',
+      content: [text],
+      at: '/output/1',
+    }
     const { wire, codes } = write([call, result, text], 'tool_calls')
     expect(wire.content.map(({ type }) => type)).toEqual(['tool_use', 'text'])
     expect(codes).toEqual(['part.unsupported'])
@@ -179,48 +271,87 @@ describe('writing', () => {
     const candidates = [
       {
         index: 0,
-        messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [call, result, text] }],
+        messages: [
+          { role: 'assistant' as const, origin: 'message' as const, parts: [call, result, text] },
+        ],
         finish: { reason: 'tool_calls' as const },
       },
     ]
-    const { wires, notes } = encodeStream([...explode({ id: 'r1', model: 'm', candidates, usage: { input: 1, output: 2 } })])
+    const { wires, notes } = encodeStream([
+      ...explode({ id: 'r1', model: 'm', candidates, usage: { input: 1, output: 2 } }),
+    ])
     expect(strictOf('messages').checkStream(wires)).toEqual([])
-    expect(notes.filter(({ code }) => code === 'part.unsupported')).toMatchObject([{ path: '/output/1' }])
+    expect(notes.filter(({ code }) => code === 'part.unsupported')).toMatchObject([
+      { path: '/output/1' },
+    ])
   })
 
   test('writes the reason of a refusal', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({
-      wire: { content: [{ type: 'text', text: 'no' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'no' } },
+      wire: {
+        content: [{ type: 'text', text: 'no' }],
+        stop_reason: 'refusal',
+        stop_details: { type: 'refusal', category: null, explanation: 'no' },
+      },
       codes: ['refusal.as-text', 'finish.refusal'],
     })
   })
 
   test('a blocked prompt is a refusal without content', () => {
-    const { wire } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [], promptBlocked: { reason: 'SAFETY' } })
-    expect(wire).toMatchObject({ content: [], stop_reason: 'refusal', stop_details: { explanation: 'Prompt blocked: SAFETY' } })
+    const { wire } = messages.encodeResponse({
+      id: 'r',
+      model: 'm',
+      candidates: [],
+      promptBlocked: { reason: 'SAFETY' },
+    })
+    expect(wire).toMatchObject({
+      content: [],
+      stop_reason: 'refusal',
+      stop_details: { explanation: 'Prompt blocked: SAFETY' },
+    })
   })
 
   test('a response without a finish reason is refused', () => {
     const cut: CanonicalResponse = { candidates: [{ index: 0, messages: [] }] }
-    expect(() => messages.encodeResponse(cut)).toThrow(expect.objectContaining({ code: 'truncated' }))
-    expect(messages.encodeResponse(cut, { truncated: 'length' }).wire).toMatchObject({ stop_reason: 'max_tokens' })
+    expect(() => messages.encodeResponse(cut)).toThrow(
+      expect.objectContaining({ code: 'truncated' }),
+    )
+    expect(messages.encodeResponse(cut, { truncated: 'length' }).wire).toMatchObject({
+      stop_reason: 'max_tokens',
+    })
   })
 
   test('a response that failed is an error body', () => {
-    expect(messages.encodeResponse({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } }).wire).toEqual({
+    expect(
+      messages.encodeResponse({
+        candidates: [],
+        error: { status: 500, kind: 'internal', message: 'x' },
+      }).wire,
+    ).toEqual({
       type: 'error',
       error: { type: 'api_error', message: 'x' },
     })
   })
 
   test('writes zero for unknown usage, with a note', () => {
-    const { wire, notes } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] })
+    const { wire, notes } = messages.encodeResponse({
+      id: 'r',
+      model: 'm',
+      candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }],
+    })
     expect(wire).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
     expect(notes.map(({ code }) => code)).toEqual(['usage.missing'])
   })
 
   test('subtracts cached tokens from the input', () => {
-    const usage = { input: 120, cacheRead: 100, cacheWrite: 5, cacheWriteByTtl: { '30m': 5 }, output: 30, reasoning: 12 }
+    const usage = {
+      input: 120,
+      cacheRead: 100,
+      cacheWrite: 5,
+      cacheWriteByTtl: { '30m': 5 },
+      output: 30,
+      reasoning: 12,
+    }
     expect(write([text], 'stop', { usage })).toMatchObject({
       wire: {
         usage: {
@@ -237,7 +368,11 @@ describe('writing', () => {
   })
 
   test('more than one candidate is noted', () => {
-    const candidates = [0, 1].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
+    const candidates = [0, 1].map(index => ({
+      index,
+      messages: [],
+      finish: { reason: 'stop' as const },
+    }))
     expect(write([text], 'stop', { candidates }).codes).toEqual(['candidates.first-only'])
   })
 
@@ -253,7 +388,12 @@ describe('writing', () => {
         id: 'rs',
         signature: { value: 'v', issuer: 'responses' },
       },
-      { type: 'reasoning', segments: [], redacted: true, signature: { value: 'd', issuer: 'messages', form: 'redacted' } },
+      {
+        type: 'reasoning',
+        segments: [],
+        redacted: true,
+        signature: { value: 'd', issuer: 'messages', form: 'redacted' },
+      },
       { type: 'reasoning', segments: [] },
       text,
     ])
@@ -262,7 +402,11 @@ describe('writing', () => {
       { type: 'thinking', thinking: 'b\n\nc' },
       { type: 'redacted_thinking', data: 'd' },
     ])
-    expect(unwrapSignature(wire.content[1]?.['signature'] as string)).toEqual({ signature: { value: 'v', issuer: 'responses' }, id: 'rs', lengths: [1, 1] })
+    expect(unwrapSignature(wire.content[1]?.['signature'] as string)).toEqual({
+      signature: { value: 'v', issuer: 'responses' },
+      id: 'rs',
+      lengths: [1, 1],
+    })
     expect(codes).toEqual(['reasoning.signature-empty'])
   })
 
@@ -275,7 +419,12 @@ describe('writing', () => {
       ],
       'tool_calls',
     )
-    expect(wire.content.map(({ type }) => type)).toEqual(['redacted_thinking', 'tool_use', 'text', 'redacted_thinking'])
+    expect(wire.content.map(({ type }) => type)).toEqual([
+      'redacted_thinking',
+      'tool_use',
+      'text',
+      'redacted_thinking',
+    ])
     expect(messages.decodeResponse(wire).value.candidates[0]?.messages[0]?.parts).toMatchObject([
       { type: 'tool-call', signature },
       { type: 'text', signature },
@@ -286,7 +435,10 @@ describe('writing', () => {
   test.each<[what: string, part: Part]>([
     ['a text', text],
     ['a refusal', { type: 'refusal', text: 'a' }],
-    ['words of an audio', { type: 'media', kind: 'audio', source: { type: 'base64', data: 'QQ==' }, transcript: 'a' }],
+    [
+      'words of an audio',
+      { type: 'media', kind: 'audio', source: { type: 'base64', data: 'QQ==' }, transcript: 'a' },
+    ],
   ])('%s that cites nothing has no citations', (_, part) => {
     expect(write([part]).wire.content).toEqual([{ type: 'text', text: 'a' }])
   })
@@ -295,12 +447,34 @@ describe('writing', () => {
     const cited: Part = {
       type: 'text',
       text: '😀ab cd',
-      citations: [{ kind: 'url', url: 'https://u', title: 't', start: 1, end: 3, protocol: 'responses', raw: {} }],
+      citations: [
+        {
+          kind: 'url',
+          url: 'https://u',
+          title: 't',
+          start: 1,
+          end: 3,
+          protocol: 'responses',
+          raw: {},
+        },
+      ],
     }
     const { wire, codes } = write([cited])
     expect(wire.content).toEqual([
       { type: 'text', text: '😀' },
-      { type: 'text', text: 'ab', citations: [{ type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: '', encrypted_index: '' }] },
+      {
+        type: 'text',
+        text: 'ab',
+        citations: [
+          {
+            type: 'web_search_result_location',
+            url: 'https://u',
+            title: 't',
+            cited_text: '',
+            encrypted_index: '',
+          },
+        ],
+      },
       { type: 'text', text: ' cd' },
     ])
     expect(codes).toEqual(['citation.encrypted-index'])

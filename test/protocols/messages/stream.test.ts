@@ -28,9 +28,25 @@ const start: CanonicalEvent[] = [
   { type: 'start', id: 'msg_1', model: 'm' },
   { type: 'message.start', ...c, message: 0, role: 'assistant' },
 ]
-const begin = (part: number, head: Part): CanonicalEvent => ({ type: 'part.start', ...c, message: 0, part, head })
-const textDelta = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'text', text } })
-const input = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'input', text } })
+const begin = (part: number, head: Part): CanonicalEvent => ({
+  type: 'part.start',
+  ...c,
+  message: 0,
+  part,
+  head,
+})
+const textDelta = (part: number, text: string): CanonicalEvent => ({
+  type: 'part.delta',
+  ...c,
+  part,
+  delta: { kind: 'text', text },
+})
+const input = (part: number, text: string): CanonicalEvent => ({
+  type: 'part.delta',
+  ...c,
+  part,
+  delta: { kind: 'input', text },
+})
 const thought = (part: number, text: string, segment = 0): CanonicalEvent => ({
   type: 'part.delta',
   ...c,
@@ -43,28 +59,62 @@ const signed = (part: number, value: string, issuer: string): CanonicalEvent => 
   part,
   delta: { kind: 'signature', signature: { value, issuer } },
 })
-const ended = (part: number, final?: Part): CanonicalEvent => ({ type: 'part.end', ...c, part, ...(final && { final }) })
+const ended = (part: number, final?: Part): CanonicalEvent => ({
+  type: 'part.end',
+  ...c,
+  part,
+  ...(final && { final }),
+})
 const finish = (reason: FinishReason = 'stop'): CanonicalEvent[] => [
   { type: 'message.end', ...c, message: 0 },
   { type: 'finish', ...c, finish: { reason } },
 ]
 const clean: CanonicalEvent = { type: 'end', clean: true }
 const cutOff: CanonicalEvent = { type: 'end', clean: false }
-const usage: CanonicalEvent = { type: 'usage', usage: { input: 120, output: 30, cacheRead: 100, cacheWrite: 0, reasoning: 12 } }
+const usage: CanonicalEvent = {
+  type: 'usage',
+  usage: { input: 120, output: 30, cacheRead: 100, cacheWrite: 0, reasoning: 12 },
+}
 const text: Part = { type: 'text', text: '' }
-const call = (id: string, name = 'w'): Part => ({ type: 'tool-call', id, name, kind: 'function', input: '' })
+const call = (id: string, name = 'w'): Part => ({
+  type: 'tool-call',
+  id,
+  name,
+  kind: 'function',
+  input: '',
+})
 
 const types = (wires: readonly Record<string, unknown>[]) => wires.map(({ type }) => type)
 const codes = (notes: readonly { code: string }[]) => notes.map(({ code }) => code)
 
 describe('writing a stream', () => {
   test('begins a text as the provider does', () => {
-    const { wires } = encodeStream([...start, begin(0, text), textDelta(0, 'Hello'), ended(0), ...finish(), clean])
-    expect(wires[1]).toEqual({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, text),
+      textDelta(0, 'Hello'),
+      ended(0),
+      ...finish(),
+      clean,
+    ])
+    expect(wires[1]).toEqual({
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'text', text: '' },
+    })
   })
 
   test('writes text, then usage after the finish', async () => {
-    const { wires, notes } = encodeStream([...start, begin(0, text), textDelta(0, 'Hel'), textDelta(0, 'lo'), ended(0), ...finish(), usage, clean])
+    const { wires, notes } = encodeStream([
+      ...start,
+      begin(0, text),
+      textDelta(0, 'Hel'),
+      textDelta(0, 'lo'),
+      ended(0),
+      ...finish(),
+      usage,
+      clean,
+    ])
     expect(types(wires)).toEqual([
       'message_start',
       'content_block_start',
@@ -115,7 +165,13 @@ describe('writing a stream', () => {
   })
 
   test('a call is closed as soon as its input is whole and something waits', () => {
-    const { wires } = encodeStream([...start, begin(0, call('c0')), input(0, '{}'), begin(1, text), textDelta(1, 'a')])
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, call('c0')),
+      input(0, '{}'),
+      begin(1, text),
+      textDelta(1, 'a'),
+    ])
     expect(types(wires).slice(0, 6)).toEqual([
       'message_start',
       'content_block_start',
@@ -128,8 +184,12 @@ describe('writing a stream', () => {
 
   test('text after the end of a closed call is noted, white space is not', () => {
     const calls = [...start, begin(0, call('c0')), input(0, '{}'), begin(1, call('c1'))]
-    expect(codes(encodeStream([...calls, input(0, ' \n')]).notes)).not.toContain('stream.trailing-arguments')
-    expect(codes(encodeStream([...calls, input(0, 'x')]).notes)).toContain('stream.trailing-arguments')
+    expect(codes(encodeStream([...calls, input(0, ' \n')]).notes)).not.toContain(
+      'stream.trailing-arguments',
+    )
+    expect(codes(encodeStream([...calls, input(0, 'x')]).notes)).toContain(
+      'stream.trailing-arguments',
+    )
   })
 
   test.each<[string, string[], unknown, string[]]>([
@@ -149,12 +209,21 @@ describe('writing a stream', () => {
       clean,
     ])
     expect(checkWire(wires)).toEqual([])
-    expect((await readWithSdk(wires)).content[0]).toMatchObject({ type: 'tool_use', input: expected })
+    expect((await readWithSdk(wires)).content[0]).toMatchObject({
+      type: 'tool_use',
+      input: expected,
+    })
     expect(codes(notes)).toEqual(['usage.late', ...noted])
   })
 
   test('fails the stream instead of ending a cut-off call', async () => {
-    for (const tail of [[cutOff], [], [ended(0), cutOff], [ended(0), ...finish('tool_calls'), clean], [ended(0), ...finish('error'), cutOff]]) {
+    for (const tail of [
+      [cutOff],
+      [],
+      [ended(0), cutOff],
+      [ended(0), ...finish('tool_calls'), clean],
+      [ended(0), ...finish('error'), cutOff],
+    ]) {
       const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ...tail])
       expect(types(wires)).not.toContain('content_block_stop')
       expect(types(wires).at(-1)).toBe('error')
@@ -162,38 +231,69 @@ describe('writing a stream', () => {
     }
   })
 
-  test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])('fails the stream for a cut-off call after `%s`', reason => {
-    const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish(reason), usage, clean])
-    expect(types(wires).at(-1)).toBe('error')
-    expect(checkWire(wires)).toEqual([])
-  })
+  test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])(
+    'fails the stream for a cut-off call after `%s`',
+    reason => {
+      const { wires } = encodeStream([
+        ...start,
+        begin(0, call('c')),
+        input(0, '{"a": "b'),
+        ended(0),
+        ...finish(reason),
+        usage,
+        clean,
+      ])
+      expect(types(wires).at(-1)).toBe('error')
+      expect(checkWire(wires)).toEqual([])
+    },
+  )
 
   test('does not end a call that the output limit cut off', async () => {
-    const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish('length'), usage, clean])
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, call('c')),
+      input(0, '{"a": "b'),
+      ended(0),
+      ...finish('length'),
+      usage,
+      clean,
+    ])
     expect(types(wires)).not.toContain('content_block_stop')
     expect(await readWithSdk(wires)).toMatchObject({ stop_reason: 'max_tokens' })
   })
 
   test('a stream that is cut off ends in an error, or as the length limit on demand', async () => {
     const cut = [...start, begin(0, text), textDelta(0, 'a'), cutOff]
-    expect(encodeStream(cut).wires.at(-1)).toEqual({ type: 'error', error: { type: 'api_error', message: 'upstream stream ended early' } })
+    expect(encodeStream(cut).wires.at(-1)).toEqual({
+      type: 'error',
+      error: { type: 'api_error', message: 'upstream stream ended early' },
+    })
     const { wires, notes } = encodeStream(cut, { truncated: 'length' })
-    expect(await readWithSdk(wires)).toMatchObject({ content: [{ text: 'a' }], stop_reason: 'max_tokens' })
+    expect(await readWithSdk(wires)).toMatchObject({
+      content: [{ text: 'a' }],
+      stop_reason: 'max_tokens',
+    })
     expect(codes(notes)).toContain('finish.truncated-as-length')
-    expect(types(encodeStream([...start, begin(0, call('c')), input(0, '{'), cutOff], { truncated: 'length' }).wires).at(-1)).toBe('error')
+    expect(
+      types(
+        encodeStream([...start, begin(0, call('c')), input(0, '{'), cutOff], {
+          truncated: 'length',
+        }).wires,
+      ).at(-1),
+    ).toBe('error')
   })
 
   test('writes only the error when a stream fails at once', () => {
-    const error: CanonicalEvent = { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }
-    expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([
-      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-    ])
-    expect(types(encodeStream([...start, begin(0, text), textDelta(0, 'a'), error, cutOff]).wires)).toEqual([
-      'message_start',
-      'content_block_start',
-      'content_block_delta',
-      'error',
-    ])
+    const error: CanonicalEvent = {
+      type: 'error',
+      error: { status: 529, kind: 'overloaded', message: 'Overloaded' },
+    }
+    expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual(
+      [{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
+    )
+    expect(
+      types(encodeStream([...start, begin(0, text), textDelta(0, 'a'), error, cutOff]).wires),
+    ).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'error'])
   })
 
   test('writes early usage into the start', () => {
@@ -207,7 +307,9 @@ describe('writing a stream', () => {
       ...finish(),
       clean,
     ])
-    expect(wires[0]).toMatchObject({ message: { usage: { input_tokens: 20, cache_read_input_tokens: 100 } } })
+    expect(wires[0]).toMatchObject({
+      message: { usage: { input_tokens: 20, cache_read_input_tokens: 100 } },
+    })
     expect(notes).toEqual([])
   })
 
@@ -228,14 +330,24 @@ describe('writing a stream', () => {
       ended(2),
       begin(3, { type: 'reasoning', segments: [] }),
       ended(3),
-      begin(4, { type: 'reasoning', segments: [], redacted: true, signature: { value: 'S3', issuer: 'responses' } }),
+      begin(4, {
+        type: 'reasoning',
+        segments: [],
+        redacted: true,
+        signature: { value: 'S3', issuer: 'responses' },
+      }),
       ended(4),
       ...finish(),
       usage,
       clean,
     ])
     const { content } = await readWithSdk(wires)
-    expect(content.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'thinking', 'redacted_thinking'])
+    expect(content.map(({ type }) => type)).toEqual([
+      'thinking',
+      'thinking',
+      'thinking',
+      'redacted_thinking',
+    ])
     expect(content[0]).toMatchObject({ thinking: 'a', signature: 'S1' })
     expect(content[1]).toMatchObject({ thinking: 'b\n\nc' })
     expect(unwrapSignature((content[1] as { signature: string }).signature)).toEqual({
@@ -246,12 +358,23 @@ describe('writing a stream', () => {
     expect(content[2]).toMatchObject({ thinking: 'd', signature: '' })
     expect(codes(notes)).toEqual(['usage.late', 'reasoning.signature-empty'])
     const back = collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts
-    expect(back?.[1]).toMatchObject({ id: 'rs_1', segments: [{ text: 'b' }, { text: 'c' }], signature: { value: 'S2', issuer: 'responses' } })
+    expect(back?.[1]).toMatchObject({
+      id: 'rs_1',
+      segments: [{ text: 'b' }, { text: 'c' }],
+      signature: { value: 'S2', issuer: 'responses' },
+    })
   })
 
   test('a signature on a call travels beside it and comes back', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
-    const early = encodeStream([...start, begin(0, { ...call('c'), signature }), input(0, '{}'), ended(0), ...finish('tool_calls'), clean])
+    const early = encodeStream([
+      ...start,
+      begin(0, { ...call('c'), signature }),
+      input(0, '{}'),
+      ended(0),
+      ...finish('tool_calls'),
+      clean,
+    ])
     const late = encodeStream([
       ...start,
       begin(0, call('c')),
@@ -263,7 +386,9 @@ describe('writing a stream', () => {
     ])
     for (const { wires } of [early, late]) {
       expect(checkWire(wires)).toEqual([])
-      expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'tool-call', signature }])
+      expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject(
+        [{ type: 'tool-call', signature }],
+      )
     }
   })
 
@@ -304,14 +429,31 @@ describe('writing a stream', () => {
       clean,
     ])
     const parts = collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts
-    expect(parts).toMatchObject([{ type: 'tool-call' }, { type: 'text', text: '', signature: { value: 'Q', issuer: 'generate-content' } }])
+    expect(parts).toMatchObject([
+      { type: 'tool-call' },
+      { type: 'text', text: '', signature: { value: 'Q', issuer: 'generate-content' } },
+    ])
     expect(parts?.[0]).not.toHaveProperty('signature')
   })
 
   test('writes reasoning that is redacted only at its end', () => {
-    const whole: Part = { type: 'reasoning', segments: [], redacted: true, id: 'rs_1', signature: { value: 'E', issuer: 'responses' } }
-    const { wires } = encodeStream([...start, begin(0, { type: 'reasoning', segments: [] }), ended(0, whole), ...finish(), clean])
-    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([whole])
+    const whole: Part = {
+      type: 'reasoning',
+      segments: [],
+      redacted: true,
+      id: 'rs_1',
+      signature: { value: 'E', issuer: 'responses' },
+    }
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, { type: 'reasoning', segments: [] }),
+      ended(0, whole),
+      ...finish(),
+      clean,
+    ])
+    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      whole,
+    ])
   })
 
   test('writes the text of a freeform call as one string', async () => {
@@ -325,7 +467,9 @@ describe('writing a stream', () => {
       ...finish('tool_calls'),
       clean,
     ])
-    expect((await readWithSdk(wires)).content[0]).toMatchObject({ input: { input: 'say "hi"\n😀' } })
+    expect((await readWithSdk(wires)).content[0]).toMatchObject({
+      input: { input: 'say "hi"\n😀' },
+    })
   })
 
   test('adds what the deltas lacked at the end of a part', () => {
@@ -339,19 +483,46 @@ describe('writing a stream', () => {
       ...finish('tool_calls'),
       clean,
     ])
-    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ text: 'Hello' }, { input: '{"q":1}' }])
+    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { text: 'Hello' },
+      { input: '{"q":1}' },
+    ])
   })
 
   test('writes refusals and filtered responses', async () => {
-    const refused = encodeStream([...start, begin(0, { type: 'refusal', text: '' }), textDelta(0, 'I cannot'), ended(0), ...finish(), usage, clean])
+    const refused = encodeStream([
+      ...start,
+      begin(0, { type: 'refusal', text: '' }),
+      textDelta(0, 'I cannot'),
+      ended(0),
+      ...finish(),
+      usage,
+      clean,
+    ])
     expect(await readWithSdk(refused.wires)).toMatchObject({
       content: [{ type: 'text', text: 'I cannot' }],
       stop_reason: 'refusal',
       stop_details: { type: 'refusal', category: null, explanation: 'I cannot' },
     })
-    const filtered = encodeStream([...start, begin(0, text), textDelta(0, 'par'), ended(0), ...finish('content_filter'), usage, clean])
-    expect(await readWithSdk(filtered.wires)).toMatchObject({ content: [{ text: 'par' }], stop_reason: 'refusal', stop_details: { explanation: null } })
-    const blocked = encodeStream([{ type: 'start', id: 'r', model: 'm' }, { type: 'update', promptBlocked: { reason: 'SAFETY' } }, clean])
+    const filtered = encodeStream([
+      ...start,
+      begin(0, text),
+      textDelta(0, 'par'),
+      ended(0),
+      ...finish('content_filter'),
+      usage,
+      clean,
+    ])
+    expect(await readWithSdk(filtered.wires)).toMatchObject({
+      content: [{ text: 'par' }],
+      stop_reason: 'refusal',
+      stop_details: { explanation: null },
+    })
+    const blocked = encodeStream([
+      { type: 'start', id: 'r', model: 'm' },
+      { type: 'update', promptBlocked: { reason: 'SAFETY' } },
+      clean,
+    ])
     expect(await readWithSdk(blocked.wires)).toMatchObject({ content: [], stop_reason: 'refusal' })
   })
 
@@ -375,7 +546,11 @@ describe('writing a stream', () => {
 
   test('pings are kept, except before any output', () => {
     expect(types(encodeStream([{ type: 'start' }, { type: 'ping' }]).wires)).toEqual(['error'])
-    expect(types(encodeStream([...start, { type: 'ping' }]).wires)).toEqual(['message_start', 'ping', 'error'])
+    expect(types(encodeStream([...start, { type: 'ping' }]).wires)).toEqual([
+      'message_start',
+      'ping',
+      'error',
+    ])
   })
 })
 
@@ -394,12 +569,20 @@ test('any interleaving of parts, cut anywhere, is a legal stream that loses no t
     () => [call('c'), [], input],
     () => [{ ...call('c'), kind: 'freeform' } as Part, ['*** "', '}{'], input],
     () => [text, ['one ', 'two'], textDelta],
-    () => [{ type: 'reasoning', segments: [] }, ['why', ' not'], (part, chunk) => thought(part, chunk)],
+    () => [
+      { type: 'reasoning', segments: [] },
+      ['why', ' not'],
+      (part, chunk) => thought(part, chunk),
+    ],
   ]
   for (const seed of sampled(Array.from({ length: 400 }, (_, i) => i + 1))) {
     const random = createGenerator(seed)
     const parts = Array.from({ length: 1 + random(4) }, (_, part) => {
-      const [head, deltas, make] = (kinds[random(kinds.length)] ?? kinds[0])?.() ?? [text, [], textDelta]
+      const [head, deltas, make] = (kinds[random(kinds.length)] ?? kinds[0])?.() ?? [
+        text,
+        [],
+        textDelta,
+      ]
       const named = head.type === 'tool-call' ? { ...head, id: `c${part}` } : head
       return [begin(part, named), ...deltas.map(chunk => make(part, chunk)), ended(part)]
     })
@@ -418,18 +601,28 @@ test('any interleaving of parts, cut anywhere, is a legal stream that loses no t
     expect(checkGrammar(events)).toEqual([])
     const whole = encodeStream(events)
     expect(checkWire(whole.wires)).toEqual([])
-    const sent = collect(events).response.candidates[0]?.messages[0]?.parts.map(part =>
-      'text' in part
-        ? part.text
-        : part.type === 'tool-call'
-          ? part.input
-          : JSON.stringify((part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text)),
-    )
-    const got = collect(decodeStream(whole.wires)).response.candidates[0]?.messages[0]?.parts.map(part => {
+    const sent = collect(events).response.candidates[0]?.messages[0]?.parts.map(part => {
+      if ('text' in part) return part.text
       if (part.type === 'tool-call') return part.input
-      return 'text' in part ? part.text : JSON.stringify((part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text))
+      return JSON.stringify(
+        (part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text),
+      )
     })
-    const unwrapped = got?.map(one => (one.startsWith('{"input"') ? (JSON.parse(one) as { input: string }).input : one === '{}' ? '' : one))
+    const got = collect(decodeStream(whole.wires)).response.candidates[0]?.messages[0]?.parts.map(
+      part => {
+        if (part.type === 'tool-call') return part.input
+        return 'text' in part
+          ? part.text
+          : JSON.stringify(
+              (part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text),
+            )
+      },
+    )
+    const unwrapped = got?.map(one => {
+      if (one.startsWith('{"input"')) return (JSON.parse(one) as { input: string }).input
+      if (one === '{}') return ''
+      return one
+    })
     expect(unwrapped).toEqual(sent)
     for (let cut = 0; cut < events.length; cut++) {
       const { wires } = encodeStream([...events.slice(0, cut), cutOff])
@@ -451,7 +644,11 @@ describe('reading a stream', () => {
     usage: { input_tokens: 5, output_tokens: 1 },
   }
   const opening = { type: 'message_start', message }
-  const blockStart = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })
+  const blockStart = (index: number, content_block: object) => ({
+    type: 'content_block_start',
+    index,
+    content_block,
+  })
   const delta = (index: number, of: object) => ({ type: 'content_block_delta', index, delta: of })
   const blockStop = (index: number) => ({ type: 'content_block_stop', index })
   const ending = (stop_reason: string | null, more: object = { output_tokens: 9 }) => ({
@@ -469,7 +666,16 @@ describe('reading a stream', () => {
     delta(0, { type: 'signature_delta', signature: 'Eq' }),
     blockStop(0),
     blockStart(1, { type: 'text', text: '', citations: null }),
-    delta(1, { type: 'citations_delta', citation: { type: 'web_search_result_location', url: 'u', title: 't', cited_text: 'c', encrypted_index: 'e' } }),
+    delta(1, {
+      type: 'citations_delta',
+      citation: {
+        type: 'web_search_result_location',
+        url: 'u',
+        title: 't',
+        cited_text: 'c',
+        encrypted_index: 'e',
+      },
+    }),
     delta(1, { type: 'text_delta', text: 'Look' }),
     blockStop(1),
     blockStart(2, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
@@ -499,8 +705,16 @@ describe('reading a stream', () => {
           messages: [
             {
               parts: [
-                { type: 'reasoning', segments: [{ kind: 'summary', text: 'I should' }], signature: { value: 'Eq', issuer: 'messages' } },
-                { type: 'text', text: 'Look', citations: [{ kind: 'url', url: 'u', citedText: 'c', encrypted: 'e' }] },
+                {
+                  type: 'reasoning',
+                  segments: [{ kind: 'summary', text: 'I should' }],
+                  signature: { value: 'Eq', issuer: 'messages' },
+                },
+                {
+                  type: 'text',
+                  text: 'Look',
+                  citations: [{ kind: 'url', url: 'u', citedText: 'c', encrypted: 'e' }],
+                },
                 { type: 'server-tool', tool: 'web_search', raw: { input: { query: 'q' } } },
                 { type: 'tool-call', id: 't', name: 'n', input: '{"q": 1}' },
               ],
@@ -515,7 +729,9 @@ describe('reading a stream', () => {
     for (let cut = 0; cut < session.length; cut++) {
       const events = decodeStream(session.slice(0, cut))
       expect(checkGrammar(events)).toEqual([])
-      expect(collect(events).clean).toBe(session.slice(0, cut).some(wire => JSON.stringify(wire).includes('"stop_reason":"')))
+      expect(collect(events).clean).toBe(
+        session.slice(0, cut).some(wire => JSON.stringify(wire).includes('"stop_reason":"')),
+      )
     }
   })
 
@@ -524,19 +740,34 @@ describe('reading a stream', () => {
     const [first, second] = [await readWithSdk(wires), await readWithSdk(session)]
     expect(first.content.map(({ type }) => type)).toEqual(second.content.map(({ type }) => type))
     expect(first.content[2]).toMatchObject({ type: 'server_tool_use', input: { query: 'q' } })
-    expect(first).toMatchObject({ stop_reason: 'tool_use', usage: { input_tokens: 43, output_tokens: 37 } })
+    expect(first).toMatchObject({
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 43, output_tokens: 37 },
+    })
   })
 
   test.each<[string, unknown[], object[], boolean]>([
     [
       'text in the start of its block',
-      [opening, blockStart(0, { type: 'text', text: 'whole' }), blockStop(0), ending('end_turn'), stop],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'whole' }),
+        blockStop(0),
+        ending('end_turn'),
+        stop,
+      ],
       [{ text: 'whole' }],
       true,
     ],
     [
       'input in the start of its block',
-      [opening, blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }), blockStop(0), ending('tool_use'), stop],
+      [
+        opening,
+        blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }),
+        blockStop(0),
+        ending('tool_use'),
+        stop,
+      ],
       [{ input: '{"a":1}' }],
       true,
     ],
@@ -555,29 +786,84 @@ describe('reading a stream', () => {
     ],
     [
       'a second start with the same id',
-      [opening, blockStart(0, { type: 'text', text: 'a' }), opening, blockStop(0), ending('end_turn'), stop],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        opening,
+        blockStop(0),
+        ending('end_turn'),
+        stop,
+      ],
       [{ text: 'a' }],
       true,
     ],
-    ['no start', [blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop], [{ text: 'a' }], true],
-    ['a trailing [DONE]', [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop, '[DONE]'], [{ text: 'a' }], true],
+    [
+      'no start',
+      [blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
+    [
+      'a trailing [DONE]',
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        blockStop(0),
+        ending('end_turn'),
+        stop,
+        '[DONE]',
+      ],
+      [{ text: 'a' }],
+      true,
+    ],
     [
       'two endings, of which the second says nothing',
-      [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('max_tokens'), ending(null), stop],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        blockStop(0),
+        ending('max_tokens'),
+        ending(null),
+        stop,
+      ],
       [{ text: 'a' }],
       true,
     ],
-    ['a block that is never stopped', [opening, blockStart(0, { type: 'text', text: 'a' }), ending('end_turn'), stop], [{ text: 'a' }], true],
-    ['a first index of 1', [opening, blockStart(1, { type: 'text', text: 'a' }), blockStop(1), ending('end_turn'), stop], [{ text: 'a' }], true],
+    [
+      'a block that is never stopped',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
+    [
+      'a first index of 1',
+      [opening, blockStart(1, { type: 'text', text: 'a' }), blockStop(1), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
     [
       'indices that begin again',
-      [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), blockStart(0, { type: 'text', text: 'b' }), blockStop(0), ending('stop'), stop],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        blockStop(0),
+        blockStart(0, { type: 'text', text: 'b' }),
+        blockStop(0),
+        ending('stop'),
+        stop,
+      ],
       [{ text: 'a' }, { text: 'b' }],
       true,
     ],
     [
       'a response that is complete in its start',
-      [{ type: 'message_start', message: { ...message, content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn' } }, stop],
+      [
+        {
+          type: 'message_start',
+          message: { ...message, content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn' },
+        },
+        stop,
+      ],
       [{ text: 'a' }],
       true,
     ],
@@ -596,13 +882,27 @@ describe('reading a stream', () => {
     ],
     [
       'an unknown event',
-      [opening, { type: 'newest' }, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop],
+      [
+        opening,
+        { type: 'newest' },
+        blockStart(0, { type: 'text', text: 'a' }),
+        blockStop(0),
+        ending('end_turn'),
+        stop,
+      ],
       [{ text: 'a' }],
       true,
     ],
     [
       'a delta of an unknown kind',
-      [opening, blockStart(0, { type: 'text', text: 'a' }), delta(0, { type: 'newest' }), blockStop(0), ending('end_turn'), stop],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        delta(0, { type: 'newest' }),
+        blockStop(0),
+        ending('end_turn'),
+        stop,
+      ],
       [{ text: 'a' }],
       true,
     ],
@@ -618,7 +918,12 @@ describe('reading a stream', () => {
   test('an unknown event does not replace the start after it, and is noted', () => {
     const state = messages.streamDecoder.initial()
     const events: CanonicalEvent[] = []
-    for (const wire of [{ type: 'vendor_hello' }, opening, blockStart(0, { type: 'text', text: 'a' }), stop])
+    for (const wire of [
+      { type: 'vendor_hello' },
+      opening,
+      blockStart(0, { type: 'text', text: 'a' }),
+      stop,
+    ])
       messages.streamDecoder.step(state, wire, event => events.push(event))
     expect(events[0]).toMatchObject({ type: 'start', id: 'msg_1', model: 'm' })
     expect(codes(state.notes)).toEqual(['event.unknown'])
@@ -644,23 +949,53 @@ describe('reading a stream', () => {
   })
 
   test('ends at an error', () => {
-    const failed = decodeStream([opening, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }, stop])
+    const failed = decodeStream([
+      opening,
+      {
+        type: 'error',
+        error: { type: 'overloaded_error', message: 'Overloaded' },
+        request_id: 'r',
+      },
+      stop,
+    ])
     expect(checkGrammar(failed)).toEqual([])
     expect(failed.map(({ type }) => type)).toEqual(['start', 'usage', 'error', 'end'])
-    expect(collect(failed).response.error).toMatchObject({ status: 529, kind: 'overloaded', requestId: 'r' })
-    expect(encodeStream(failed).wires).toEqual([{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }])
+    expect(collect(failed).response.error).toMatchObject({
+      status: 529,
+      kind: 'overloaded',
+      requestId: 'r',
+    })
+    expect(encodeStream(failed).wires).toEqual([
+      {
+        type: 'error',
+        error: { type: 'overloaded_error', message: 'Overloaded' },
+        request_id: 'r',
+      },
+    ])
   })
 
   test.each<[string, unknown[], string]>([
     ['no event', [7], 'malformed'],
     ['an event without type', [{ a: 1 }], 'malformed'],
     ['a block without its text', [opening, blockStart(0, { type: 'text' })], 'malformed'],
-    ['a delta without its text', [opening, blockStart(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta' })], 'malformed'],
-    ['a block without index', [opening, { type: 'content_block_start', content_block: { type: 'text', text: '' } }], 'malformed'],
+    [
+      'a delta without its text',
+      [opening, blockStart(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta' })],
+      'malformed',
+    ],
+    [
+      'a block without index',
+      [opening, { type: 'content_block_start', content_block: { type: 'text', text: '' } }],
+      'malformed',
+    ],
     ['a delta before the start', [delta(0, { type: 'text_delta', text: 'a' })], 'out-of-order'],
     [
       'another message inside this one',
-      [opening, blockStart(0, { type: 'text', text: 'a' }), { type: 'message_start', message: { ...message, id: 'msg_2' } }],
+      [
+        opening,
+        blockStart(0, { type: 'text', text: 'a' }),
+        { type: 'message_start', message: { ...message, id: 'msg_2' } },
+      ],
       'out-of-order',
     ],
   ])('%s is refused', (_, wires, code) => {
@@ -668,7 +1003,8 @@ describe('reading a stream', () => {
     const events: CanonicalEvent[] = []
     let seen: unknown
     try {
-      for (const wire of wires) messages.streamDecoder.step(state, wire, event => events.push(event))
+      for (const wire of wires)
+        messages.streamDecoder.step(state, wire, event => events.push(event))
     } catch (error) {
       seen = TranslationError.is(error) ? error.code : error
     }
@@ -718,7 +1054,11 @@ test('restores a complete response from its stream', () => {
     role: 'assistant',
     model: 'm',
     content: [
-      { type: 'thinking', thinking: 'a', signature: wrapSignature({ signature: { value: 'v', issuer: 'responses' }, id: 'rs' }) },
+      {
+        type: 'thinking',
+        thinking: 'a',
+        signature: wrapSignature({ signature: { value: 'v', issuer: 'responses' }, id: 'rs' }),
+      },
       { type: 'text', text: 'b' },
       { type: 'tool_use', id: 't', name: 'n', input: {} },
     ],
@@ -729,7 +1069,9 @@ test('restores a complete response from its stream', () => {
   const { wires } = encodeStream(explode(value))
   const { response } = collect(decodeStream(wires))
   const bare = (parts: Part[] | undefined) => parts?.map(({ at: _, ext: __, ...part }) => part)
-  expect(bare(response.candidates[0]?.messages[0]?.parts)).toEqual(bare(value.candidates[0]?.messages[0]?.parts))
+  expect(bare(response.candidates[0]?.messages[0]?.parts)).toEqual(
+    bare(value.candidates[0]?.messages[0]?.parts),
+  )
   expect(response.usage).toMatchObject({ input: 1, output: 2 })
 })
 
@@ -739,17 +1081,37 @@ describe('unknown fields in streams and complete responses', () => {
   const diagnostics = { cache_miss_reason: { type: 'model_changed', cache_missed_input_tokens: 4 } }
   const use = { type: 'tool_use', id: 't', name: 'find', input: { a: 1 }, caller }
   const usage = { input_tokens: 5, output_tokens: 6 }
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null, stop_details: null, diagnostics, usage }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    stop_sequence: null,
+    stop_details: null,
+    diagnostics,
+    usage,
+  }
   const whole = { ...message, container, content: [use], stop_reason: 'tool_use' }
   const reported = { diagnostics, container, content: [use] }
 
   test('where the stream is folded', async () => {
     const stream = [
-      { type: 'message_start', message: { ...message, container: null, content: [], stop_reason: null } },
+      {
+        type: 'message_start',
+        message: { ...message, container: null, content: [], stop_reason: null },
+      },
       { type: 'content_block_start', index: 0, content_block: { ...use, input: {} } },
-      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: '{"a":1}' },
+      },
       { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container }, usage },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container },
+        usage,
+      },
       { type: 'message_stop' },
     ]
     const { body, notes } = await collectStream(stream.map(messages.frames.write), messages, {})
@@ -758,7 +1120,11 @@ describe('unknown fields in streams and complete responses', () => {
   })
 
   test('where the response is a stream', async () => {
-    const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true }).text], messages, {})
+    const { body, notes } = await collectStream(
+      [explodeResponse(whole, messages, { strict: true }).text],
+      messages,
+      {},
+    )
     expect(body).toMatchObject(reported)
     expect(notes).toEqual([])
   })
@@ -767,7 +1133,15 @@ describe('unknown fields in streams and complete responses', () => {
 test('takes id, model and counts from the start, not from a ping before it', () => {
   const start = {
     type: 'message_start',
-    message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage: { input_tokens: 7 } },
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 7 },
+    },
   }
   const events = decodeStream([{ type: 'ping' }, start])
   expect(events.slice(0, 2)).toMatchObject([

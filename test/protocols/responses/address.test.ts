@@ -6,15 +6,26 @@ const { address, detect, withModel, wantsStream, frames } = responses
 test('matches only its paths', () => {
   expect(address.match('/v1/responses')).toEqual({ operation: 'generate' })
   expect(address.match('/v1/responses/input_tokens')).toEqual({ operation: 'count-tokens' })
-  for (const path of ['/v1/responses/', '/v1/responses/resp_1', '/responses', '/v1/chat/completions']) expect(address.match(path)).toBeUndefined()
-  expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBe('/v1/responses/input_tokens')
+  for (const path of [
+    '/v1/responses/',
+    '/v1/responses/resp_1',
+    '/responses',
+    '/v1/chat/completions',
+  ])
+    expect(address.match(path)).toBeUndefined()
+  expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBe(
+    '/v1/responses/input_tokens',
+  )
 })
 
 describe('detection of a body', () => {
   test.each([
     ['request', { model: 'm', input: 'hi' }],
     ['request', { model: 'm', input: [{ role: 'user', content: 'hi' }] }],
-    ['request', { model: 'm', input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] }],
+    [
+      'request',
+      { model: 'm', input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] },
+    ],
     ['request', { model: 'm', previous_response_id: 'resp_1' }],
     ['response', { object: 'response', id: 'resp_1' }],
     ['event', { type: 'response.created', response: {} }],
@@ -47,16 +58,29 @@ test('changes only the model name', () => {
 })
 
 test('reads the `stream` flag', () => {
-  expect([{ stream: true }, { stream: false }, { stream: null }, {}, 7].map(wantsStream)).toEqual([true, false, undefined, undefined, undefined])
+  expect([{ stream: true }, { stream: false }, { stream: null }, {}, 7].map(wantsStream)).toEqual([
+    true,
+    false,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 test('writes frames with their event name, and ends a stream at a failure', () => {
-  expect(frames.write({ type: 'response.created', a: 1 })).toBe('event: response.created\ndata: {"type":"response.created","a":1}\n\n')
+  expect(frames.write({ type: 'response.created', a: 1 })).toBe(
+    'event: response.created\ndata: {"type":"response.created","a":1}\n\n',
+  )
   expect(frames.write('[DONE]')).toBe('data: [DONE]\n\n')
-  expect(frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toMatch(/^event: error\ndata: \{.*"message":"m".*\}\n\ndata: \[DONE\]\n\n$/)
+  expect(frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toMatch(
+    /^event: error\ndata: \{.*"message":"m".*\}\n\ndata: \[DONE\]\n\n$/,
+  )
 })
 
 test('lists models as in the reference', () => {
-  expect(address.list([{ id: 'm', createdAt: 3 }])).toEqual({ object: 'list', data: [{ id: 'm', object: 'model', created: 3, owned_by: 'unknown' }] })
+  expect(address.list([{ id: 'm', createdAt: 3 }])).toEqual({
+    object: 'list',
+    data: [{ id: 'm', object: 'model', created: 3, owned_by: 'unknown' }],
+  })
   expect(address.counting?.write(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
 })

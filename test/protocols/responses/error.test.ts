@@ -3,19 +3,43 @@ import type { ErrorKind } from '../../../src/canonical/error.ts'
 import { collectStream } from '../../../src/index.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 
-const read = (status: number, body: unknown, headers = {}) => responses.decodeError({ status, headers, body }).value
+const read = (status: number, body: unknown, headers = {}) =>
+  responses.decodeError({ status, headers, body }).value
 
 test.each<[number, unknown, ErrorKind]>([
-  [400, { error: { message: 'm', type: 'invalid_request_error', param: 'input', code: 'context_length_exceeded' } }, 'context_length'],
-  [400, { error: { message: 'm', type: 'invalid_request_error', param: null, code: null } }, 'invalid_request'],
+  [
+    400,
+    {
+      error: {
+        message: 'm',
+        type: 'invalid_request_error',
+        param: 'input',
+        code: 'context_length_exceeded',
+      },
+    },
+    'context_length',
+  ],
+  [
+    400,
+    { error: { message: 'm', type: 'invalid_request_error', param: null, code: null } },
+    'invalid_request',
+  ],
   [400, { error: { message: 'm', code: 'unsupported_value' } }, 'unsupported'],
-  [401, { error: { message: 'm', type: 'invalid_request_error', code: 'invalid_api_key' } }, 'authentication'],
+  [
+    401,
+    { error: { message: 'm', type: 'invalid_request_error', code: 'invalid_api_key' } },
+    'authentication',
+  ],
   [402, { error: { message: 'm', code: 'insufficient_quota' } }, 'billing'],
   [403, { error: { message: 'm' } }, 'permission'],
   [404, { error: { message: 'm', code: 'model_not_found' } }, 'not_found'],
   [413, 'too big', 'too_large'],
   [429, { error: { message: 'm', type: 'tokens', code: 'rate_limit_exceeded' } }, 'rate_limit'],
-  [429, { error: { message: 'm', type: 'insufficient_quota', code: 'insufficient_quota' } }, 'quota'],
+  [
+    429,
+    { error: { message: 'm', type: 'insufficient_quota', code: 'insufficient_quota' } },
+    'quota',
+  ],
   [500, { error: { message: 'm', type: 'server_error' } }, 'internal'],
   [502, '<html>bad gateway</html>', 'internal'],
   [503, { error: { message: 'm' } }, 'unavailable'],
@@ -40,7 +64,12 @@ test.each<[string, number, ErrorKind]>([
   ['server_error', 500, 'internal'],
   ['moon', 500, 'internal'],
 ])('decodes a response that failed with %s as a body with status %i', (code, status, kind) => {
-  const { value } = responses.decodeResponse({ id: 'resp_1', status: 'failed', output: [], error: { code, message: 'm', param: 'p' } })
+  const { value } = responses.decodeResponse({
+    id: 'resp_1',
+    status: 'failed',
+    output: [],
+    error: { code, message: 'm', param: 'p' },
+  })
   expect(value.error).toMatchObject({ status, kind, code, param: 'p', message: 'm' })
 })
 
@@ -51,41 +80,81 @@ test('finds the message in each of its fields', () => {
 })
 
 test('status, retry hints and request id are kept', () => {
-  expect(read(429, {}, { 'Retry-After': '3', 'X-Request-Id': 'req_1' })).toMatchObject({ retryAfterMs: 3000, requestId: 'req_1' })
+  expect(read(429, {}, { 'Retry-After': '3', 'X-Request-Id': 'req_1' })).toMatchObject({
+    retryAfterMs: 3000,
+    requestId: 'req_1',
+  })
   expect(read(429, {}, { 'retry-after': '3', 'retry-after-ms': '2500' }).retryAfterMs).toBe(2500)
 })
 
 test('writes its own error unchanged', () => {
-  const body = { error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } } }
+  const body = {
+    error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } },
+  }
   expect(responses.encodeError(read(418, body)).wire).toMatchObject({ status: 418, body })
 })
 
 test.each<[string, object, object]>([
   [
     'a failed response',
-    { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'odd', message: 'm', odd: 1 } } },
+    {
+      type: 'response.failed',
+      response: { id: 'resp_1', status: 'failed', error: { code: 'odd', message: 'm', odd: 1 } },
+    },
     { code: 'odd', odd: 1 },
   ],
-  ['an event that is flat', { type: 'error', code: 'odd', message: 'm', param: null }, { code: 'odd' }],
-  ['an event that is nested', { type: 'error', error: { code: 'odd', message: 'm', odd: 1 } }, { code: 'odd', odd: 1 }],
+  [
+    'an event that is flat',
+    { type: 'error', code: 'odd', message: 'm', param: null },
+    { code: 'odd' },
+  ],
+  [
+    'an event that is nested',
+    { type: 'error', error: { code: 'odd', message: 'm', odd: 1 } },
+    { code: 'odd', odd: 1 },
+  ],
 ])('collects %s to an error body', async (_, event, message) => {
-  const { body } = await collectStream([`data: ${JSON.stringify(event)}\n\n`], { protocol: 'responses' })
+  const { body } = await collectStream([`data: ${JSON.stringify(event)}\n\n`], {
+    protocol: 'responses',
+  })
   expect(body).toMatchObject({ error: { message: 'm', ...message } })
 })
 
 test('a failed response is written again unchanged', () => {
-  const failed = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'failed', output: [], error: { code: 'odd', message: 'm', odd: 1 } }
+  const failed = {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    status: 'failed',
+    output: [],
+    error: { code: 'odd', message: 'm', odd: 1 },
+  }
   const { wire, notes } = responses.encodeResponse(responses.decodeResponse(failed).value)
   expect([wire, notes]).toEqual([expect.objectContaining(failed), []])
 })
 
 describe('errors of other protocols', () => {
   test('writes an overload as 503', () => {
-    const error = { status: 529, kind: 'overloaded' as const, message: 'Overloaded', requestId: 'req_1', retryAfterMs: 34400, protocol: 'messages' }
+    const error = {
+      status: 529,
+      kind: 'overloaded' as const,
+      message: 'Overloaded',
+      requestId: 'req_1',
+      retryAfterMs: 34400,
+      protocol: 'messages',
+    }
     expect(responses.encodeError(error).wire).toEqual({
       status: 503,
-      headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '35', 'retry-after-ms': '34400' },
-      body: { error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' } },
+      headers: {
+        'content-type': 'application/json',
+        'x-request-id': 'req_1',
+        'retry-after': '35',
+        'retry-after-ms': '34400',
+      },
+      body: {
+        error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' },
+      },
     })
   })
 
@@ -100,7 +169,14 @@ describe('errors of other protocols', () => {
     ['internal', 500, 'server_error', null],
     ['timeout', 504, 'server_error', 'timeout'],
   ])('%s is %i %s %s', (kind, status, type, code) => {
-    const { wire } = responses.encodeError({ status, kind, message: 'm', type: 'foreign', code: 'foreign', protocol: 'messages' })
+    const { wire } = responses.encodeError({
+      status,
+      kind,
+      message: 'm',
+      type: 'foreign',
+      code: 'foreign',
+      protocol: 'messages',
+    })
     expect(wire).toMatchObject({ status, body: { error: { type, code, param: null } } })
   })
 })

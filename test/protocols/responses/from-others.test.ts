@@ -9,8 +9,14 @@ type More = Partial<TranslateOptions>
 const always = new Set(['store.default', 'reasoning.include-encrypted'])
 
 function cross(from: ProtocolName, body: Body, more: More = {}) {
-  const { body: wire, notes } = translateRequest({ model: 'm', ...body }, { from, to: 'responses', ...more })
-  return { wire: wire as Record<string, unknown>, notes: notes.filter(({ code }) => !always.has(code)).map(({ code, path }) => `${code} ${path}`) }
+  const { body: wire, notes } = translateRequest(
+    { model: 'm', ...body },
+    { from, to: 'responses', ...more },
+  )
+  return {
+    wire: wire as Record<string, unknown>,
+    notes: notes.filter(({ code }) => !always.has(code)).map(({ code, path }) => `${code} ${path}`),
+  }
 }
 
 const say = (content: unknown) => ({ max_tokens: 99, messages: [{ role: 'user', content }] })
@@ -30,7 +36,13 @@ describe('content of the messages protocol', () => {
   test.each<[string, Body, unknown[], string[]]>([
     [
       'the title of a document is its file name',
-      say([{ type: 'document', title: 'T', source: { type: 'base64', media_type: 'application/pdf', data: 'QQ==' } }]),
+      say([
+        {
+          type: 'document',
+          title: 'T',
+          source: { type: 'base64', media_type: 'application/pdf', data: 'QQ==' },
+        },
+      ]),
       [{ type: 'input_file', filename: 'T', file_data: 'data:application/pdf;base64,QQ==' }],
       ['media.title-as-filename /messages/0/content/0/title'],
     ],
@@ -56,11 +68,22 @@ describe('content of the messages protocol', () => {
         { type: 'input_text', text: 'a' },
         { type: 'input_image', image_url: 'https://a.org/b.png', detail: 'auto' },
       ],
-      ['content.as-text /messages/0/content/0', 'field.unsupported /messages/0/content/0/citations'],
+      [
+        'content.as-text /messages/0/content/0',
+        'field.unsupported /messages/0/content/0/citations',
+      ],
     ],
     [
       'the cache mark of a search result is after its last part',
-      say([{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }], cache_control: { type: 'ephemeral' } }]),
+      say([
+        {
+          type: 'search_result',
+          source: 's',
+          title: 't',
+          content: [{ type: 'text', text: 'a' }],
+          cache_control: { type: 'ephemeral' },
+        },
+      ]),
       [
         { type: 'input_text', text: 't\ns' },
         { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
@@ -79,7 +102,10 @@ describe('content of the messages protocol', () => {
       'chat-completions',
       [
         { type: 'text', text: 'a' },
-        { type: 'file', file: { file_data: 'data:application/pdf;base64,QQ==', filename: 'f.pdf' } },
+        {
+          type: 'file',
+          file: { file_data: 'data:application/pdf;base64,QQ==', filename: 'f.pdf' },
+        },
       ],
       'a',
       'media.unsupported /messages/1/content/1',
@@ -107,7 +133,13 @@ describe('content of the messages protocol', () => {
     [
       'a file of text, which becomes text',
       'messages',
-      [{ type: 'document', title: 'T', source: { type: 'text', media_type: 'text/plain', data: 'a' } }],
+      [
+        {
+          type: 'document',
+          title: 'T',
+          source: { type: 'text', media_type: 'text/plain', data: 'a' },
+        },
+      ],
       [
         { type: 'output_text', text: 'T', annotations: [] },
         { type: 'output_text', text: 'a', annotations: [] },
@@ -119,7 +151,11 @@ describe('content of the messages protocol', () => {
       { role: 'user', content: 'q' },
       { role: 'assistant', content },
     ]
-    const { wire, notes } = cross(from, { max_tokens: 99, messages }, { responses: { inputAudio: true } })
+    const { wire, notes } = cross(
+      from,
+      { max_tokens: 99, messages },
+      { responses: { inputAudio: true } },
+    )
     expect(wire['input']).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
       { type: 'message', role: 'assistant', content: expected },
@@ -129,13 +165,27 @@ describe('content of the messages protocol', () => {
 
   test('keeps the result of a tool with any name readable', () => {
     const { wire, notes } = cross('messages', result([{ type: 'tool_reference', tool_name: 'zz' }]))
-    expect(wire['input']).toContainEqual({ type: 'function_call_output', call_id: 't', output: '{"type":"tool_reference","tool_name":"zz"}' })
+    expect(wire['input']).toContainEqual({
+      type: 'function_call_output',
+      call_id: 't',
+      output: '{"type":"tool_reference","tool_name":"zz"}',
+    })
     expect(notes).toEqual(['tool-result.flattened /messages/2/content/0/content/0'])
   })
 
   test.each<[string, object, unknown, string]>([
-    ['thinking in it becomes text', { type: 'thinking', thinking: 'hm', signature: '' }, [{ type: 'input_text', text: 'hm' }], 'tool-result.flattened'],
-    ['invisible thinking is left out, and noted as such', { type: 'redacted_thinking', data: 'iVBORw0=' }, [], 'part.unsupported'],
+    [
+      'thinking in it becomes text',
+      { type: 'thinking', thinking: 'hm', signature: '' },
+      [{ type: 'input_text', text: 'hm' }],
+      'tool-result.flattened',
+    ],
+    [
+      'invisible thinking is left out, and noted as such',
+      { type: 'redacted_thinking', data: 'iVBORw0=' },
+      [],
+      'part.unsupported',
+    ],
   ])('%s', (_, block, output, code) => {
     const { wire, notes } = cross('messages', result([block]))
     expect(wire['input']).toContainEqual({ type: 'function_call_output', call_id: 't', output })
@@ -146,7 +196,13 @@ describe('content of the messages protocol', () => {
 describe('tools of the messages protocol', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
   test.each<[string, Body, More, Body, string[]]>([
-    ['callers that are here too are kept', { tools: [{ ...fn, allowed_callers: ['direct'] }] }, {}, { tools: [{ allowed_callers: ['direct'] }] }, []],
+    [
+      'callers that are here too are kept',
+      { tools: [{ ...fn, allowed_callers: ['direct'] }] },
+      {},
+      { tools: [{ allowed_callers: ['direct'] }] },
+      [],
+    ],
     [
       'callers of another provider are not',
       { tools: [{ ...fn, allowed_callers: ['direct', 'code_execution_20250825'] }] },
@@ -161,13 +217,25 @@ describe('tools of the messages protocol', () => {
       { tools: [{ allowed_callers: ['programmatic'] }] },
       ['tool.callers-mapped /tools/0/allowed_callers'],
     ],
-    ['a shell that the client runs is left out', { tools: [fn, bash] }, {}, { tools: [{ name: 'f' }] }, ['tool.server /tools/1']],
+    [
+      'a shell that the client runs is left out',
+      { tools: [fn, bash] },
+      {},
+      { tools: [{ name: 'f' }] },
+      ['tool.server /tools/1'],
+    ],
     [
       'or becomes a function',
       { tools: [bash], tool_choice: { type: 'tool', name: 'bash' } },
       { tools: { expandClientTools: true } },
       {
-        tools: [{ type: 'function', name: 'bash', parameters: { properties: { command: { type: 'string' } } } }],
+        tools: [
+          {
+            type: 'function',
+            name: 'bash',
+            parameters: { properties: { command: { type: 'string' } } },
+          },
+        ],
         tool_choice: { type: 'function', name: 'bash' },
       },
       ['tool.expanded /tools/0'],
@@ -188,7 +256,12 @@ describe('tools of the messages protocol', () => {
         ],
       },
       {},
-      { input: [{}, { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f' }] }] },
+      {
+        input: [
+          {},
+          { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f' }] },
+        ],
+      },
       ['tool.addition /messages/1/content/0'],
     ],
   ])('%s', (_, body, more, wire, notes) => {
@@ -199,7 +272,9 @@ describe('tools of the messages protocol', () => {
 
   test('a forced tool that another provider runs is refused, also beside functions', () => {
     const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
-    expect(() => cross('messages', body)).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }))
+    expect(() => cross('messages', body)).toThrow(
+      expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }),
+    )
   })
 
   test('drops a forced tool of another provider with a note on request', () => {
@@ -212,16 +287,33 @@ describe('tools of the messages protocol', () => {
 })
 
 test('a cache mark on a whole result is put on its last part', () => {
-  const marked = { type: 'tool_result', tool_use_id: 't', content: 'done', cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const marked = {
+    type: 'tool_result',
+    tool_use_id: 't',
+    content: 'done',
+    cache_control: { type: 'ephemeral', ttl: '1h' },
+  }
   const { messages } = result('')
-  const { wire, notes } = cross('messages', { max_tokens: 99, messages: [...messages.slice(0, 2), { role: 'user', content: [marked] }] })
-  const output = [{ type: 'input_text', text: 'done', prompt_cache_breakpoint: { mode: 'explicit' } }]
+  const { wire, notes } = cross('messages', {
+    max_tokens: 99,
+    messages: [...messages.slice(0, 2), { role: 'user', content: [marked] }],
+  })
+  const output = [
+    { type: 'input_text', text: 'done', prompt_cache_breakpoint: { mode: 'explicit' } },
+  ]
   expect(wire['input']).toMatchObject([{}, {}, { type: 'function_call_output', output }])
-  expect(notes).toEqual(['cache.moved /messages/2/content/0/cache_control', 'cache.ttl /messages/2/content/0/cache_control/ttl'])
+  expect(notes).toEqual([
+    'cache.moved /messages/2/content/0/cache_control',
+    'cache.ttl /messages/2/content/0/cache_control/ttl',
+  ])
 })
 
 test('drops tools of another provider, and the choice among them, on request', () => {
-  const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
+  const { wire, notes } = cross(
+    'messages',
+    ask({ tools: [search], tool_choice: { type: 'any' } }),
+    { onUnresolvable: 'note' },
+  )
   expect(wire).not.toHaveProperty('tools')
   expect(wire).not.toHaveProperty('tool_choice')
   expect(notes).toEqual(['tool.server /tools/0', 'tool-choice.without-tools /tool_choice/type'])
@@ -240,22 +332,40 @@ test('a choice without tools is noted at its path', () => {
 })
 
 test('leaves out reasoning with a note when `retryWithoutReasoning` is set', () => {
-  const sealed = { type: 'reasoning.encrypted', data: 'xs1.eyJpIjoicmVzcG9uc2VzIiwidiI6IlNFQUwifQ', format: 'xs1', index: 0 }
+  const sealed = {
+    type: 'reasoning.encrypted',
+    data: 'xs1.eyJpIjoicmVzcG9uc2VzIiwidiI6IlNFQUwifQ',
+    format: 'xs1',
+    index: 0,
+  }
   const messages = [
     { role: 'user', content: 'q' },
     { role: 'assistant', content: 'a', reasoning_details: [sealed] },
     { role: 'user', content: 'r' },
   ]
-  const types = (wire: Record<string, unknown>) => (wire['input'] as { type: string }[]).map(({ type }) => type)
+  const types = (wire: Record<string, unknown>) =>
+    (wire['input'] as { type: string }[]).map(({ type }) => type)
   expect(types(cross('chat-completions', { messages }).wire)).toContain('reasoning')
-  const again = cross('chat-completions', { messages }, { responses: { retryWithoutReasoning: true } })
+  const again = cross(
+    'chat-completions',
+    { messages },
+    { responses: { retryWithoutReasoning: true } },
+  )
   expect(types(again.wire)).toEqual(['message', 'message', 'message'])
   expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
 })
 
 test('a signature that a client of generate-content has put on several parts is one item of reasoning', () => {
-  const thoughtSignature = wrapSignatureInBase64({ signature: { value: 'SEAL', issuer: 'responses', form: 'encrypted' }, id: 'rs_1', lengths: [2] })
-  const parts = [{ text: 'Hm', thoughtSignature }, { text: 'One moment.', thoughtSignature }, { functionCall: { id: 'c1', name: 'f', args: {} } }]
+  const thoughtSignature = wrapSignatureInBase64({
+    signature: { value: 'SEAL', issuer: 'responses', form: 'encrypted' },
+    id: 'rs_1',
+    lengths: [2],
+  })
+  const parts = [
+    { text: 'Hm', thoughtSignature },
+    { text: 'One moment.', thoughtSignature },
+    { functionCall: { id: 'c1', name: 'f', args: {} } },
+  ]
   const results = [{ functionResponse: { id: 'c1', name: 'f', response: { output: 'done' } } }]
   const contents = [
     { role: 'user', parts: [{ text: 'q' }] },

@@ -6,19 +6,40 @@ import { withPointers } from '../../support/pointers.ts'
 import { accumulate, faultsOf, lastResponse } from './support.ts'
 
 const { responses } = protocols
-const says = (id: string, role: string, content: unknown) => ({ type: 'message', id, status: 'completed', role, content })
+const says = (id: string, role: string, content: unknown) => ({
+  type: 'message',
+  id,
+  status: 'completed',
+  role,
+  content,
+})
 const output = [
   says('msg_1', 'user', [{ type: 'input_text', text: 'Are you there?' }]),
   says('msg_2', 'developer', 'Be short.'),
   says('msg_3', 'assistant', 'Yes.'),
-  says('msg_4', 'assistant', [{ type: 'output_text', text: 'I am.', annotations: [], logprobs: [] }]),
+  says('msg_4', 'assistant', [
+    { type: 'output_text', text: 'I am.', annotations: [], logprobs: [] },
+  ]),
 ]
-const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', error: null, incomplete_details: null, output }
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'm',
+  status: 'completed',
+  error: null,
+  incomplete_details: null,
+  output,
+}
 const begun = { ...response, status: 'in_progress', output: [] }
 const eventsOf = (items: typeof output) => [
   { type: 'response.created', response: begun },
   ...items.flatMap((item, index) => [
-    { type: 'response.output_item.added', output_index: index, item: item.id === 'msg_4' ? { ...item, content: [] } : item },
+    {
+      type: 'response.output_item.added',
+      output_index: index,
+      item: item.id === 'msg_4' ? { ...item, content: [] } : item,
+    },
     { type: 'response.output_item.done', output_index: index, item },
   ]),
   { type: 'response.completed', response: { ...response, output: items } },
@@ -30,8 +51,13 @@ describe('messages of other roles in a response', () => {
     const { wires: out, notes } = encodeStream(responses, decoded())
     expect(notes).toEqual([])
     expect(faultsOf(out)).toEqual([])
-    const texts = { msg_2: [{ type: 'input_text', text: 'Be short.' }], msg_3: [{ type: 'output_text', text: 'Yes.', annotations: [], logprobs: [] }] }
-    expect(lastResponse(out)['output']).toEqual(output.map(item => ({ ...item, content: texts[item.id as 'msg_2'] ?? item.content })))
+    const texts = {
+      msg_2: [{ type: 'input_text', text: 'Be short.' }],
+      msg_3: [{ type: 'output_text', text: 'Yes.', annotations: [], logprobs: [] }],
+    }
+    expect(lastResponse(out)['output']).toEqual(
+      output.map(item => ({ ...item, content: texts[item.id as 'msg_2'] ?? item.content })),
+    )
   })
 
   test('are received by the official client', async () => {
@@ -52,16 +78,23 @@ describe('messages of other roles in a response', () => {
       { type: 'response.completed', response: { ...response, output: output.slice(0, 1) } },
     ])
     const { value } = responses.decodeResponse({ ...response, output: output.slice(0, 1) })
-    expect(withPointers(collect(out).response.candidates[0]?.messages)).toEqual(withPointers(value.candidates[0]?.messages))
+    expect(withPointers(collect(out).response.candidates[0]?.messages)).toEqual(
+      withPointers(value.candidates[0]?.messages),
+    )
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
     'become text of the model for %s, with a note, in a stream as in a complete response',
     to => {
-      const whole = protocols[to].encodeResponse(responses.decodeResponse(response).value, { fieldNames: responses.fieldNames })
+      const whole = protocols[to].encodeResponse(responses.decodeResponse(response).value, {
+        fieldNames: responses.fieldNames,
+      })
       const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
       for (const { notes } of [whole, stream])
-        expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual(['/output/0/role', '/output/1/role'])
+        expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual([
+          '/output/0/role',
+          '/output/1/role',
+        ])
     },
   )
 
@@ -69,6 +102,9 @@ describe('messages of other roles in a response', () => {
     const cut = decoded().slice(0, 3)
     const { wires: out } = encodeStream(responses, cut, { truncated: 'length' })
     expect(faultsOf(out)).toEqual([])
-    expect(lastResponse(out)).toMatchObject({ status: 'incomplete', output: [{ role: 'user', content: [{ type: 'input_text' }] }] })
+    expect(lastResponse(out)).toMatchObject({
+      status: 'incomplete',
+      output: [{ role: 'user', content: [{ type: 'input_text' }] }],
+    })
   })
 })

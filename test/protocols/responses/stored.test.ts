@@ -9,11 +9,21 @@ const mayRefer = (request: unknown) => responses.address.stored?.mayRefer(reques
 
 /** What the gateway looks up before it translates. */
 const historyIn = (request: unknown) =>
-  referencesOf(request, responses, {}).filter(({ kind }) => kind === 'previous' || kind === 'conversation' || kind === 'item')
+  referencesOf(request, responses, {}).filter(
+    ({ kind }) => kind === 'previous' || kind === 'conversation' || kind === 'item',
+  )
 
 const item = fc.record(
   {
-    type: fc.constantFrom('item_reference', 'message', 'function_call', 'reasoning', 'novel', null, 7),
+    type: fc.constantFrom(
+      'item_reference',
+      'message',
+      'function_call',
+      'reasoning',
+      'novel',
+      null,
+      7,
+    ),
     role: fc.constantFrom('user', 'assistant', null, 7),
     id: fc.constantFrom('msg_1', '', null),
     content: fc.constantFrom('hi', [], null),

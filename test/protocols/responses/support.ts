@@ -28,7 +28,10 @@ export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder,
 /** Without the counts of 0 that a response gets when its source has none. */
 export function encode(events: readonly CanonicalEvent[], options?: Options) {
   const normalized = normalize(responses, events, options)
-  const { out, notes } = run(responses.streamEncoder, normalized.events, { missingUsage: 'null', ...options })
+  const { out, notes } = run(responses.streamEncoder, normalized.events, {
+    missingUsage: 'null',
+    ...options,
+  })
   return { out, notes: [...normalized.notes, ...notes] }
 }
 
@@ -47,15 +50,25 @@ export function lastResponse(wire: readonly unknown[]): JsonObject {
 /** What the official client makes of a stream. */
 export async function accumulate(wire: readonly unknown[]): Promise<JsonObject> {
   const text = wire.map(event => responses.frames.write(event)).join('')
-  const response = async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+  const response = async () =>
+    new Response(text, { headers: { 'content-type': 'text/event-stream' } })
   const client = new OpenAI({ apiKey: 'key', maxRetries: 0, fetch: response })
   return { ...(await client.responses.stream({ model: 'm', input: 'x' }).finalResponse()) }
 }
 
+const partTypes = ['output_text', 'refusal', 'reasoning_text']
+
 /** What strict accumulators refuse in a stream, one sentence each. */
 export function faultsOf(wire: readonly unknown[]): string[] {
   const faults: string[] = []
-  const items: { id: string; type: string; callId: unknown; done: boolean; parts: string[]; summaries: number }[] = []
+  const items: {
+    id: string
+    type: string
+    callId: unknown
+    done: boolean
+    parts: string[]
+    summaries: number
+  }[] = []
   let responseId: unknown
   let terminal = false
   for (const [place, event] of wire.entries()) {
@@ -71,7 +84,8 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       continue
     }
     const type = String(event['type'])
-    if (event['sequence_number'] !== place) fault(`sequence_number is ${String(event['sequence_number'])}`)
+    if (event['sequence_number'] !== place)
+      fault(`sequence_number is ${String(event['sequence_number'])}`)
     if (place === 0 && type !== 'response.created') fault('the first event is response.created')
     if (terminal) fault('nothing follows the terminal event')
     const { response } = event
@@ -79,7 +93,8 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       responseId ??= response['id']
       if (response['id'] !== responseId) fault('the response id changed')
       terminal = ['response.completed', 'response.incomplete', 'response.failed'].includes(type)
-      if (type === 'response.completed') for (const item of items) if (!item.done) fault(`${item.type} is not done`)
+      if (type === 'response.completed')
+        for (const item of items) if (!item.done) fault(`${item.type} is not done`)
       continue
     }
     if (type === 'error') continue
@@ -96,8 +111,16 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       }
       if (index !== items.length) fault('an item is not appended')
       if (items.some(({ id }) => id === item['id'])) fault('an id twice')
-      if (String(item['type']).endsWith('_tool_call') && !item['call_id']) fault('a call without call_id')
-      items.push({ id: item['id'], type: String(item['type']), callId: item['call_id'], done: false, parts: [], summaries: 0 })
+      if (String(item['type']).endsWith('_tool_call') && !item['call_id'])
+        fault('a call without call_id')
+      items.push({
+        id: item['id'],
+        type: String(item['type']),
+        callId: item['call_id'],
+        done: false,
+        parts: [],
+        summaries: 0,
+      })
       continue
     }
     const open = items[index]
@@ -108,12 +131,19 @@ export function faultsOf(wire: readonly unknown[]): string[] {
     if (open.done) fault('the item is done')
     if (type === 'response.output_item.done') {
       const { item } = event
-      if (!isObject(item) || item['id'] !== open.id || item['type'] !== open.type || item['call_id'] !== open.callId) fault('another item is done')
+      if (
+        !isObject(item) ||
+        item['id'] !== open.id ||
+        item['type'] !== open.type ||
+        item['call_id'] !== open.callId
+      )
+        fault('another item is done')
       open.done = true
       continue
     }
     // The events on the commands of a shell name no item.
-    if (event['item_id'] !== open.id && !type.startsWith('response.shell_call_command.')) fault('item_id of another item')
+    if (event['item_id'] !== open.id && !type.startsWith('response.shell_call_command.'))
+      fault('item_id of another item')
     const content = event['content_index']
     if (type === 'response.content_part.added') {
       if (content !== open.parts.length) fault('a part is not appended')
@@ -125,15 +155,10 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       if (event['summary_index'] >= open.summaries) fault('no such summary')
     } else if (typeof content === 'number') {
       const part = open.parts[content]
-      const wanted = type.startsWith('response.output_text')
-        ? 'output_text'
-        : type.startsWith('response.refusal')
-          ? 'refusal'
-          : type.startsWith('response.reasoning_text')
-            ? 'reasoning_text'
-            : part
+      const wanted = partTypes.find(one => type.startsWith(`response.${one}`)) ?? part
       if (part === undefined || part !== wanted) fault('no such part')
-    } else if (type.startsWith('response.function_call_arguments') && open.type !== 'function_call') fault('arguments of no function call')
+    } else if (type.startsWith('response.function_call_arguments') && open.type !== 'function_call')
+      fault('arguments of no function call')
   }
   if (!terminal) faults.push('no terminal event')
   if (wire.at(-1) !== '[DONE]') faults.push('no [DONE]')

@@ -24,16 +24,31 @@ function received(chunks: GenerateContentResponse[]): Received {
     if (usage) counts = countsOf(usage)
     for (const { index = 0, content, finishReason, groundingMetadata } of candidates) {
       if (index !== 0) continue
-      for (const { web } of groundingMetadata?.groundingChunks ?? []) if (web?.uri) cited.push(web.uri)
+      for (const { web } of groundingMetadata?.groundingChunks ?? [])
+        if (web?.uri) cited.push(web.uri)
       stop = finishReason ?? stop
       for (const { text: message, thought, functionCall } of content?.parts ?? []) {
         if (message !== undefined && !thought) text += message
         if (message !== undefined && thought) reasoning += message
-        if (functionCall) calls.push({ id: functionCall.id ?? '', name: functionCall.name ?? '', input: functionCall.args ?? {} })
+        if (functionCall)
+          calls.push({
+            id: functionCall.id ?? '',
+            name: functionCall.name ?? '',
+            input: functionCall.args ?? {},
+          })
       }
     }
   }
-  return { text, calls, stop, refused: refusals.includes(stop ?? ''), refusal: '', reasoning, cited, counts }
+  return {
+    text,
+    calls,
+    stop,
+    refused: refusals.includes(stop ?? ''),
+    refusal: '',
+    reasoning,
+    cited,
+    counts,
+  }
 }
 
 function countsOf({
@@ -44,7 +59,9 @@ function countsOf({
   cachedContentTokenCount,
 }: GenerateContentResponseUsageMetadata) {
   const sum = (...counts: (number | undefined)[]) =>
-    counts.some(count => count !== undefined) ? counts.reduce<number>((all, count) => all + (count ?? 0), 0) : undefined
+    counts.some(count => count !== undefined)
+      ? counts.reduce<number>((all, count) => all + (count ?? 0), 0)
+      : undefined
   return {
     input: sum(promptTokenCount, toolUsePromptTokenCount),
     output: sum(candidatesTokenCount, thoughtsTokenCount),
@@ -53,9 +70,12 @@ function countsOf({
   }
 }
 
-const connect = (base: string, fetch?: typeof globalThis.fetch) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
+const connect = (base: string, fetch?: typeof globalThis.fetch) =>
+  new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
 
-async function all(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
+async function all(
+  stream: AsyncIterable<GenerateContentResponse>,
+): Promise<GenerateContentResponse[]> {
   const chunks: GenerateContentResponse[] = []
   for await (const chunk of stream) chunks.push(chunk)
   return chunks
@@ -66,7 +86,11 @@ function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
     const last = out.at(-1)
-    const isContinuation = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
+    const isContinuation =
+      last?.text !== undefined &&
+      part.text !== undefined &&
+      last.thought === part.thought &&
+      !last.thoughtSignature
     if (isContinuation) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
     else out.push(part)
   }
@@ -75,12 +99,16 @@ function joined(parts: Part[]): Part[] {
 
 /** What Gemini CLI keeps of a response: no reasoning, no chunks with an empty text, and texts in one. */
 function thoughtless(message: Content[]): Content[] {
-  const isEmpty = ({ text, thought, thoughtSignature }: Part) => text === '' && !thought && thoughtSignature === undefined
-  const kept = message.filter(({ parts = [] }) => !parts.some(isEmpty)).flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
+  const isEmpty = ({ text, thought, thoughtSignature }: Part) =>
+    text === '' && !thought && thoughtSignature === undefined
+  const kept = message
+    .filter(({ parts = [] }) => !parts.some(isEmpty))
+    .flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
   const parts: Part[] = []
   for (const part of kept) {
     const last = parts.at(-1)
-    if (last?.text && part.text !== undefined) parts.splice(-1, 1, { ...last, text: last.text + part.text })
+    if (last?.text && part.text !== undefined)
+      parts.splice(-1, 1, { ...last, text: last.text + part.text })
     else parts.push(part)
   }
   return [{ role: 'model', parts }]
@@ -90,14 +118,22 @@ function thoughtless(message: Content[]): Content[] {
 async function foldStream(text: string): Promise<unknown> {
   const ai = connect('http://test', responding(text, 'text/event-stream'))
   const chunks = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))
-  const indexes = [...new Set(chunks.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index)))]
+  const indexes = [
+    ...new Set(chunks.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index))),
+  ]
   const whole: Record<string, unknown> = {}
   for (const { candidates: _, sdkHttpResponse: __, ...head } of chunks)
     for (const [key, value] of Object.entries(head)) if (value !== undefined) whole[key] = value
   const candidates = indexes.map(index => {
-    const own = chunks.flatMap(({ candidates: some = [] }) => some.filter(one => (one.index ?? 0) === index))
+    const own = chunks.flatMap(({ candidates: some = [] }) =>
+      some.filter(one => (one.index ?? 0) === index),
+    )
     const beside = Object.assign({}, ...own.map(({ content: _, ...rest }) => rest)) as object
-    return { ...beside, index, content: { role: 'model', parts: joined(own.flatMap(({ content }) => content?.parts ?? [])) } }
+    return {
+      ...beside,
+      index,
+      content: { role: 'model', parts: joined(own.flatMap(({ content }) => content?.parts ?? [])) },
+    }
   })
   return JSON.parse(JSON.stringify({ ...whole, ...(candidates.length > 0 && { candidates }) }))
 }
@@ -105,21 +141,36 @@ async function foldStream(text: string): Promise<unknown> {
 export const client: Client = {
   async converse(base, { model, ask, tools, schema, stream }, runTool) {
     const config: GenerateContentConfig = {
-      ...(tools && { tools: [{ functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({ name, parametersJsonSchema })) }] }),
+      ...(tools && {
+        tools: [
+          {
+            functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({
+              name,
+              parametersJsonSchema,
+            })),
+          },
+        ],
+      }),
       ...(schema && { responseMimeType: 'application/json', responseJsonSchema: schema }),
     }
     const chat = connect(base).chats.create({ model, config })
     let message: string | Part[] = ask
     for (let rounds = 1; ; rounds++) {
-      const chunks = stream ? await all(await chat.sendMessageStream({ message })) : [await chat.sendMessage({ message })]
+      const chunks = stream
+        ? await all(await chat.sendMessageStream({ message }))
+        : [await chat.sendMessage({ message })]
       const sent = received(chunks)
       if (sent.calls.length === 0 || !runTool) return { ...sent, rounds }
-      message = sent.calls.map(({ id, name, input }) => ({ functionResponse: { ...(id && { id }), name, response: { output: runTool(name, input) } } }))
+      message = sent.calls.map(({ id, name, input }) => ({
+        functionResponse: { ...(id && { id }), name, response: { output: runTool(name, input) } },
+      }))
     }
   },
   async readStream(text) {
     const ai = connect('http://test', responding(text, 'text/event-stream'))
-    return received(await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })))
+    return received(
+      await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })),
+    )
   },
   foldStream,
   refusalsAreText: true,
@@ -132,24 +183,47 @@ export const client: Client = {
   open: ({ model, ask, tools = [] }) => ({
     model,
     contents: [{ role: 'user', parts: [{ text: ask }] }],
-    tools: [{ functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({ name, parametersJsonSchema })) }],
+    tools: [
+      {
+        functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({
+          name,
+          parametersJsonSchema,
+        })),
+      },
+    ],
   }),
   async receive(response) {
-    const [body, type] = 'text' in response ? [response.text, 'text/event-stream'] : [JSON.stringify(response.body), 'application/json']
+    const [body, type] =
+      'text' in response
+        ? [response.text, 'text/event-stream']
+        : [JSON.stringify(response.body), 'application/json']
     const chat = connect('http://test', responding(body, type)).chats.create({ model: 'm' })
     if ('text' in response) await all(await chat.sendMessageStream({ message: 'hi' }))
     else await chat.sendMessage({ message: 'hi' })
     return chat.getHistory(true).slice(1)
   },
   continueWith({ contents, ...rest }, received, { runTool, ask, echo }) {
-    const message = echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
+    const message =
+      echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
     const results = message.flatMap(({ parts = [] }) =>
       parts.flatMap(({ functionCall: call }) =>
-        call ? [{ functionResponse: { ...(call.id && { id: call.id }), name: call.name, response: { output: runTool(call.name ?? '') } } }] : [],
+        call
+          ? [
+              {
+                functionResponse: {
+                  ...(call.id && { id: call.id }),
+                  name: call.name,
+                  response: { output: runTool(call.name ?? '') },
+                },
+              },
+            ]
+          : [],
       ),
     )
     const next = { role: 'user', parts: results.length > 0 ? results : [{ text: ask }] }
     // As it goes over the wire.
-    return JSON.parse(JSON.stringify({ ...rest, contents: [...(contents as unknown[]), ...message, next] })) as Body
+    return JSON.parse(
+      JSON.stringify({ ...rest, contents: [...(contents as unknown[]), ...message, next] }),
+    ) as Body
   },
 }

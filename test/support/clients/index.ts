@@ -15,7 +15,12 @@ export type Received = {
   counts: Counts
 }
 /** Inclusive, as far as the client received it. */
-type Counts = { input?: number | undefined; output?: number | undefined; cacheRead?: number | undefined; reasoning?: number | undefined }
+type Counts = {
+  input?: number | undefined
+  output?: number | undefined
+  cacheRead?: number | undefined
+  reasoning?: number | undefined
+}
 
 /** What a client sends back after running the calls: the results by call id. */
 export type Question = {
@@ -28,7 +33,11 @@ export type Question = {
 
 export type Client = {
   /** Sends a request; with `runTool`, responds to calls and repeats until there are none. */
-  converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Received & { rounds: number }>
+  converse(
+    base: string,
+    question: Question,
+    runTool?: (name: string, input: unknown) => string,
+  ): Promise<Received & { rounds: number }>
   /** What the official accumulator makes of a stream's text; rejects when it does not like it. */
   readStream(text: string): Promise<Received>
   /** The response that the official accumulator makes of a stream's text, in its own protocol. */
@@ -47,7 +56,11 @@ export type Client = {
   /** The response as a program holds it: the object that the official client returns for a body, or for the text of a stream. */
   receive(response: WireResponse): Promise<unknown>
   /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
-  continueWith(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
+  continueWith(
+    before: Body,
+    received: unknown,
+    more: { runTool(name: string): string; ask: string; echo?: Echo },
+  ): Body
 }
 
 export type Body = Record<string, unknown>
@@ -58,11 +71,19 @@ export type WireResponse = { body: unknown } | { text: string }
  */
 export type Echo = 'received' | 'rebuilt' | 'thoughtless'
 
-const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
+const found = readdirSync(new URL('.', import.meta.url)).filter(
+  file => file.endsWith('.ts') && file !== 'index.ts',
+)
 
 const clients = new Map(
   await Promise.all(
-    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { client: Client }).client] as const),
+    found.map(
+      async file =>
+        [
+          file.replace(/\.ts$/, ''),
+          ((await import(new URL(file, import.meta.url).href)) as { client: Client }).client,
+        ] as const,
+    ),
   ),
 )
 

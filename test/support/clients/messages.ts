@@ -11,22 +11,39 @@ function received({ content, stop_reason: stop, usage }: Message): Received {
   for (const block of content) {
     if (block.type === 'text') {
       text += block.text
-      for (const citation of block.citations ?? []) if (citation.type === 'web_search_result_location') cited.push(citation.url)
+      for (const citation of block.citations ?? [])
+        if (citation.type === 'web_search_result_location') cited.push(citation.url)
     }
     if (block.type === 'thinking') reasoning += block.thinking
-    if (block.type === 'tool_use') calls.push({ id: block.id, name: block.name, input: block.input })
+    if (block.type === 'tool_use')
+      calls.push({ id: block.id, name: block.name, input: block.input })
   }
-  const { input_tokens: input, output_tokens: output, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: written } = usage
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: written,
+  } = usage
   const counts = {
     input: input + (cacheRead ?? 0) + (written ?? 0),
     output,
     cacheRead: cacheRead ?? undefined,
     reasoning: usage.output_tokens_details?.thinking_tokens,
   }
-  return { text, calls, stop: stop ?? undefined, refused: stop === 'refusal', refusal: '', reasoning, cited, counts }
+  return {
+    text,
+    calls,
+    stop: stop ?? undefined,
+    refused: stop === 'refusal',
+    refusal: '',
+    reasoning,
+    cited,
+    counts,
+  }
 }
 
-const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
+const connect = (base: string, fetch?: typeof globalThis.fetch) =>
+  new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
 function foldStream(text: string) {
   const anthropic = connect('http://test', responding(text, 'text/event-stream'))
@@ -42,16 +59,27 @@ export const client: Client = {
         model,
         messages,
         max_tokens: 1000,
-        ...(tools && { tools: tools.map(({ name, schema: input }) => ({ name, input_schema: { type: 'object' as const, ...input } })) }),
+        ...(tools && {
+          tools: tools.map(({ name, schema: input }) => ({
+            name,
+            input_schema: { type: 'object' as const, ...input },
+          })),
+        }),
         ...(schema && { output_config: { format: { type: 'json_schema' as const, schema } } }),
       }
-      const message = stream ? await anthropic.messages.stream(params).finalMessage() : await anthropic.messages.create(params)
+      const message = stream
+        ? await anthropic.messages.stream(params).finalMessage()
+        : await anthropic.messages.create(params)
       const sent = received(message)
       if (sent.calls.length === 0 || !runTool) return { ...sent, rounds }
       messages.push({ role: 'assistant', content: message.content as MessageParam['content'] })
       messages.push({
         role: 'user',
-        content: sent.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })),
+        content: sent.calls.map(({ id, name, input }) => ({
+          type: 'tool_result',
+          tool_use_id: id,
+          content: runTool(name, input),
+        })),
       })
     }
   },
@@ -75,18 +103,30 @@ export const client: Client = {
       const anthropic = connect('http://test', responding(response.text, 'text/event-stream'))
       return anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
     }
-    const anthropic = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
+    const anthropic = connect(
+      'http://test',
+      responding(JSON.stringify(response.body), 'application/json'),
+    )
     return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] })
   },
   continueWith({ messages, ...rest }, received, { runTool, ask, echo }) {
     const { content: all } = received as Message
-    const content = echo === 'thoughtless' ? all.filter(block => block.type !== 'thinking' || block.signature) : all
-    const results = content.flatMap(block => (block.type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: block.id, content: runTool(block.name) }] : []))
+    const content =
+      echo === 'thoughtless'
+        ? all.filter(block => block.type !== 'thinking' || block.signature)
+        : all
+    const results = content.flatMap(block =>
+      block.type === 'tool_use'
+        ? [{ type: 'tool_result', tool_use_id: block.id, content: runTool(block.name) }]
+        : [],
+    )
     const next = [
       { role: 'assistant', content },
       { role: 'user', content: results.length > 0 ? results : ask },
     ]
     // As it goes over the wire.
-    return JSON.parse(JSON.stringify({ ...rest, messages: [...(messages as unknown[]), ...next] })) as Body
+    return JSON.parse(
+      JSON.stringify({ ...rest, messages: [...(messages as unknown[]), ...next] }),
+    ) as Body
   },
 }

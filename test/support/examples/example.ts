@@ -3,7 +3,13 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../../src/canonical/response.ts'
-import { createStreamTranslator, type ProtocolName, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import {
+  createStreamTranslator,
+  type ProtocolName,
+  translateError,
+  translateRequest,
+  translateResponse,
+} from '../../../src/index.ts'
 import { optionsFor } from '../../../src/kit/fields/option-groups.ts'
 import type { CodecOptions, Protocol } from '../../../src/protocol.ts'
 import { protocols } from '../../../src/protocols.ts'
@@ -32,7 +38,8 @@ export type Example = {
 export type Outcome = { notes: Note[]; target: unknown }
 
 export function outcomeOf({ kind, from, to, body, options }: Example): Outcome {
-  if (from === 'canonical') return encoded(kind, protocols[to], body, optionsFor(protocols[to], options ?? {}))
+  if (from === 'canonical')
+    return encoded(kind, protocols[to], body, optionsFor(protocols[to], options ?? {}))
   const all = { ...options, from, to }
   switch (kind) {
     case 'request':
@@ -45,7 +52,9 @@ export function outcomeOf({ kind, from, to, body, options }: Example): Outcome {
     }
     case 'stream': {
       const translator = createStreamTranslator(all)
-      const frames = (body as unknown[]).map(event => (typeof event === 'string' ? `data: ${event}\n\n` : protocols[from].frames.write(event)))
+      const frames = (body as unknown[]).map(event =>
+        typeof event === 'string' ? `data: ${event}\n\n` : protocols[from].frames.write(event),
+      )
       const text = frames.map(frame => translator.push(frame)).join('') + translator.end()
       return { notes: translator.notes, target: framesOf(text).map(({ wire }) => wire) }
     }
@@ -54,16 +63,27 @@ export function outcomeOf({ kind, from, to, body, options }: Example): Outcome {
   }
 }
 
-function encoded(kind: Example['kind'], to: Protocol, body: unknown, options?: CodecOptions): Outcome {
+function encoded(
+  kind: Example['kind'],
+  to: Protocol,
+  body: unknown,
+  options?: CodecOptions,
+): Outcome {
   if (kind === 'stream') {
     const { wires, notes } = encodeStream(to, body as CanonicalEvent[], options)
     return { target: wires, notes }
   }
-  const { wire, notes } = kind === 'request' ? written(body as CanonicalRequest, to, options) : to.encodeResponse(body as CanonicalResponse, options)
+  const { wire, notes } =
+    kind === 'request'
+      ? written(body as CanonicalRequest, to, options)
+      : to.encodeResponse(body as CanonicalResponse, options)
   return { target: wire, notes }
 }
 
-const named = ({ body, notes }: { body: unknown; notes: Note[] }): Outcome => ({ target: body, notes })
+const named = ({ body, notes }: { body: unknown; notes: Note[] }): Outcome => ({
+  target: body,
+  notes,
+})
 
 /** What a JSON pointer leads to; undefined when it leads nowhere. */
 export function at(value: unknown, pointer: string): unknown {
@@ -72,7 +92,9 @@ export function at(value: unknown, pointer: string): unknown {
     .slice(1)
     .reduce<unknown>((place, key) => {
       const own = key.replaceAll('~1', '/').replaceAll('~0', '~')
-      return typeof place === 'object' && place !== null && Object.hasOwn(place, own) ? (place as Record<string, unknown>)[own] : undefined
+      return typeof place === 'object' && place !== null && Object.hasOwn(place, own)
+        ? (place as Record<string, unknown>)[own]
+        : undefined
     }, value)
 }
 
@@ -85,8 +107,18 @@ function bodiesOf({ kind, from }: Example, whole: unknown): [place: string, body
     ]
   if (kind !== 'stream') return [['', whole]]
   const events = (whole as unknown[]).map((event, index): [string, unknown] => [`/${index}`, event])
-  const held = events.flatMap(([place, event]) => Object.entries(Object(event)).map(([key, value]): [string, unknown] => [`${place}/${key}`, value]))
-  return [['', whole], ...events, ...held, ['', from === 'canonical' ? undefined : gathered(protocols[from], whole as unknown[])]]
+  const held = events.flatMap(([place, event]) =>
+    Object.entries(Object(event)).map(([key, value]): [string, unknown] => [
+      `${place}/${key}`,
+      value,
+    ]),
+  )
+  return [
+    ['', whole],
+    ...events,
+    ...held,
+    ['', from === 'canonical' ? undefined : gathered(protocols[from], whole as unknown[])],
+  ]
 }
 
 /** The response that a stream of this protocol adds up to; undefined when it is none. */
@@ -106,11 +138,13 @@ export function pointedAt(example: Example, whole: unknown, path: string): strin
   const bodies = bodiesOf(example, whole)
   const holder = path.slice(0, path.lastIndexOf('/'))
   const found =
-    bodies.find(([, body]) => at(body, path) !== undefined) ?? (example.unreported ? bodies.find(([, body]) => isHolder(at(body, holder))) : undefined)
+    bodies.find(([, body]) => at(body, path) !== undefined) ??
+    (example.unreported ? bodies.find(([, body]) => isHolder(at(body, holder))) : undefined)
   return found && found[0] + path
 }
 
-const isHolder = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isHolder = (value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type More = Pick<Example, 'shows' | 'unreported'>
 
@@ -119,6 +153,19 @@ export function makers(to: ProtocolName) {
   const maker =
     (kind: Example['kind']) =>
     (from: Example['from']) =>
-    (body: unknown, options: Options = {}, also: string[] = [], more: More = {}): Example => ({ kind, from, to, body, options, also, ...more })
-  return { request: maker('request'), response: maker('response'), stream: maker('stream'), error: maker('error') }
+    (body: unknown, options: Options = {}, also: string[] = [], more: More = {}): Example => ({
+      kind,
+      from,
+      to,
+      body,
+      options,
+      also,
+      ...more,
+    })
+  return {
+    request: maker('request'),
+    response: maker('response'),
+    stream: maker('stream'),
+    error: maker('error'),
+  }
 }

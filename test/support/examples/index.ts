@@ -6,21 +6,45 @@ import type { Example } from './example.ts'
 import { shown } from './shown.ts'
 
 /** `table` and `file`: where the codes and their examples stand. */
-export type NoteGroup = { name: string; notes: NoteTable; examples: Record<string, Example>; table: string; file: string }
+export type NoteGroup = {
+  name: string
+  notes: NoteTable
+  examples: Record<string, Example>
+  table: string
+  file: string
+}
 
 /** Every note there is, with an example of each: what docs/notes.md shows and `notes.test.ts` demands. */
 export const noteGroups: NoteGroup[] = await Promise.all([
-  ...protocolNames.map(name => group(name, protocols[name].notes, `src/protocols/${name}/notes.ts`)),
+  ...protocolNames.map(name =>
+    group(name, protocols[name].notes, `src/protocols/${name}/notes.ts`),
+  ),
   group('any', commonNotes, 'src/kit/notes/shared.ts', 'common'),
   group('translate', translateNotes, 'src/translate/notes.ts'),
 ])
 
-async function group(name: string, notes: NoteTable, table: string, file = name): Promise<NoteGroup> {
-  const { examples } = (await import(new URL(`./${file}.ts`, import.meta.url).href)) as { examples: Record<string, Example> }
+async function group(
+  name: string,
+  notes: NoteTable,
+  table: string,
+  file = name,
+): Promise<NoteGroup> {
+  const { examples } = (await import(new URL(`./${file}.ts`, import.meta.url).href)) as {
+    examples: Record<string, Example>
+  }
   const places = new Map(Object.entries(shown[name] ?? {}))
   const placed = Object.entries(examples).map(([code, example]) => {
     const target = places.get(code)
-    return [code, target === undefined ? example : { ...example, shows: { ...example.shows, target } }] as const
+    return [
+      code,
+      target === undefined ? example : { ...example, shows: { ...example.shows, target } },
+    ] as const
   })
-  return { name, notes, examples: Object.fromEntries(placed), table, file: `test/support/examples/${file}.ts` }
+  return {
+    name,
+    notes,
+    examples: Object.fromEntries(placed),
+    table,
+    file: `test/support/examples/${file}.ts`,
+  }
 }

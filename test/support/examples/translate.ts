@@ -29,20 +29,37 @@ const strange = (...events: object[]) =>
 
 /** One for each note that is made between two protocols. */
 export const examples: Record<string, Example> = {
-  'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
+  'stream.unreadable-frame': stream('messages')(
+    blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]),
+    {},
+    ['response.created'],
+  ),
   'stream.trailing-arguments': makers('messages').stream('chat-completions')(
     [
       chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{"a":1}') }] }),
       chat.chunk({ tool_calls: [{ index: 1, ...chat.call('c2', '{"b":2}') }] }),
       chat.chunk({ tool_calls: [{ index: 0, function: { arguments: ' so' } }] }),
-      chat.chunk({}, { finish_reason: 'tool_calls' }, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }),
+      chat.chunk(
+        {},
+        { finish_reason: 'tool_calls' },
+        { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } },
+      ),
     ],
     {},
     ['usage.late'],
-    { shows: { source: '/2/choices/0/delta/tool_calls/0/function/arguments', target: '/2/delta/partial_json' } },
+    {
+      shows: {
+        source: '/2/choices/0/delta/tool_calls/0/function/arguments',
+        target: '/2/delta/partial_json',
+      },
+    },
   ),
   'stream.final-differs': stream('responses')(
-    [...items.opening, { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }, ...items.ending('yes')],
+    [
+      ...items.opening,
+      { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' },
+      ...items.ending('yes'),
+    ],
     {},
     [],
     { shows: { target: '/1/choices/0/delta' } },
@@ -51,42 +68,97 @@ export const examples: Record<string, Example> = {
   'stream.repeated-start': strange(begin, give, begin, ended),
   'freeform.unwrap-failed': response('messages')(
     blocks.response([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
-    { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
+    {
+      context: {
+        from: 'chat-completions',
+        to: 'messages',
+        tools: { sh: { name: 'sh', wrapped: true } },
+      },
+    },
     ['response.created'],
   ),
   'freeform.extra-arguments': stream('messages')(
-    blocks.stream(blocks.block(0, blocks.call('c1', {}, 'sh'), { type: 'input_json_delta', partial_json: '{"input":"ls","timeout":5}' }), {
-      stop_reason: 'tool_use',
-    }),
-    { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
+    blocks.stream(
+      blocks.block(0, blocks.call('c1', {}, 'sh'), {
+        type: 'input_json_delta',
+        partial_json: '{"input":"ls","timeout":5}',
+      }),
+      {
+        stop_reason: 'tool_use',
+      },
+    ),
+    {
+      context: {
+        from: 'chat-completions',
+        to: 'messages',
+        tools: { sh: { name: 'sh', wrapped: true } },
+      },
+    },
     ['response.created'],
     { shows: { source: '/2/delta/partial_json' } },
   ),
   'freeform.as-function': itemsResponse('chat-completions')(
-    chat.response({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+    chat.response(
+      { tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] },
+      { finish_reason: 'tool_calls' },
+      { created: 1 },
+    ),
     {
-      context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
+      context: {
+        from: 'responses',
+        to: 'chat-completions',
+        tools: { sh: { name: 'sh', freeform: true } },
+      },
     },
   ),
-  'output.unwrap-failed': makers('generate-content').response('chat-completions')(chat.response({ content: '["a"]' }), {
-    context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
-  }),
-  'tool-result.orphan-as-text': toMessages(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
+  'output.unwrap-failed': makers('generate-content').response('chat-completions')(
+    chat.response({ content: '["a"]' }),
+    {
+      context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
+    },
+  ),
+  'tool-result.orphan-as-text': toMessages(
+    chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' }),
+  ),
   'system.not-text': makers('messages').request('responses')(
-    items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user),
+    items.says(
+      {
+        role: 'system',
+        content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }],
+      },
+      user,
+    ),
   ),
   'tool-result.moved': toMessages(chat.says(user, called, user, result('done'))),
   'tool-result.duplicate': toMessages(chat.says(user, called, result('old'), result('new'))),
-  'tool.added-late': makers('messages').request('responses')(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
-  'tool-choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
-  'response.id-renewed': response('messages')(blocks.response([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
-    'response.created',
-  ]),
-  'model.unsupported': makers('chat-completions').request('chat-completions')({ model: 'm', messages: [user], logit_bias: { '1': 1 } }, { vendor: 'groq' }),
-  'tool-call.empty-name': itemsResponse('chat-completions')(
-    chat.response({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+  'tool.added-late': makers('messages').request('responses')(
+    items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] }),
+  ),
+  'tool-choice.strict-tools': makers('messages').request('generate-content')(
+    gemini.heldToSchemas(),
     {},
     [],
-    { shows: { source: '/choices/0/message/tool_calls/0/function/name', target: '/output/0/name' } },
+    { shows: { target: '/tools/0/strict' } },
+  ),
+  'response.id-renewed': response('messages')(
+    blocks.response([{ type: 'text', text: 'yes' }]),
+    { renewId: true, newId: prefix => `${prefix}new` },
+    ['response.created'],
+  ),
+  'model.unsupported': makers('chat-completions').request('chat-completions')(
+    { model: 'm', messages: [user], logit_bias: { '1': 1 } },
+    { vendor: 'groq' },
+  ),
+  'tool-call.empty-name': itemsResponse('chat-completions')(
+    chat.response(
+      { tool_calls: [chat.call('c1', '{}', '')] },
+      { finish_reason: 'tool_calls' },
+      { created: 1 },
+    ),
+    {},
+    [],
+    {
+      shows: { source: '/choices/0/message/tool_calls/0/function/name', target: '/output/0/name' },
+    },
   ),
 }

@@ -20,16 +20,34 @@ export type Held = { received: unknown; text: string; calls: string[]; usage: Js
 
 /** Reads a response as the official library does, and in chat-completions as programs do that add up the fields of other vendors. */
 export async function hold({ protocol, stream }: Agent, text: string): Promise<Held> {
-  if (protocol === 'chat-completions') return chatHeld(stream ? foldChat(text) : (JSON.parse(text) as Json))
+  if (protocol === 'chat-completions')
+    return chatHeld(stream ? foldChat(text) : (JSON.parse(text) as Json))
   const client = clientOf(protocol)
   const body = stream ? { text } : { body: JSON.parse(text) as unknown }
-  const response = stream ? await client.readStream(text) : await client.readResponse(JSON.parse(text))
+  const response = stream
+    ? await client.readStream(text)
+    : await client.readResponse(JSON.parse(text))
   const usage = { input: response.counts.input, output: response.counts.output }
-  return { received: await client.receive(body), text: response.text, calls: response.calls.map(({ name }) => name), usage }
+  return {
+    received: await client.receive(body),
+    text: response.text,
+    calls: response.calls.map(({ name }) => name),
+    usage,
+  }
 }
 
 export const next = ({ protocol, echo }: Agent, body: Body, { received }: Held): Body =>
-  clientOf(protocol).continueWith(body, received, { runTool: () => 'It is so.', ask: 'And then?', echo })
+  clientOf(protocol).continueWith(body, received, {
+    runTool: () => 'It is so.',
+    ask: 'And then?',
+    echo,
+  })
+
+/** What a call calls. */
+function calledOf(fn: unknown, custom: unknown): Json {
+  if (isJson(fn)) return fn
+  return isJson(custom) ? custom : {}
+}
 
 function chatHeld(completion: Json): Held {
   const [choice] = listOf(completion['choices'])
@@ -37,7 +55,9 @@ function chatHeld(completion: Json): Held {
   // Some servers leave the type of calls out.
   for (const call of listOf(message['tool_calls'])) call['type'] ??= 'function'
   const usage = isJson(completion['usage']) ? completion['usage'] : {}
-  const calls = listOf(message['tool_calls']).map(({ function: fn, custom }) => String((isJson(fn) ? fn : isJson(custom) ? custom : {})['name']))
+  const calls = listOf(message['tool_calls']).map(({ function: fn, custom }) =>
+    String(calledOf(fn, custom)['name']),
+  )
   return {
     received: message,
     text:
@@ -61,10 +81,19 @@ function foldChat(text: string): Json {
     if (chunk['error']) throw new Error(JSON.stringify(chunk['error']))
     usage = chunk['usage'] ?? usage
     const [choice] = listOf(chunk['choices'])
-    const { role: _, tool_calls: deltas, ...rest } = isJson(choice?.['delta']) ? choice['delta'] : ({} as Json)
+    const {
+      role: _,
+      tool_calls: deltas,
+      ...rest
+    } = isJson(choice?.['delta']) ? choice['delta'] : ({} as Json)
     for (const [key, value] of Object.entries(rest))
-      if (typeof value === 'string') message[key] = `${typeof message[key] === 'string' ? message[key] : ''}${value}`
-      else if (Array.isArray(value)) message[key] = [...(Array.isArray(message[key]) ? (message[key] as unknown[]) : []), ...(value as unknown[])]
+      if (typeof value === 'string')
+        message[key] = `${typeof message[key] === 'string' ? message[key] : ''}${value}`
+      else if (Array.isArray(value))
+        message[key] = [
+          ...(Array.isArray(message[key]) ? (message[key] as unknown[]) : []),
+          ...(value as unknown[]),
+        ]
     for (const delta of listOf(deltas)) addCall(calls, delta)
   }
   if (calls.length > 0) message['tool_calls'] = calls
@@ -74,12 +103,16 @@ function foldChat(text: string): Json {
 function addCall(calls: Json[], { index, id, function: fn, custom, ...rest }: Json): void {
   // Some servers send whole calls without an index.
   const at = typeof index === 'number' ? index : calls.length
-  const inside = isJson(custom) ? { custom: { name: custom['name'], input: '' } } : { function: { name: '', arguments: '' } }
+  const inside = isJson(custom)
+    ? { custom: { name: custom['name'], input: '' } }
+    : { function: { name: '', arguments: '' } }
   const call: Json = calls[at] ?? { id, type: 'function', ...rest, ...inside }
   calls[at] = call
   Object.assign(call, rest)
-  const called = isJson(fn) ? fn : isJson(custom) ? custom : {}
+  const called = calledOf(fn, custom)
   const inner = (isJson(call['custom']) ? call['custom'] : call['function']) as Json
-  for (const key of ['arguments', 'input']) if (typeof called[key] === 'string') inner[key] = `${String(inner[key] ?? '')}${called[key]}`
-  if (isJson(fn) && typeof fn['name'] === 'string') inner['name'] = `${String(inner['name'])}${fn['name']}`
+  for (const key of ['arguments', 'input'])
+    if (typeof called[key] === 'string') inner[key] = `${String(inner[key] ?? '')}${called[key]}`
+  if (isJson(fn) && typeof fn['name'] === 'string')
+    inner['name'] = `${String(inner['name'])}${fn['name']}`
 }

@@ -5,7 +5,10 @@ import type { Agent } from './agents.ts'
 const schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
-  properties: { path: { type: 'string', minLength: 1 }, lines: { type: 'integer', exclusiveMinimum: 0 } },
+  properties: {
+    path: { type: 'string', minLength: 1 },
+    lines: { type: 'integer', exclusiveMinimum: 0 },
+  },
   required: ['path'],
   additionalProperties: false,
 }
@@ -25,7 +28,16 @@ export const likeAgents: Agent[] = [
       system: [{ type: 'text', text: 'You are an agent.', cache_control: { type: 'ephemeral' } }],
       messages: [
         { role: 'user', content: [{ type: 'text', text: ask }] },
-        { role: 'system', content: [{ type: 'text', text: 'The folder is /home/user.', cache_control: { type: 'ephemeral' } }] },
+        {
+          role: 'system',
+          content: [
+            {
+              type: 'text',
+              text: 'The folder is /home/user.',
+              cache_control: { type: 'ephemeral' },
+            },
+          ],
+        },
       ],
       tools: [{ name: 'Read', description: 'Reads a file.', input_schema: schema }],
       thinking: { type: 'adaptive', display: 'summarized' },
@@ -66,8 +78,16 @@ export const likeAgents: Agent[] = [
       parallel_tool_calls: true,
       tool_choice: 'auto',
       input: [
-        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You are an agent.' }] },
-        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+        {
+          type: 'message',
+          role: 'developer',
+          content: [{ type: 'input_text', text: 'You are an agent.' }],
+        },
+        {
+          type: 'message',
+          role: 'developer',
+          content: [{ type: 'input_text', text: 'Be brief.' }],
+        },
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: ask }] },
       ],
       tools: [{ type: 'function', name: 'exec_command', strict: false, parameters: schema }],
@@ -83,8 +103,19 @@ export const likeAgents: Agent[] = [
     body: {
       systemInstruction: { role: 'user', parts: [{ text: 'You are an agent.' }] },
       contents: [{ role: 'user', parts: [{ text: ask }] }],
-      tools: [{ functionDeclarations: [{ name: 'read_file', description: 'Reads a file.', parametersJsonSchema: schema }] }],
-      generationConfig: { temperature: 1, topP: 0.95, topK: 64, thinkingConfig: { includeThoughts: true } },
+      tools: [
+        {
+          functionDeclarations: [
+            { name: 'read_file', description: 'Reads a file.', parametersJsonSchema: schema },
+          ],
+        },
+      ],
+      generationConfig: {
+        temperature: 1,
+        topP: 0.95,
+        topK: 64,
+        thinkingConfig: { includeThoughts: true },
+      },
     },
   },
   {
@@ -140,7 +171,14 @@ export const likeAgents: Agent[] = [
       system: [{ text: 'You are an agent.' }],
       messages: [{ role: 'user', content: [{ text: ask }] }],
       inferenceConfig: { maxTokens: 8000 },
-      toolConfig: { tools: [{ toolSpec: { name: 'read', description: 'Reads a file.', inputSchema: { json: schema } } }], toolChoice: { auto: {} } },
+      toolConfig: {
+        tools: [
+          {
+            toolSpec: { name: 'read', description: 'Reads a file.', inputSchema: { json: schema } },
+          },
+        ],
+        toolChoice: { auto: {} },
+      },
     },
   },
   {

@@ -11,14 +11,27 @@ import { type Agent, hold, next } from './agents.ts'
 const filled = (url: string) =>
   url.replaceAll(
     /\{(resource|region|project)\}/g,
-    (_, part: string) => ({ resource: 'acme', region: url.includes('googleapis') ? 'us-central1' : 'us-east-1', project: 'p' })[part] ?? part,
+    (_, part: string) =>
+      ({
+        resource: 'acme',
+        region: url.includes('googleapis') ? 'us-central1' : 'us-east-1',
+        project: 'p',
+      })[part] ?? part,
   )
 
 /** One way to reach a vendor: as the gateway chooses, or with one of its protocols or APIs. `generic`: as if nothing were known of it. */
-export type Way = { vendor: VendorName; model: string; only?: ProtocolName; api?: CloudApi; generic?: boolean }
+export type Way = {
+  vendor: VendorName
+  model: string
+  only?: ProtocolName
+  api?: CloudApi
+  generic?: boolean
+}
 
 /** Every vendor with each of its models, as the gateway chooses. */
-export const ways: Way[] = (Object.keys(simulators) as VendorName[]).flatMap(vendor => simulators[vendor].models.map(model => ({ vendor, model })))
+export const ways: Way[] = (Object.keys(simulators) as VendorName[]).flatMap(vendor =>
+  simulators[vendor].models.map(model => ({ vendor, model })),
+)
 
 /** The same with each protocol of the vendor alone, for those that serve several. */
 export const singleWays: Way[] = ways.flatMap(way => {
@@ -26,12 +39,15 @@ export const singleWays: Way[] = ways.flatMap(way => {
   return endpoints.length > 1 ? endpoints.map(({ protocol }) => ({ ...way, only: protocol })) : []
 })
 
+function protocolServing(vendor: Way['vendor'], model: string): ProtocolName | undefined {
+  if (vendor === 'bedrock' && model.includes('gpt')) return 'responses'
+  return vendor === 'vertex' && model.includes('claude') ? 'messages' : undefined
+}
+
 function channelOf({ vendor, model, only, api, generic = false }: Way): object {
   const { endpoints } = vendors[vendor] as Vendor
   // A user gives the base URL that serves the model.
-  const served: ProtocolName | undefined =
-    vendor === 'bedrock' && model.includes('gpt') ? 'responses' : vendor === 'vertex' && model.includes('claude') ? 'messages' : undefined
-  const right = only ?? served
+  const right = only ?? protocolServing(vendor, model)
   const chosen = endpoints.find(({ protocol }) => protocol === right) ?? endpoints[0]
   return {
     vendor: generic ? 'generic' : vendor,
@@ -41,7 +57,9 @@ function channelOf({ vendor, model, only, api, generic = false }: Way): object {
     ...(only && { protocols: [only] }),
     ...(api && { api }),
     // The profile decides between several base URLs.
-    ...(vendor === 'bedrock' && !generic ? { region: 'us-east-1' } : chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
+    ...(vendor === 'bedrock' && !generic
+      ? { region: 'us-east-1' }
+      : chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
   }
 }
 
@@ -50,20 +68,36 @@ export type Seen = { endpoint: Endpoint; body: Json; refusal: string | undefined
 type Frames = ReturnType<Endpoint['stream']>
 
 /** A transport that ends at the simulators. `change`: what goes wrong with the frames of their streams. */
-export function simulated(endpoints: readonly Endpoint[], seen: Seen[], change: (frames: Frames) => Frames = frames => frames): Transport {
+export function simulated(
+  endpoints: readonly Endpoint[],
+  seen: Seen[],
+  change: (frames: Frames) => Frames = frames => frames,
+): Transport {
   return {
     async send({ url, headers, body }) {
       const address = new URL(url)
-      const found = endpoints.map(endpoint => ({ endpoint, matched: endpoint.match(address) })).find(({ matched }) => matched)
+      const found = endpoints
+        .map(endpoint => ({ endpoint, matched: endpoint.match(address) }))
+        .find(({ matched }) => matched)
       if (!found?.matched) return whole(404, { error: { message: `no ${url}` } })
       const { endpoint, matched: requested } = found
-      const json = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Json
+      const json = JSON.parse(
+        typeof body === 'string' ? body : new TextDecoder().decode(body),
+      ) as Json
       const model = requested.model ?? String(json['model'])
-      const refusal = endpoint.authorize(headers) ? endpoint.refuse(json, model) : { status: 401, message: 'no key' }
+      const refusal = endpoint.authorize(headers)
+        ? endpoint.refuse(json, model)
+        : { status: 401, message: 'no key' }
       seen.push({ endpoint, body: json, refusal: refusal?.message })
-      if (refusal) return whole(refusal.status, endpoint.failure(refusal), endpoint.failureHeaders?.(refusal))
-      if (!(requested.stream ?? json['stream'] === true)) return whole(200, endpoint.whole(json, model))
-      return { status: 200, headers: { 'content-type': endpoint.streamType ?? 'text/event-stream' }, body: chunks(...change(endpoint.stream(json, model))) }
+      if (refusal)
+        return whole(refusal.status, endpoint.failure(refusal), endpoint.failureHeaders?.(refusal))
+      if (!(requested.stream ?? json['stream'] === true))
+        return whole(200, endpoint.whole(json, model))
+      return {
+        status: 200,
+        headers: { 'content-type': endpoint.streamType ?? 'text/event-stream' },
+        body: chunks(...change(endpoint.stream(json, model))),
+      }
     },
   }
 }
@@ -92,12 +126,19 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
   const seen: Seen[] = []
   const usages: { input?: number; output?: number }[] = []
   const simulator = simulators[way.vendor]
-  const gateway = fetchGateway({ auth: 'none', channels: [channelOf(way)], defaults: { retries: 0 } } as never, {
-    transport: simulated(simulator.endpoints, seen),
-    onUsage: ({ usage }) => void usages.push(usage ?? {}),
-  })
+  const gateway = fetchGateway(
+    { auth: 'none', channels: [channelOf(way)], defaults: { retries: 0 } } as never,
+    {
+      transport: simulated(simulator.endpoints, seen),
+      onUsage: ({ usage }) => void usages.push(usage ?? {}),
+    },
+  )
   const faults: string[] = []
-  const target = protocols[agent.protocol].address.target({ operation: 'generate', model: way.model, stream: agent.stream })
+  const target = protocols[agent.protocol].address.target({
+    operation: 'generate',
+    model: way.model,
+    stream: agent.stream,
+  })
   const received: Json[] = []
   // In some protocols the path names the model.
   const isInPath = target?.includes(encodeURIComponent(way.model)) ?? false
@@ -112,16 +153,25 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
       })
       const text = await textFor(agent.protocol, response)
       const last = seen.at(-1)
-      if (last?.refusal !== undefined) return [...faults, `turn ${turn}: refused by ${last.endpoint.protocol}: ${last.refusal}`]
-      if (response.status !== 200) return [...faults, `turn ${turn}: ${response.status} ${text.slice(0, 300)}`]
+      if (last?.refusal !== undefined)
+        return [...faults, `turn ${turn}: refused by ${last.endpoint.protocol}: ${last.refusal}`]
+      if (response.status !== 200)
+        return [...faults, `turn ${turn}: ${response.status} ${text.slice(0, 300)}`]
       const held = await hold(agent, text)
       const usage = usages.at(-1)
-      if (usage?.input !== counted.input || usage.output !== counted.output) faults.push(`turn ${turn}: usage ${JSON.stringify(usage)}`)
+      if (usage?.input !== counted.input || usage.output !== counted.output)
+        faults.push(`turn ${turn}: usage ${JSON.stringify(usage)}`)
       // Between equal protocols the client counts as the vendor does.
-      if (last && last.endpoint.protocol !== agent.protocol && held.usage['input'] !== undefined && held.usage['output'] !== counted.output)
+      if (
+        last &&
+        last.endpoint.protocol !== agent.protocol &&
+        held.usage['input'] !== undefined &&
+        held.usage['output'] !== counted.output
+      )
         faults.push(`turn ${turn}: the client counts ${JSON.stringify(held.usage)}`)
       if (held.calls.length === 0) {
-        if (!held.text.includes(responseText)) faults.push(`turn ${turn}: no response but ${held.text}`)
+        if (!held.text.includes(responseText))
+          faults.push(`turn ${turn}: no response but ${held.text}`)
         break
       }
       if (turn === 3) faults.push('turn 3: calls again')
@@ -142,21 +192,30 @@ function forgotten(
   { seen, received }: { seen: readonly Seen[]; received: readonly Json[] },
 ): string[] {
   const [third] = seen.slice(2)
-  if (!third) return seen.length === 1 && !callsTools.has(vendor) ? [] : [`only ${seen.length} turns`]
+  if (!third)
+    return seen.length === 1 && !callsTools.has(vendor) ? [] : [`only ${seen.length} turns`]
   if (!keepsReasoning || hasNone(third.endpoint, third.body, model)) return []
   const { endpoint, body } = third
   const returned = endpoint.returned(body).join('\n')
   // Between equal protocols it is the client that keeps it or not.
-  const kept = endpoint.protocol === protocol ? endpoint.returned(received[2] ?? {}).join('\n') : undefined
+  const kept =
+    endpoint.protocol === protocol ? endpoint.returned(received[2] ?? {}).join('\n') : undefined
   return [1, 2]
     .filter(nth => kept?.includes(`Thought ${nth}`) ?? true)
-    .flatMap(nth => (returned.includes(`Thought ${nth}`) ? [] : [`thought ${nth} did not come back`]))
+    .flatMap(nth =>
+      returned.includes(`Thought ${nth}`) ? [] : [`thought ${nth} did not come back`],
+    )
 }
 
 /** A vendor without tools responds at once. */
-const callsTools = new Set<VendorName>(ways.map(({ vendor }) => vendor).filter(vendor => vendor !== 'perplexity'))
+const callsTools = new Set<VendorName>(
+  ways.map(({ vendor }) => vendor).filter(vendor => vendor !== 'perplexity'),
+)
 
 /** Does this endpoint return no reasoning for this request? */
 function hasNone(endpoint: Endpoint, body: Json, model: string): boolean {
-  return endpoint.wantsReasoning?.(model) === false || !JSON.stringify(endpoint.whole(body, model)).includes('Thought')
+  return (
+    endpoint.wantsReasoning?.(model) === false ||
+    !JSON.stringify(endpoint.whole(body, model)).includes('Thought')
+  )
 }

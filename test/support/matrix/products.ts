@@ -27,7 +27,10 @@ export const lastPassed = (): Passed => JSON.parse(readFileSync(file, 'utf8')) a
 export const passedFile = file
 
 /** Lets every agent work with every vendor. */
-export async function measure(agents: readonly Agent[], onFault: (fault: string) => void = () => {}): Promise<Passed> {
+export async function measure(
+  agents: readonly Agent[],
+  onFault: (fault: string) => void = () => {},
+): Promise<Passed> {
   const passed: Passed = {}
   for (const vendor of vendorNames) {
     const failed = new Set<string>()
@@ -37,7 +40,11 @@ export async function measure(agents: readonly Agent[], onFault: (fault: string)
           failed.add(agent.name)
           onFault(`${vendor}, ${way.model}, ${agent.name}: ${fault}`)
         }
-    passed[vendor] = products.filter(([, programs]) => agents.every(({ name }) => !programs.test(name) || !failed.has(name))).map(([name]) => name)
+    passed[vendor] = products
+      .filter(([, programs]) =>
+        agents.every(({ name }) => !programs.test(name) || !failed.has(name)),
+      )
+      .map(([name]) => name)
   }
   return passed
 }
@@ -48,9 +55,15 @@ const withoutTools: ReadonlySet<VendorName> = new Set(['perplexity'])
 /** The head and the rows of the table in the README. */
 export function productRows(): { head: string[]; rows: string[][] } {
   const passed = lastPassed()
-  const mark = (vendor: VendorName, product: string) => (passed[vendor]?.includes(product) ? (withoutTools.has(vendor) ? '✓ ¹' : '✓') : '–')
+  const mark = (vendor: VendorName, product: string) => {
+    if (!passed[vendor]?.includes(product)) return '–'
+    return withoutTools.has(vendor) ? '✓ ¹' : '✓'
+  }
   return {
     head: ['', ...products.map(([name]) => name)],
-    rows: vendorNames.map(vendor => [vendors[vendor].title, ...products.map(([name]) => mark(vendor, name))]),
+    rows: vendorNames.map(vendor => [
+      vendors[vendor].title,
+      ...products.map(([name]) => mark(vendor, name)),
+    ]),
   }
 }

@@ -42,16 +42,33 @@ export function recordedAgents(): Agent[] {
     const [folder = ''] = name.split('/')
     const client = folder.replace(/-[\d.]+$/, '')
     const first = exchanges.find(({ request }) => isBody(request) && hasTools(request.body))
-    if (!begin.test(name) || !first || !isJson(first.request.body) || first.request.body['thread'] !== undefined) continue
+    if (
+      !begin.test(name) ||
+      !first ||
+      !isJson(first.request.body) ||
+      first.request.body['thread'] !== undefined
+    )
+      continue
     const habit = habits[client]
-    if (!habit) throw new Error(`say in test/support/matrix/recorded.ts how ${client} keeps a response`)
+    if (!habit)
+      throw new Error(`say in test/support/matrix/recorded.ts how ${client} keeps a response`)
     const { path, headers, body } = first.request
-    const stream = protocol === 'generate-content' ? path.includes(':stream') : body['stream'] === true
-    found.set(client, { name: client, protocol, agent: headers['user-agent'] ?? '', body, stream, ...habit })
+    const stream =
+      protocol === 'generate-content' ? path.includes(':stream') : body['stream'] === true
+    found.set(client, {
+      name: client,
+      protocol,
+      agent: headers['user-agent'] ?? '',
+      body,
+      stream,
+      ...habit,
+    })
   }
   return [...found.values()]
 }
 
 const isBody = ({ method }: Exchange['request']) => method === 'POST'
 
-const hasTools = (body: unknown): boolean => isJson(body) && (Array.isArray(body['tools']) || JSON.stringify(body).includes('"additional_tools"'))
+const hasTools = (body: unknown): boolean =>
+  isJson(body) &&
+  (Array.isArray(body['tools']) || JSON.stringify(body).includes('"additional_tools"'))

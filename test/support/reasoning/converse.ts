@@ -4,12 +4,22 @@ import { type Shape, signature, type Thinker } from './index.ts'
 
 type Block = { [kind: string]: unknown }
 
-const thinking = (turn: number, text = `Let me think (${turn}).\n\n It continues, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
+const thinking = (
+  turn: number,
+  text = `Let me think (${turn}).\n\n It continues, \u{1f914} twice.\n`,
+  name = 'thinking',
+): Block => ({
   reasoningContent: { reasoningText: { text, signature: signature(name, turn) } },
 })
-const redacted = (turn: number): Block => ({ reasoningContent: { redactedContent: btoa(signature('redacted', turn)) } })
-const text = (turn: number, message = 'Looking \u{1f50e}'): Block => ({ text: `${message} ${turn}.` })
-const call = (turn: number, nth = 1): Block => ({ toolUse: { toolUseId: `tooluse_${turn}_${nth}`, name: 'lookup', input: { turn, nth } } })
+const redacted = (turn: number): Block => ({
+  reasoningContent: { redactedContent: btoa(signature('redacted', turn)) },
+})
+const text = (turn: number, message = 'Looking \u{1f50e}'): Block => ({
+  text: `${message} ${turn}.`,
+})
+const call = (turn: number, nth = 1): Block => ({
+  toolUse: { toolUseId: `tooluse_${turn}_${nth}`, name: 'lookup', input: { turn, nth } },
+})
 
 const shape = (name: string, content: (turn: number) => Block[]): Shape => ({
   name,
@@ -40,9 +50,14 @@ function blockFrames(block: Block, contentBlockIndex: number): string {
   if (redactedContent !== undefined) deltas.push({ reasoningContent: { redactedContent } })
   if (typeof message === 'string') deltas.push(...chunks(message).map(chunk => ({ text: chunk })))
   const { input, ...start } = (toolUse ?? {}) as { input?: unknown }
-  if (toolUse) deltas.push(...['', ...chunks(JSON.stringify(input))].map(chunk => ({ toolUse: { input: chunk } })))
+  if (toolUse)
+    deltas.push(
+      ...['', ...chunks(JSON.stringify(input))].map(chunk => ({ toolUse: { input: chunk } })),
+    )
   return [
-    ...(toolUse ? [frame({ contentBlockStart: { contentBlockIndex, start: { toolUse: start } } })] : []),
+    ...(toolUse
+      ? [frame({ contentBlockStart: { contentBlockIndex, start: { toolUse: start } } })]
+      : []),
     ...deltas.map(delta => frame({ contentBlockDelta: { contentBlockIndex, delta } })),
     frame({ contentBlockStop: { contentBlockIndex } }),
   ].join('')
@@ -58,7 +73,12 @@ type Request = { messages: { role: string; content: Block[] }[] }
 export const thinker: Thinker = {
   shapes: [
     shape('signed thinking, then a call', turn => [thinking(turn), call(turn)]),
-    shape('signed thinking, a text and two calls', turn => [thinking(turn), text(turn), call(turn, 1), call(turn, 2)]),
+    shape('signed thinking, a text and two calls', turn => [
+      thinking(turn),
+      text(turn),
+      call(turn, 1),
+      call(turn, 2),
+    ]),
     shape('thinking, text, thinking, call', turn => [
       thinking(turn, `First ${turn}`, 'first'),
       text(turn),
@@ -66,7 +86,12 @@ export const thinker: Thinker = {
       call(turn),
     ]),
     shape('redacted thinking, then a call', turn => [redacted(turn), call(turn)]),
-    shape('redacted and signed thinking, then a call', turn => [redacted(turn), thinking(turn), text(turn), call(turn)]),
+    shape('redacted and signed thinking, then a call', turn => [
+      redacted(turn),
+      thinking(turn),
+      text(turn),
+      call(turn),
+    ]),
     shape('thinking that shows nothing', turn => [thinking(turn, ''), call(turn)]),
     shape('signed thinking, then a text without a call', turn => [thinking(turn), text(turn)]),
   ],
@@ -80,6 +105,10 @@ export const thinker: Thinker = {
     ].join('')
   },
   essence: response => (response as ModelResponse).output.message.content,
-  echoed: request => (request as Request).messages.flatMap(({ role, content }) => (role === 'assistant' ? [content] : [])),
-  signatures: request => (request as Request).messages.flatMap(({ content }) => content.flatMap(signaturesIn)),
+  echoed: request =>
+    (request as Request).messages.flatMap(({ role, content }) =>
+      role === 'assistant' ? [content] : [],
+    ),
+  signatures: request =>
+    (request as Request).messages.flatMap(({ content }) => content.flatMap(signaturesIn)),
 }

@@ -20,11 +20,19 @@ export type Thinker = {
   wants?(part: unknown): boolean
 }
 
-const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
+const found = readdirSync(new URL('.', import.meta.url)).filter(
+  file => file.endsWith('.ts') && file !== 'index.ts',
+)
 
 const thinkers = new Map(
   await Promise.all(
-    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { thinker: Thinker }).thinker] as const),
+    found.map(
+      async file =>
+        [
+          file.replace(/\.ts$/, ''),
+          ((await import(new URL(file, import.meta.url).href)) as { thinker: Thinker }).thinker,
+        ] as const,
+    ),
   ),
 )
 

@@ -10,7 +10,12 @@ const usage = {
 }
 const head = { id: 'chatcmpl-1', created: 1_750_000_000, model: 'upstream-model' }
 
-const finishOf = ({ ending, calls }: Script) => (ending === 'length' ? 'length' : ending === 'refusal' ? 'stop' : calls ? 'tool_calls' : 'stop')
+const finishOf = ({ ending, calls }: Script) => {
+  if (ending === 'length') return 'length'
+  if (ending === 'refusal') return 'stop'
+  if (calls) return 'tool_calls'
+  return 'stop'
+}
 
 export const wire: Wire = {
   path: '/v1/chat/completions',
@@ -23,11 +28,18 @@ export const wire: Wire = {
       ...(reasoning && { reasoning_content: reasoning }),
       ...(calls && {
         tool_calls: calls.map(({ id, name, args, freeform }) =>
-          freeform ? { id, type: 'custom', custom: { name, input: args } } : { id, type: 'function', function: { name, arguments: args } },
+          freeform
+            ? { id, type: 'custom', custom: { name, input: args } }
+            : { id, type: 'function', function: { name, arguments: args } },
         ),
       }),
     }
-    return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(script) }], usage }
+    return {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(script) }],
+      usage,
+    }
   },
   stream(script) {
     const { text = '', reasoning = '', calls = [], ending, breaks } = script
@@ -35,12 +47,19 @@ export const wire: Wire = {
       `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }], usage: null })}\n\n`
     const frames = [frame({ role: 'assistant', content: '' })]
     for (const chunk of chunks(reasoning)) frames.push(frame({ reasoning_content: chunk }))
-    for (const part of chunks(text)) frames.push(frame(ending === 'refusal' ? { refusal: part } : { content: part }))
+    for (const part of chunks(text))
+      frames.push(frame(ending === 'refusal' ? { refusal: part } : { content: part }))
     calls.forEach(({ id, name, freeform }, index) => {
       frames.push(
         frame({
           tool_calls: [
-            { index, id, ...(freeform ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }) },
+            {
+              index,
+              id,
+              ...(freeform
+                ? { type: 'custom', custom: { name, input: '' } }
+                : { type: 'function', function: { name, arguments: '' } }),
+            },
           ],
         }),
       )
@@ -51,11 +70,25 @@ export const wire: Wire = {
       rest.forEach((list, index) => {
         const chunk = list.shift()
         if (chunk !== undefined)
-          frames.push(frame({ tool_calls: [{ index, ...(calls[index]?.freeform ? { custom: { input: chunk } } : { function: { arguments: chunk } }) }] }))
+          frames.push(
+            frame({
+              tool_calls: [
+                {
+                  index,
+                  ...(calls[index]?.freeform
+                    ? { custom: { input: chunk } }
+                    : { function: { arguments: chunk } }),
+                },
+              ],
+            }),
+          )
       })
     if (breaks === 'cut') return frames
     if (breaks === 'error')
-      return [...frames, `data: ${JSON.stringify({ error: { message: 'Broke down', type: 'server_error', param: null, code: null } })}\n\n`]
+      return [
+        ...frames,
+        `data: ${JSON.stringify({ error: { message: 'Broke down', type: 'server_error', param: null, code: null } })}\n\n`,
+      ]
     return [
       ...frames,
       frame({}, finishOf(script)),
@@ -65,8 +98,14 @@ export const wire: Wire = {
   },
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
   toolsOf(body) {
-    const { tools = [] } = body as { tools?: { function?: { name: string; parameters?: unknown }; custom?: { name: string } }[] }
-    return tools.map(tool => (tool.function ? reportedFunction(tool.function.name, tool.function.parameters) : reportedText(tool.custom?.name)))
+    const { tools = [] } = body as {
+      tools?: { function?: { name: string; parameters?: unknown }; custom?: { name: string } }[]
+    }
+    return tools.map(tool =>
+      tool.function
+        ? reportedFunction(tool.function.name, tool.function.parameters)
+        : reportedText(tool.custom?.name),
+    )
   },
   echoed: ['id'],
 }

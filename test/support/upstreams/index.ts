@@ -42,10 +42,18 @@ export type Wire = {
   echoed: readonly string[]
 }
 
-const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
+const found = readdirSync(new URL('.', import.meta.url)).filter(
+  file => file.endsWith('.ts') && file !== 'index.ts',
+)
 const wires = new Map(
   await Promise.all(
-    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire] as const),
+    found.map(
+      async file =>
+        [
+          file.replace(/\.ts$/, ''),
+          ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire,
+        ] as const,
+    ),
   ),
 )
 
@@ -74,9 +82,13 @@ function byScenario(received: unknown): Script | Failure {
       if (results.length === 1) return { calls: two.slice(1), ending: 'stop' }
       return { text: `Found ${results.join(' and ')}`, ending: 'stop' }
     case 'parallel':
-      return results.length < 2 ? { calls: two, ending: 'stop' } : { text: `Found ${results.join(' and ')}`, ending: 'stop' }
+      return results.length < 2
+        ? { calls: two, ending: 'stop' }
+        : { text: `Found ${results.join(' and ')}`, ending: 'stop' }
     case 'noargs':
-      return results.length < 1 ? { calls: [{ id: 'call_0', name: 'lookup', args: '' }], ending: 'stop' } : { text: 'Done', ending: 'stop' }
+      return results.length < 1
+        ? { calls: [{ id: 'call_0', name: 'lookup', args: '' }], ending: 'stop' }
+        : { text: 'Done', ending: 'stop' }
     case 'json':
       return { text: '{"a":"b"}', ending: 'stop' }
     case 'long':
@@ -99,8 +111,14 @@ function byScenario(received: unknown): Script | Failure {
 
 export type Upstream = { url: string; requests: unknown[]; close(): Promise<void> }
 
+const matched = (url: string | undefined, path: string) =>
+  url?.split('?')[0] === path ? {} : undefined
+
 /** A server of this protocol that refuses every illegal request, and responds by script. `play`: what to send for a request's body. */
-export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
+export async function startUpstream(
+  protocol: string,
+  play: (body: unknown) => Script | Failure = byScenario,
+): Promise<Upstream> {
   const { path, response, stream, failure, failureHeaders } = wireOf(protocol)
   const strict = strictOf(protocol)
   const requests: unknown[] = []
@@ -109,18 +127,30 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const fail = (what: Failure) =>
       res
-        .writeHead(what.status, { 'content-type': 'application/json', ...failureHeaders?.(what), ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
+        .writeHead(what.status, {
+          'content-type': 'application/json',
+          ...failureHeaders?.(what),
+          ...(what.retryAfter && { 'retry-after': what.retryAfter }),
+        })
         .end(JSON.stringify(failure(what)))
-    const received = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
+    const received = typeof path === 'string' ? matched(req.url, path) : path(req.url ?? '')
     const served: { stream?: boolean } | undefined = req.method === 'POST' ? received : undefined
     if (!served) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
     const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
     requests.push(body)
     const faults = strict.checkRequest(body)
-    if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
+    if (faults.length > 0)
+      return fail({
+        status: 400,
+        type: 'invalid_request_error',
+        message: `not legal: ${faults.join('; ')}`,
+      })
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
-    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response(script, body)))
+    if (!(served.stream ?? body.stream))
+      return res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(response(script, body)))
     const { framing } = protocols[protocol as ProtocolName]
     res.writeHead(200, { 'content-type': framing?.contentType ?? 'text/event-stream' })
     const text = stream(script, body).join('')
@@ -133,7 +163,9 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
   // A fault in a script becomes a response, since a test that waits for one would wait for ever.
   const server = createServer(serverOptions, (req, res) =>
     serve(req, res).catch(error =>
-      res.headersSent ? res.destroy() : res.writeHead(500, { 'content-type': 'text/plain' }).end(`The script is wrong: ${error}`),
+      res.headersSent
+        ? res.destroy()
+        : res.writeHead(500, { 'content-type': 'text/plain' }).end(`The script is wrong: ${error}`),
     ),
   )
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

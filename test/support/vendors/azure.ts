@@ -5,9 +5,14 @@ import { responsesServer } from './base/responses.ts'
 import { keyed, type Refusal, type Simulator } from './base/turn.ts'
 import { openai } from './openai.ts'
 
-const [responses, chat] = openai.endpoints as [Simulator['endpoints'][number], Simulator['endpoints'][number]]
+const [responses, chat] = openai.endpoints as [
+  Simulator['endpoints'][number],
+  Simulator['endpoints'][number],
+]
 const own = { urls: ['https://acme.openai.azure.com/openai/v1/responses'] }
-const failure = ({ message, code, status }: Refusal) => ({ error: { code: String(code ?? status), message, details: message } })
+const failure = ({ message, code, status }: Refusal) => ({
+  error: { code: String(code ?? status), message, details: message },
+})
 const chatUrls = ['https://acme.openai.azure.com/openai/v1/chat/completions']
 const base = chatServer({
   urls: chatUrls,
@@ -34,6 +39,10 @@ export const azure: Simulator = {
         ...chat.stream(body, model),
       ],
     },
-    messagesServer({ urls: ['https://acme.services.ai.azure.com/anthropic/v1/messages'], isStrict: true, ...claude }),
+    messagesServer({
+      urls: ['https://acme.services.ai.azure.com/anthropic/v1/messages'],
+      isStrict: true,
+      ...claude,
+    }),
   ],
 }

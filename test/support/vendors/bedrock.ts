@@ -9,19 +9,36 @@ import { type Endpoint, isJson, type Json, keyed, listOf, type Simulator } from 
 const isClaude = (model: string) => /anthropic\.claude-/.test(model)
 
 /** The models that the OpenAI form of the runtime host does not serve. */
-const isOnlyConverse = (model: string) => /(?:amazon|meta|cohere|ai21|anthropic)\.|deepseek\.r1/.test(model)
+const isOnlyConverse = (model: string) =>
+  /(?:amazon|meta|cohere|ai21|anthropic)\.|deepseek\.r1/.test(model)
 
 const notThere = (model: string) => `The model \`${model}\` isn't supported on this route`
 
-const valueIn = (body: Json, ...keys: string[]): unknown => keys.reduce<unknown>((value, key) => (isJson(value) ? value[key] : undefined), body)
+const valueIn = (body: Json, ...keys: string[]): unknown =>
+  keys.reduce<unknown>((value, key) => (isJson(value) ? value[key] : undefined), body)
+
+function typeOf({ toolUse, toolResult, reasoningContent }: Json): string {
+  if (toolUse) return 'tool_use'
+  if (toolResult) return 'tool_result'
+  return reasoningContent ? 'thinking' : 'text'
+}
 
 /** A request of Converse as one of the messages protocol, for the rules of Claude that do not depend on the protocol. */
 function asMessages(body: Json): Json {
   const { inferenceConfig, additionalModelRequestFields: more, toolConfig, outputConfig } = body
   const sampling = isJson(inferenceConfig) ? inferenceConfig : {}
   const fields = isJson(more) ? more : {}
-  const [choice] = Object.keys(isJson(toolConfig) && isJson(toolConfig['toolChoice']) ? toolConfig['toolChoice'] : {})
-  const format = valueIn({ outputConfig }, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
+  const [choice] = Object.keys(
+    isJson(toolConfig) && isJson(toolConfig['toolChoice']) ? toolConfig['toolChoice'] : {},
+  )
+  const format = valueIn(
+    { outputConfig },
+    'outputConfig',
+    'textFormat',
+    'structure',
+    'jsonSchema',
+    'schema',
+  )
   return {
     ...fields,
     temperature: sampling['temperature'],
@@ -31,14 +48,16 @@ function asMessages(body: Json): Json {
       ...(typeof format === 'string' && { format: { schema: JSON.parse(format) as unknown } }),
     },
     ...(choice && { tool_choice: { type: choice } }),
-    tools: within(isJson(toolConfig) ? toolConfig['tools'] : [], 'toolSpec').map(({ strict, inputSchema }) => ({
-      strict,
-      input_schema: isJson(inputSchema) ? inputSchema['json'] : undefined,
-    })),
+    tools: within(isJson(toolConfig) ? toolConfig['tools'] : [], 'toolSpec').map(
+      ({ strict, inputSchema }) => ({
+        strict,
+        input_schema: isJson(inputSchema) ? inputSchema['json'] : undefined,
+      }),
+    ),
     messages: listOf(body['messages']).map(({ role, content }) => ({
       role,
-      content: listOf(content).map(({ toolUse, toolResult, reasoningContent }) => ({
-        type: toolUse ? 'tool_use' : toolResult ? 'tool_result' : reasoningContent ? 'thinking' : 'text',
+      content: listOf(content).map(part => ({
+        type: typeOf(part),
       })),
     })),
   }
@@ -52,27 +71,41 @@ const knownBeta =
 const isLoose = (model: string) => /opus-4-[178]|opus-5|sonnet-5|fable/.test(model)
 
 function refusedByClaude(body: Json, model: string): string | undefined {
-  const more = isJson(body['additionalModelRequestFields']) ? body['additionalModelRequestFields'] : {}
+  const more = isJson(body['additionalModelRequestFields'])
+    ? body['additionalModelRequestFields']
+    : {}
   const betas = Array.isArray(more['anthropic_beta']) ? (more['anthropic_beta'] as unknown[]) : []
   if (betas.some(beta => !knownBeta.test(String(beta)))) return 'invalid beta flag'
-  if (more['tool_choice'] !== undefined && valueIn(body, 'toolConfig', 'toolChoice') !== undefined) return 'tool_choice: Extra inputs are not permitted'
+  if (more['tool_choice'] !== undefined && valueIn(body, 'toolConfig', 'toolChoice') !== undefined)
+    return 'tool_choice: Extra inputs are not permitted'
   const tools = within(valueIn(body, 'toolConfig', 'tools'), 'toolSpec')
-  if (isLoose(model) && (tools.some(({ strict }) => strict === true) || valueIn(body, 'outputConfig', 'textFormat') !== undefined))
+  if (
+    isLoose(model) &&
+    (tools.some(({ strict }) => strict === true) ||
+      valueIn(body, 'outputConfig', 'textFormat') !== undefined)
+  )
     return "This model doesn't support the outputConfig.textFormat field and strict tools."
   const mixed = listOf(body['messages']).some(({ content }) => {
     const kinds = listOf(content).flatMap(Object.keys)
-    return kinds.includes('toolResult') && kinds.some(kind => kind === 'document' || kind === 'video')
+    return (
+      kinds.includes('toolResult') && kinds.some(kind => kind === 'document' || kind === 'video')
+    )
   })
-  return mixed ? 'messages: tool_result blocks cannot be next to documents' : claude.refuse(asMessages(body), model)
+  return mixed
+    ? 'messages: tool_result blocks cannot be next to documents'
+    : claude.refuse(asMessages(body), model)
 }
 
 /** The rules of Claude on Mantle and with InvokeModel. */
 function refusedAsMessages(body: Json, model: string): string | undefined {
   if (!isClaude(model)) return notThere(model)
   const tools = listOf(body['tools'])
-  if (tools.some(tool => tool['eager_input_streaming'] !== undefined)) return 'tools.0.custom.eager_input_streaming: Extra inputs are not permitted'
-  if (isLoose(model) && valueIn(body, 'output_config', 'format') !== undefined) return 'output_config.format: Extra inputs are not permitted'
-  if (isLoose(model) && tools.some(({ strict }) => strict !== undefined)) return 'tools.0.custom.strict: Extra inputs are not permitted'
+  if (tools.some(tool => tool['eager_input_streaming'] !== undefined))
+    return 'tools.0.custom.eager_input_streaming: Extra inputs are not permitted'
+  if (isLoose(model) && valueIn(body, 'output_config', 'format') !== undefined)
+    return 'output_config.format: Extra inputs are not permitted'
+  if (isLoose(model) && tools.some(({ strict }) => strict !== undefined))
+    return 'tools.0.custom.strict: Extra inputs are not permitted'
   return claude.refuse(body, model)
 }
 
@@ -87,27 +120,38 @@ const mantle = messagesServer({
 const invoking: Endpoint = {
   ...mantle,
   match({ origin, pathname }) {
-    const [, name, action] = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(pathname) ?? []
-    if (origin !== 'https://bedrock-runtime.us-east-1.amazonaws.com' || name === undefined) return undefined
+    const [, name, action] =
+      /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(pathname) ?? []
+    if (origin !== 'https://bedrock-runtime.us-east-1.amazonaws.com' || name === undefined)
+      return undefined
     return { model: decodeURIComponent(name), stream: action !== 'invoke' }
   },
   authorize: keyed.bearer,
   streamType: 'application/vnd.amazon.eventstream',
   failure: ({ message }) => ({ message }),
-  failureHeaders: ({ status }) => ({ 'x-amzn-errortype': status === 401 ? 'UnrecognizedClientException' : 'ValidationException' }),
+  failureHeaders: ({ status }) => ({
+    'x-amzn-errortype': status === 401 ? 'UnrecognizedClientException' : 'ValidationException',
+  }),
   refuse({ anthropic_version: version, anthropic_beta: betas = [], ...body }, model) {
     const fault = (message: string) => ({ status: 400, message })
     if (version !== 'bedrock-2023-05-31') return fault('anthropic_version: Field required')
-    if ((betas as unknown[]).some(beta => !knownBeta.test(String(beta)))) return fault('invalid beta flag')
-    const odd = ['model', 'stream', 'service_tier', 'container', 'mcp_servers'].find(key => body[key] !== undefined)
+    if ((betas as unknown[]).some(beta => !knownBeta.test(String(beta))))
+      return fault('invalid beta flag')
+    const odd = ['model', 'stream', 'service_tier', 'container', 'mcp_servers'].find(
+      key => body[key] !== undefined,
+    )
     if (odd) return fault(`${odd}: Extra inputs are not permitted`)
-    return JSON.stringify(body).includes('"type":"url"') ? fault('URL sources are not supported') : mantle.refuse({ model, ...body }, model)
+    return JSON.stringify(body).includes('"type":"url"')
+      ? fault('URL sources are not supported')
+      : mantle.refuse({ model, ...body }, model)
   },
   stream: (body, model) =>
     mantle.stream(body, model).flatMap(frame => {
       const data = /^data: (.*)$/m.exec(String(frame))?.[1] ?? ''
       // It sends no pings.
-      return data.includes('"type":"ping"') ? [] : [eventFrame('chunk', { bytes: Buffer.from(data).toString('base64'), p: 'abcdefghij' })]
+      return data.includes('"type":"ping"')
+        ? []
+        : [eventFrame('chunk', { bytes: Buffer.from(data).toString('base64'), p: 'abcdefghij' })]
     }),
 }
 
@@ -117,8 +161,11 @@ const topK = (body: Json) => valueIn(body, 'additionalModelRequestFields', 'infe
 const refusedByNova = (body: Json): string | undefined => {
   const own = topK(body)
   const stop = valueIn(body, 'inferenceConfig', 'stopSequences')
-  if (isJson(own) && Object.keys(own).some(key => key !== 'topK')) return 'Malformed input request: #/inferenceConfig: extraneous key is not permitted'
-  return Array.isArray(stop) && stop.length > 4 ? 'Malformed input request: #/inferenceConfig/stopSequences: expected maximum item count: 4' : undefined
+  if (isJson(own) && Object.keys(own).some(key => key !== 'topK'))
+    return 'Malformed input request: #/inferenceConfig: extraneous key is not permitted'
+  return Array.isArray(stop) && stop.length > 4
+    ? 'Malformed input request: #/inferenceConfig/stopSequences: expected maximum item count: 4'
+    : undefined
 }
 
 const noStatus = (body: Json): string | undefined =>
@@ -131,7 +178,17 @@ const families: readonly ConverseFamily[] = [
     models: /anthropic\.claude-/,
     leadingAssistant: true,
     midSystem: claude.midSystem,
-    fields: ['thinking', 'reasoning_config', 'top_k', 'anthropic_beta', 'tools', 'tool_choice', 'output_config', 'context_management', 'metadata'],
+    fields: [
+      'thinking',
+      'reasoning_config',
+      'top_k',
+      'anthropic_beta',
+      'tools',
+      'tool_choice',
+      'output_config',
+      'context_management',
+      'metadata',
+    ],
     caches: ['tools', 'system', 'messages'],
     resultMedia: ['image', 'document'],
     reasoning: 'signed',
@@ -145,15 +202,43 @@ const families: readonly ConverseFamily[] = [
     resultMedia: ['image', 'document'],
     refuse: refusedByNova,
   },
-  { models: /amazon\.nova/, fields: ['inferenceConfig'], caches: ['system', 'messages'], resultMedia: ['image', 'document'], refuse: refusedByNova },
+  {
+    models: /amazon\.nova/,
+    fields: ['inferenceConfig'],
+    caches: ['system', 'messages'],
+    resultMedia: ['image', 'document'],
+    refuse: refusedByNova,
+  },
   { models: /openai\.gpt-oss/, fields: ['reasoning_effort'], reasoning: 'plain' },
   { models: /openai\.gpt-\d/, fields: ['reasoning'], reasoning: 'sealed' },
-  { models: /meta\.llama/, choices: ['auto'], loneResults: true, resultMedia: ['image', 'document'] },
-  { models: /mistral\./, choices: ['auto', 'any'], loneResults: true, resultMedia: ['document'], callIds: /^[A-Za-z0-9]{9}$/ },
-  { models: /qwen\./, choices: ['auto'], leadingAssistant: true, fields: ['reasoning_config'], reasoning: 'plain' },
+  {
+    models: /meta\.llama/,
+    choices: ['auto'],
+    loneResults: true,
+    resultMedia: ['image', 'document'],
+  },
+  {
+    models: /mistral\./,
+    choices: ['auto', 'any'],
+    loneResults: true,
+    resultMedia: ['document'],
+    callIds: /^[A-Za-z0-9]{9}$/,
+  },
+  {
+    models: /qwen\./,
+    choices: ['auto'],
+    leadingAssistant: true,
+    fields: ['reasoning_config'],
+    reasoning: 'plain',
+  },
   { models: /deepseek\.r1/, tools: false, reasoning: 'plain', lateReasoning: true },
   { models: /deepseek\./, choices: ['auto'], reasoning: 'plain' },
-  { models: /moonshot(?:ai)?\./, leadingAssistant: true, reasoning: 'plain', idOf: nth => `functions.name:${nth}` },
+  {
+    models: /moonshot(?:ai)?\./,
+    leadingAssistant: true,
+    reasoning: 'plain',
+    idOf: nth => `functions.name:${nth}`,
+  },
   { models: /zai\./, leadingAssistant: true, reasoning: 'plain' },
   { models: /minimax\./, choices: ['auto'], reasoning: 'plain' },
   { models: /(?:cohere|ai21|google|nvidia)\./ },

@@ -18,7 +18,12 @@ export const cerebras: Simulator = {
         code: 'wrong_api_format',
         param: 'validation_error',
       }),
-      failure: ({ message, param, code }) => ({ message, type: 'invalid_request_error', param, code }),
+      failure: ({ message, param, code }) => ({
+        message,
+        type: 'invalid_request_error',
+        param,
+        code,
+      }),
       roles: ['system', 'user', 'assistant', 'tool'],
       refuse(body, model) {
         const odd = listOf(body['messages'])
@@ -26,12 +31,16 @@ export const cerebras: Simulator = {
           .find(key => key === 'reasoning_content' || key === 'reasoning_details')
         if (odd) return `property 'messages.${odd}' is unsupported`
         const isGlm = model.startsWith('zai-glm')
-        if (body['disable_reasoning'] !== undefined && !isGlm) return "property 'disable_reasoning' is unsupported"
-        if (isGlm && listOf(body['messages']).some(message => message['reasoning'] !== undefined)) return "property 'messages.reasoning' is unsupported"
+        if (body['disable_reasoning'] !== undefined && !isGlm)
+          return "property 'disable_reasoning' is unsupported"
+        if (isGlm && listOf(body['messages']).some(message => message['reasoning'] !== undefined))
+          return "property 'messages.reasoning' is unsupported"
         return isJson(body['thinking']) ? "property 'thinking' is unsupported" : undefined
       },
       reason: text => ({ reasoning: text }),
-      reasonOf: message => readsField('reasoning')(message) ?? /^<think>([\s\S]*?)<\/think>/.exec(String(message['content']))?.[1],
+      reasonOf: message =>
+        readsField('reasoning')(message) ??
+        /^<think>([\s\S]*?)<\/think>/.exec(String(message['content']))?.[1],
       usageIn: 'finish-chunk',
       usage: () => ({ ...plainUsage(), time_info: { total_time: 0.1 } }),
     }),

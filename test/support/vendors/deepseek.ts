@@ -3,7 +3,8 @@ import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
 import { counted, isJson, type Json, listOf, type Refusal, type Simulator } from './base/turn.ts'
 
-const thinks = (body: Json) => !(isJson(body['thinking']) && body['thinking']['type'] === 'disabled')
+const thinks = (body: Json) =>
+  !(isJson(body['thinking']) && body['thinking']['type'] === 'disabled')
 
 /** Another item between a call and its result, or between two calls of a turn. */
 function apart(body: Json): string | undefined {
@@ -20,7 +21,10 @@ export const deepseek: Simulator = {
   models: ['deepseek-v4-pro'],
   endpoints: [
     chatServer({
-      urls: ['https://api.deepseek.com/chat/completions', 'https://api.deepseek.com/v1/chat/completions'],
+      urls: [
+        'https://api.deepseek.com/chat/completions',
+        'https://api.deepseek.com/v1/chat/completions',
+      ],
       roles: ['system', 'user', 'assistant', 'tool'],
       badRole: (role, at) =>
         `Failed to deserialize the JSON body into the target type: messages[${at}].role: unknown variant \`${role}\`, expected one of \`system\`, \`user\`, \`assistant\`, \`tool\``,
@@ -28,14 +32,25 @@ export const deepseek: Simulator = {
       failure: (refusal: Refusal) => openaiFailure({ ...refusal, code: 'invalid_request_error' }),
       refuse(body) {
         // A limit that is not read is as good as none.
-        if (body['max_completion_tokens'] !== undefined) return 'max_completion_tokens is not read here: the limit is max_tokens'
-        if (isJson(body['response_format']) && body['response_format']['type'] === 'json_schema') return 'This response_format type is unavailable now'
+        if (body['max_completion_tokens'] !== undefined)
+          return 'max_completion_tokens is not read here: the limit is max_tokens'
+        if (isJson(body['response_format']) && body['response_format']['type'] === 'json_schema')
+          return 'This response_format type is unavailable now'
         const efforts = ['low', 'medium', 'high', 'xhigh', 'max']
-        if (body['reasoning_effort'] !== undefined && !efforts.includes(String(body['reasoning_effort']))) return 'reasoning_effort: unknown variant'
+        if (
+          body['reasoning_effort'] !== undefined &&
+          !efforts.includes(String(body['reasoning_effort']))
+        )
+          return 'reasoning_effort: unknown variant'
         if (!thinks(body)) return undefined
-        if (body['tool_choice'] === 'required' || isJson(body['tool_choice'])) return 'deepseek-reasoner does not support this tool_choice'
-        const forgotten = listOf(body['messages']).some(message => isThinkingTurn(message) && !message['reasoning_content'])
-        return forgotten ? 'The `reasoning_content` in the thinking mode must be passed back to the API.' : undefined
+        if (body['tool_choice'] === 'required' || isJson(body['tool_choice']))
+          return 'deepseek-reasoner does not support this tool_choice'
+        const forgotten = listOf(body['messages']).some(
+          message => isThinkingTurn(message) && !message['reasoning_content'],
+        )
+        return forgotten
+          ? 'The `reasoning_content` in the thinking mode must be passed back to the API.'
+          : undefined
       },
       idOf: nth => `call_00_${nth}`,
       wholeCall: call => ({ index: 0, ...call }),

@@ -8,13 +8,25 @@ export const huggingface: Simulator = {
   endpoints: [
     chatServer({
       urls: ['https://router.huggingface.co/v1/chat/completions'],
-      fields: fieldsBut('store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'),
+      fields: fieldsBut(
+        'store',
+        'metadata',
+        'safety_identifier',
+        'prompt_cache_key',
+        'prompt_cache_retention',
+        'prompt_cache_options',
+      ),
       unknown: field => `property '${field}' is unsupported`,
       failure: ({ message }) => ({ error: message }),
       reason: text => ({ reasoning: text }),
       // By the provider behind, one of two fields.
-      reasonOf: message => readsField('reasoning')(message) ?? readsField('reasoning_content')(message),
+      reasonOf: message =>
+        readsField('reasoning')(message) ?? readsField('reasoning_content')(message),
     }),
-    responsesServer({ urls: ['https://router.huggingface.co/v1/responses'], seals: false, tools: ['function', 'mcp'] }),
+    responsesServer({
+      urls: ['https://router.huggingface.co/v1/responses'],
+      seals: false,
+      tools: ['function', 'mcp'],
+    }),
   ],
 }

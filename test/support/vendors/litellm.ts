@@ -9,18 +9,39 @@ export const litellm: Simulator = {
   endpoints: [
     chatServer({
       urls: ['http://localhost:4000/v1/chat/completions'],
-      fields: fieldsBut('store', 'safety_identifier', 'prompt_cache_retention', 'logit_bias', 'service_tier').concat('thinking', 'cache_control'),
-      unknown: field => ({ status: 400, message: `litellm.UnsupportedParamsError: anthropic does not support parameters: ['${field}']`, code: '400' }),
+      fields: fieldsBut(
+        'store',
+        'safety_identifier',
+        'prompt_cache_retention',
+        'logit_bias',
+        'service_tier',
+      ).concat('thinking', 'cache_control'),
+      unknown: field => ({
+        status: 400,
+        message: `litellm.UnsupportedParamsError: anthropic does not support parameters: ['${field}']`,
+        code: '400',
+      }),
       roles: ['system', 'developer', 'user', 'assistant', 'tool'],
       reason: text => ({ reasoning_content: text }),
       reasonOf: message =>
         listOf(message['thinking_blocks'])
           .map(({ thinking }) => String(thinking))
-          .join('') || (typeof message['reasoning_content'] === 'string' ? message['reasoning_content'] : undefined),
+          .join('') ||
+        (typeof message['reasoning_content'] === 'string'
+          ? message['reasoning_content']
+          : undefined),
       refuse: body => (isJson(body['extra_body']) ? 'extra_body' : undefined),
-      usage: () => ({ ...plainUsage(), cache_read_input_tokens: counted.cached, cache_creation_input_tokens: 0 }),
+      usage: () => ({
+        ...plainUsage(),
+        cache_read_input_tokens: counted.cached,
+        cache_creation_input_tokens: 0,
+      }),
     }),
     responsesServer({ urls: ['http://localhost:4000/v1/responses'], seals: false }),
-    messagesServer({ urls: ['http://localhost:4000/v1/messages'], auth: 'bearer', midSystem: () => true }),
+    messagesServer({
+      urls: ['http://localhost:4000/v1/messages'],
+      auth: 'bearer',
+      midSystem: () => true,
+    }),
   ],
 }

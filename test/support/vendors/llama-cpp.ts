@@ -9,10 +9,22 @@ export const llamaCpp: Simulator = {
     chatServer({
       urls: ['http://localhost:8080/v1/chat/completions'],
       auth: 'none',
-      failure: ({ message, status }) => ({ error: { code: status, message, type: 'invalid_request_error' } }),
+      failure: ({ message, status }) => ({
+        error: { code: status, message, type: 'invalid_request_error' },
+      }),
       refuse: body => (lateSystem(body) ? 'System message must be at the beginning.' : undefined),
     }),
-    messagesServer({ urls: ['http://localhost:8080/v1/messages'], auth: 'none', signs: false, midSystem: () => false }),
-    responsesServer({ urls: ['http://localhost:8080/v1/responses'], auth: 'none', seals: false, tools: ['function'] }),
+    messagesServer({
+      urls: ['http://localhost:8080/v1/messages'],
+      auth: 'none',
+      signs: false,
+      midSystem: () => false,
+    }),
+    responsesServer({
+      urls: ['http://localhost:8080/v1/responses'],
+      auth: 'none',
+      seals: false,
+      tools: ['function'],
+    }),
   ],
 }

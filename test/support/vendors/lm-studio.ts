@@ -12,13 +12,24 @@ export const lmStudio: Simulator = {
       failure: ({ message }) => ({ error: message }),
       refuse(body) {
         if (lateSystem(body)) return 'System message must be at the beginning.'
-        if (has(body, 'max_completion_tokens')) return 'max_completion_tokens is not read here: the limit is max_tokens'
+        if (has(body, 'max_completion_tokens'))
+          return 'max_completion_tokens is not read here: the limit is max_tokens'
         return isJson(body['response_format']) && body['response_format']['type'] === 'json_object'
           ? "'response_format.type' must be 'json_schema' or 'text'"
           : undefined
       },
     }),
-    responsesServer({ urls: ['http://localhost:1234/v1/responses'], auth: 'none', seals: false, tools: ['function', 'mcp'] }),
-    messagesServer({ urls: ['http://localhost:1234/v1/messages'], auth: 'none', signs: false, midSystem: () => false }),
+    responsesServer({
+      urls: ['http://localhost:1234/v1/responses'],
+      auth: 'none',
+      seals: false,
+      tools: ['function', 'mcp'],
+    }),
+    messagesServer({
+      urls: ['http://localhost:1234/v1/messages'],
+      auth: 'none',
+      signs: false,
+      midSystem: () => false,
+    }),
   ],
 }

@@ -30,12 +30,27 @@ export const minimax: Simulator = {
           'metadata',
         )
         if (foreign) return invalid(`unknown field ${foreign}`)
-        if (isJson(body['thinking']) && model.startsWith('MiniMax-M2') && body['thinking']['type'] === 'disabled') return invalid('thinking cannot be disabled')
-        return listOf(body['tools']).some(({ function: fn }) => isJson(fn) && fn['strict'] !== undefined) ? invalid('strict is unknown') : undefined
+        if (
+          isJson(body['thinking']) &&
+          model.startsWith('MiniMax-M2') &&
+          body['thinking']['type'] === 'disabled'
+        )
+          return invalid('thinking cannot be disabled')
+        return listOf(body['tools']).some(
+          ({ function: fn }) => isJson(fn) && fn['strict'] !== undefined,
+        )
+          ? invalid('strict is unknown')
+          : undefined
       },
       reason: text => ({ content: `<think>${text}</think>` }),
-      reasonOf: ({ content, reasoning_content: apart }) => (typeof apart === 'string' ? apart : /^<think>([\s\S]*?)<\/think>/.exec(String(content))?.[1]),
-      failure: ({ message }) => ({ type: 'error', error: { type: 'bad_request_error', message, http_code: '400' } }),
+      reasonOf: ({ content, reasoning_content: apart }) =>
+        typeof apart === 'string'
+          ? apart
+          : /^<think>([\s\S]*?)<\/think>/.exec(String(content))?.[1],
+      failure: ({ message }) => ({
+        type: 'error',
+        error: { type: 'bad_request_error', message, http_code: '400' },
+      }),
     }),
   ],
 }

@@ -20,21 +20,45 @@ export const mistral: Simulator = {
       badRole: role => ({ status: 422, message: `role ${role}`, param: 'role' }),
       failure: ({ status, message, param }) =>
         status === 422
-          ? { detail: [{ type: 'extra_forbidden', loc: ['body', param], msg: 'Extra inputs are not permitted', input: message }] }
+          ? {
+              detail: [
+                {
+                  type: 'extra_forbidden',
+                  loc: ['body', param],
+                  msg: 'Extra inputs are not permitted',
+                  input: message,
+                },
+              ],
+            }
           : { object: 'error', message, type: 'invalid_request_error', param: null, code: '3051' },
       refuse(body, model) {
         const messages = listOf(body['messages'])
-        const ids = messages.flatMap(({ tool_calls: calls, tool_call_id: id }) => [...listOf(calls).map(call => call['id']), ...(id === undefined ? [] : [id])])
+        const ids = messages.flatMap(({ tool_calls: calls, tool_call_id: id }) => [
+          ...listOf(calls).map(call => call['id']),
+          ...(id === undefined ? [] : [id]),
+        ])
         const bad = ids.find(id => !/^[A-Za-z0-9]{9}$/.test(String(id)))
-        if (bad !== undefined) return `Tool call id was ${String(bad)} but must be a-z, A-Z, 0-9, with a length of 9.`
-        if (messages.some((message, at) => message['role'] === 'user' && messages[at - 1]?.['role'] === 'tool'))
+        if (bad !== undefined)
+          return `Tool call id was ${String(bad)} but must be a-z, A-Z, 0-9, with a length of 9.`
+        if (
+          messages.some(
+            (message, at) => message['role'] === 'user' && messages[at - 1]?.['role'] === 'tool',
+          )
+        )
           return "Unexpected role 'user' after role 'tool'"
         const keys = messages
           .flatMap(message => Object.keys(message))
-          .find(key => !['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'].includes(key))
+          .find(
+            key =>
+              !['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'].includes(key),
+          )
         if (keys) return extra(keys)
         const effort = body['reasoning_effort']
-        if (effort !== undefined && (model !== 'mistral-medium-3.5' || (effort !== 'none' && effort !== 'high'))) return { ...extra('reasoning_effort') }
+        if (
+          effort !== undefined &&
+          (model !== 'mistral-medium-3.5' || (effort !== 'none' && effort !== 'high'))
+        )
+          return { ...extra('reasoning_effort') }
         if (isJson(body['tool_choice'])) return { ...extra('tool_choice') }
         return undefined
       },
@@ -43,7 +67,9 @@ export const mistral: Simulator = {
       reason: text => ({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] }),
       reasonOf: ({ content }) =>
         listOf(content)
-          .flatMap(({ type, thinking }) => (type === 'thinking' ? listOf(thinking).map(({ text }) => String(text)) : []))
+          .flatMap(({ type, thinking }) =>
+            type === 'thinking' ? listOf(thinking).map(({ text }) => String(text)) : [],
+          )
           .join(''),
       usageIn: 'finish-chunk',
       usage: () => ({
@@ -55,8 +81,18 @@ export const mistral: Simulator = {
       wholeCall: ({ type: _, ...call }) => call,
       // Whole calls without index and type, no role in a delta, and padding at the top of each chunk.
       callFrames: ({ calls }, frame) =>
-        [frame({ tool_calls: calls.map(({ id, name, args }) => ({ id, function: { name, arguments: args } })) })].filter(() => calls.length > 0),
-      quirks: frames => frames.map(frame => frame.replace('"role":"assistant",', '').replace('"object"', '"p":"abc","object"')),
+        [
+          frame({
+            tool_calls: calls.map(({ id, name, args }) => ({
+              id,
+              function: { name, arguments: args },
+            })),
+          }),
+        ].filter(() => calls.length > 0),
+      quirks: frames =>
+        frames.map(frame =>
+          frame.replace('"role":"assistant",', '').replace('"object"', '"p":"abc","object"'),
+        ),
     }),
   ],
 }

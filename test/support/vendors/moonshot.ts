@@ -11,20 +11,52 @@ export const moonshot: Simulator = {
       roles: ['system', 'user', 'assistant', 'tool'],
       parts: ['text', 'image_url', 'video_url'],
       refuse(body, model) {
-        const fixed = has(body, 'temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty')
+        const fixed = has(
+          body,
+          'temperature',
+          'top_p',
+          'n',
+          'presence_penalty',
+          'frequency_penalty',
+        )
         if (fixed) return `invalid ${fixed}: it is fixed for this model`
-        if (body['reasoning_effort'] !== undefined && (model !== 'kimi-k3' || !['low', 'high', 'max'].includes(String(body['reasoning_effort']))))
+        if (
+          body['reasoning_effort'] !== undefined &&
+          (model !== 'kimi-k3' ||
+            !['low', 'high', 'max'].includes(String(body['reasoning_effort'])))
+        )
           return 'reasoning_effort: not a level of this model'
-        if (isJson(body['thinking']) && body['thinking']['type'] === 'disabled' && model !== 'kimi-k2.6') return 'thinking cannot be disabled on this model'
-        if (model === 'kimi-k2.7-code' && body['tool_choice'] !== undefined && body['tool_choice'] !== 'auto') return 'tool_choice: only auto is supported'
-        if (listOf(body['messages']).some(message => /^\s*$/.test(readsField('reasoning_content')(message) ?? 'none')))
+        if (
+          isJson(body['thinking']) &&
+          body['thinking']['type'] === 'disabled' &&
+          model !== 'kimi-k2.6'
+        )
+          return 'thinking cannot be disabled on this model'
+        if (
+          model === 'kimi-k2.7-code' &&
+          body['tool_choice'] !== undefined &&
+          body['tool_choice'] !== 'auto'
+        )
+          return 'tool_choice: only auto is supported'
+        if (
+          listOf(body['messages']).some(message =>
+            /^\s*$/.test(readsField('reasoning_content')(message) ?? 'none'),
+          )
+        )
           return 'reasoning_content: a made-up blank'
         const bad = offered(body).map(({ schema }) =>
-          schemaHas(schema, (key, value, inner) => (key === 'items' && Array.isArray(value)) || (key === 'anyOf' && 'type' in inner)),
+          schemaHas(
+            schema,
+            (key, value, inner) =>
+              (key === 'items' && Array.isArray(value)) || (key === 'anyOf' && 'type' in inner),
+          ),
         )
         if (bad.some(Boolean)) return `tools: the schema is not valid MFJS: ${bad.find(Boolean)}`
-        if (offered(body).some(({ schema }) => isJson(schema) && '$schema' in schema)) return 'tools: $schema at the root'
-        const strict = listOf(body['tools']).some(({ function: fn }) => isJson(fn) && fn['strict'] !== undefined)
+        if (offered(body).some(({ schema }) => isJson(schema) && '$schema' in schema))
+          return 'tools: $schema at the root'
+        const strict = listOf(body['tools']).some(
+          ({ function: fn }) => isJson(fn) && fn['strict'] !== undefined,
+        )
         return strict ? 'tools: strict is not supported' : undefined
       },
       usageIn: 'finish-chunk',
@@ -35,7 +67,11 @@ export const moonshot: Simulator = {
         cached_tokens: counted.cached,
       }),
     }),
-    messagesServer({ urls: ['https://api.moonshot.ai/anthropic/v1/messages'], signs: false, midSystem: () => true }),
+    messagesServer({
+      urls: ['https://api.moonshot.ai/anthropic/v1/messages'],
+      signs: false,
+      midSystem: () => true,
+    }),
     responsesServer({ urls: ['https://api.moonshot.ai/v1/responses'], seals: false }),
   ],
 }

@@ -19,17 +19,29 @@ export const nvidia: Simulator = {
       }),
       failure: ({ message, status }) => ({ status, title: 'Bad Request', detail: message }),
       refuse(body, model) {
-        if (listOf(body['messages']).some(({ role }, at) => at > 0 && role === 'system')) return 'System message must be at the beginning.'
-        if (body['reasoning_effort'] !== undefined && !model.includes('gpt-oss')) return 'reasoning_effort is not supported by this model'
-        if (model.includes('kimi') && body['parallel_tool_calls'] !== false && listOf(body['tools']).length > 0)
+        if (listOf(body['messages']).some(({ role }, at) => at > 0 && role === 'system'))
+          return 'System message must be at the beginning.'
+        if (body['reasoning_effort'] !== undefined && !model.includes('gpt-oss'))
+          return 'reasoning_effort is not supported by this model'
+        if (
+          model.includes('kimi') &&
+          body['parallel_tool_calls'] !== false &&
+          listOf(body['tools']).length > 0
+        )
           return 'This model only supports single tool-calls at once!'
         if (
           listOf(body['messages']).some(
-            ({ role, content }) => Array.isArray(content) && (role !== 'user' || listOf(content).every(({ type }) => type === 'text')),
+            ({ role, content }) =>
+              Array.isArray(content) &&
+              (role !== 'user' || listOf(content).every(({ type }) => type === 'text')),
           )
         )
           return 'content must be a string'
-        return listOf(body['tools']).some(({ function: fn }) => isJson(fn) && fn['strict'] !== undefined) ? 'strict is not supported' : undefined
+        return listOf(body['tools']).some(
+          ({ function: fn }) => isJson(fn) && fn['strict'] !== undefined,
+        )
+          ? 'strict is not supported'
+          : undefined
       },
       serial: body => body['parallel_tool_calls'] === false,
     }),

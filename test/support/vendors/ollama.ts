@@ -4,7 +4,9 @@ import { responsesServer } from './base/responses.ts'
 import { type Json, listOf, type Simulator } from './base/turn.ts'
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ultra', 'max']
-const failure = ({ message }: { message: string }) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } })
+const failure = ({ message }: { message: string }) => ({
+  error: { message, type: 'invalid_request_error', param: null, code: null },
+})
 const byAddress = (body: Json) =>
   listOf(body['messages'])
     .flatMap(({ content }) => listOf(content))
@@ -20,9 +22,13 @@ export const ollama: Simulator = {
       failure,
       refuse(body) {
         if (lateSystem(body)) return 'System message must be at the beginning'
-        if (has(body, 'max_completion_tokens')) return 'max_completion_tokens is not read here: the limit is max_tokens'
+        if (has(body, 'max_completion_tokens'))
+          return 'max_completion_tokens is not read here: the limit is max_tokens'
         if (byAddress(body)) return 'invalid image input'
-        return body['reasoning_effort'] === undefined || efforts.includes(String(body['reasoning_effort'])) ? undefined : 'invalid reasoning value'
+        return body['reasoning_effort'] === undefined ||
+          efforts.includes(String(body['reasoning_effort']))
+          ? undefined
+          : 'invalid reasoning value'
       },
       reason: text => ({ reasoning: text }),
       reasonOf: readsField('reasoning'),
@@ -34,6 +40,11 @@ export const ollama: Simulator = {
       signs: false,
       midSystem: () => false,
     }),
-    responsesServer({ urls: ['http://localhost:11434/v1/responses'], auth: 'none', seals: false, tools: ['function'] }),
+    responsesServer({
+      urls: ['http://localhost:11434/v1/responses'],
+      auth: 'none',
+      seals: false,
+      tools: ['function'],
+    }),
   ],
 }

@@ -3,7 +3,10 @@ import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
 import { type Json, listOf, type Simulator } from './base/turn.ts'
 
-const details = (text: string): Json => ({ reasoning: text, reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }] })
+const details = (text: string): Json => ({
+  reasoning: text,
+  reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }],
+})
 
 export const openrouter: Simulator = {
   models: ['deepseek/deepseek-v4', 'z-ai/glm-5.2'],
@@ -23,11 +26,20 @@ export const openrouter: Simulator = {
       quirks: frames => [
         ': OPENROUTER PROCESSING\n\n',
         ': OPENROUTER PROCESSING\n\n',
-        ...frames.map(frame => frame.replace('"choices":[],', '"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],')),
+        ...frames.map(frame =>
+          frame.replace(
+            '"choices":[],',
+            '"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],',
+          ),
+        ),
         'data: [DONE]\n\n',
       ],
     }),
-    messagesServer({ urls: ['https://openrouter.ai/api/v1/messages'], auth: 'bearer', midSystem: () => true }),
+    messagesServer({
+      urls: ['https://openrouter.ai/api/v1/messages'],
+      auth: 'bearer',
+      midSystem: () => true,
+    }),
     responsesServer({ urls: ['https://openrouter.ai/api/v1/responses'], seals: false }),
   ],
 }

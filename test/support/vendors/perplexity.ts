@@ -8,7 +8,16 @@ export const perplexity: Simulator = {
       urls: ['https://api.perplexity.ai/chat/completions'],
       failure: ({ message, status }) => ({ error: { message, type: 'bad_request', code: status } }),
       refuse(body) {
-        const foreign = has(body, 'tools', 'tool_choice', 'parallel_tool_calls', 'max_completion_tokens', 'seed', 'stop', 'top_k')
+        const foreign = has(
+          body,
+          'tools',
+          'tool_choice',
+          'parallel_tool_calls',
+          'max_completion_tokens',
+          'seed',
+          'stop',
+          'top_k',
+        )
         return foreign && `${foreign} is not supported`
       },
       silent: () => true,
@@ -18,7 +27,10 @@ export const perplexity: Simulator = {
         frames
           .slice(0, -1)
           .map((frame, at, all) =>
-            (at === all.length - 1 ? frame.replace('chat.completion.chunk', 'chat.completion.done') : frame).replace(
+            (at === all.length - 1
+              ? frame.replace('chat.completion.chunk', 'chat.completion.done')
+              : frame
+            ).replace(
               '"finish_reason"',
               '"message":{"role":"assistant","content":"All"},"finish_reason"',
             ),

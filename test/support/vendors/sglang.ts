@@ -8,9 +8,20 @@ export const sglang: Simulator = {
     chatServer({
       urls: ['http://localhost:30000/v1/chat/completions'],
       auth: 'none',
-      failure: ({ message, status }) => ({ object: 'error', message, type: 'BadRequestError', param: null, code: status }),
+      failure: ({ message, status }) => ({
+        object: 'error',
+        message,
+        type: 'BadRequestError',
+        param: null,
+        code: status,
+      }),
       refuse: body => (lateSystem(body) ? 'System message must be at the beginning.' : undefined),
     }),
-    messagesServer({ urls: ['http://localhost:30000/v1/messages'], auth: 'none', signs: false, midSystem: () => true }),
+    messagesServer({
+      urls: ['http://localhost:30000/v1/messages'],
+      auth: 'none',
+      signs: false,
+      midSystem: () => true,
+    }),
   ],
 }

@@ -9,11 +9,16 @@ export const together: Simulator = {
       refuse(body) {
         const foreign = has(body, 'store', 'max_completion_tokens', 'reasoning_effort')
         if (foreign) return `Invalid request: ${foreign}`
-        return listOf(body['tools']).some(({ function: fn }) => isJson(fn) && fn['strict'] !== undefined) ? 'Invalid request: strict' : undefined
+        return listOf(body['tools']).some(
+          ({ function: fn }) => isJson(fn) && fn['strict'] !== undefined,
+        )
+          ? 'Invalid request: strict'
+          : undefined
       },
       reason: text => ({ reasoning: text }),
       reasonOf: readsField('reasoning'),
-      quirks: frames => frames.map(frame => frame.replace('"finish_reason"', '"seed":7,"text":"","finish_reason"')),
+      quirks: frames =>
+        frames.map(frame => frame.replace('"finish_reason"', '"seed":7,"text":"","finish_reason"')),
     }),
   ],
 }

@@ -11,13 +11,23 @@ const messages = messagesServer({ urls: [], auth: 'bearer', isStrict: true, ...c
 const predicting: Simulator['endpoints'][number] = {
   ...messages,
   match: ({ pathname }) => {
-    const [, model, action] = /\/locations\/us-central1\/publishers\/anthropic\/models\/([^/:]+):(rawPredict|streamRawPredict)$/.exec(pathname) ?? []
+    const [, model, action] =
+      /\/locations\/us-central1\/publishers\/anthropic\/models\/([^/:]+):(rawPredict|streamRawPredict)$/.exec(
+        pathname,
+      ) ?? []
     return model === undefined ? undefined : { model, stream: action === 'streamRawPredict' }
   },
   refuse: ({ anthropic_version: version, ...body }, model) => {
-    if (version !== 'vertex-2023-10-16') return { status: 400, message: 'anthropic_version: Field required' }
-    if (JSON.stringify(body).includes('"type":"url"')) return { status: 400, message: 'messages.0.content.0.image.source: URL sources are not supported' }
-    return body['model'] === undefined ? messages.refuse({ model, ...body }, model) : { status: 400, message: 'model: Extra inputs are not permitted' }
+    if (version !== 'vertex-2023-10-16')
+      return { status: 400, message: 'anthropic_version: Field required' }
+    if (JSON.stringify(body).includes('"type":"url"'))
+      return {
+        status: 400,
+        message: 'messages.0.content.0.image.source: URL sources are not supported',
+      }
+    return body['model'] === undefined
+      ? messages.refuse({ model, ...body }, model)
+      : { status: 400, message: 'model: Extra inputs are not permitted' }
   },
 }
 
@@ -30,12 +40,15 @@ export const vertex: Simulator = {
       auth: 'bearer',
       signs: model => !/^gemini-2/.test(model),
       refuse: (body, model) =>
-        isJson(body['toolConfig']) && body['toolConfig']['includeServerSideToolInvocations'] !== undefined
+        isJson(body['toolConfig']) &&
+        body['toolConfig']['includeServerSideToolInvocations'] !== undefined
           ? 'Unknown name "includeServerSideToolInvocations" at \'tool_config\': Cannot find field.'
           : refusedByGemini(body, model),
     }),
     chatServer({
-      urls: ['https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/endpoints/openapi/chat/completions'],
+      urls: [
+        'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/endpoints/openapi/chat/completions',
+      ],
       silent: () => true,
     }),
   ],

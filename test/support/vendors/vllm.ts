@@ -3,7 +3,9 @@ import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
 import type { Simulator } from './base/turn.ts'
 
-const failure = ({ message, status }: { message: string; status: number }) => ({ error: { message, type: 'BadRequestError', param: null, code: status } })
+const failure = ({ message, status }: { message: string; status: number }) => ({
+  error: { message, type: 'BadRequestError', param: null, code: status },
+})
 
 export const vllm: Simulator = {
   models: ['Qwen/Qwen3-32B'],
@@ -21,10 +23,22 @@ export const vllm: Simulator = {
       usage: () => ({ ...plainUsage(), prompt_tokens_details: { cached_tokens: 800 } }),
       quirks: frames =>
         frames.map(frame =>
-          frame.replace('"delta":{"content"', '"delta":{"tool_calls":[],"content"').replace('"finish_reason"', '"stop_reason":null,"finish_reason"'),
+          frame
+            .replace('"delta":{"content"', '"delta":{"tool_calls":[],"content"')
+            .replace('"finish_reason"', '"stop_reason":null,"finish_reason"'),
         ),
     }),
-    messagesServer({ urls: ['http://localhost:8000/v1/messages'], auth: 'none', signs: false, midSystem: () => true }),
-    responsesServer({ urls: ['http://localhost:8000/v1/responses'], auth: 'none', seals: false, tools: ['function'] }),
+    messagesServer({
+      urls: ['http://localhost:8000/v1/messages'],
+      auth: 'none',
+      signs: false,
+      midSystem: () => true,
+    }),
+    responsesServer({
+      urls: ['http://localhost:8000/v1/responses'],
+      auth: 'none',
+      seals: false,
+      tools: ['function'],
+    }),
   ],
 }

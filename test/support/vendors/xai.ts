@@ -11,7 +11,9 @@ const efforts: Record<string, string[]> = {
 }
 
 const badEffort = (effort: unknown, model: string) =>
-  effort !== undefined && !efforts[model]?.includes(String(effort)) ? `This model does not support 'reasoning_effort' value '${String(effort)}'` : undefined
+  effort !== undefined && !efforts[model]?.includes(String(effort))
+    ? `This model does not support 'reasoning_effort' value '${String(effort)}'`
+    : undefined
 
 const sampling = (body: Json) => {
   const field = has(body, 'presence_penalty', 'frequency_penalty', 'stop')
@@ -19,7 +21,9 @@ const sampling = (body: Json) => {
 }
 
 const badRoot = (schemas: unknown[]) =>
-  schemas.some(schema => isJson(schema) && ('oneOf' in schema || 'anyOf' in schema || '$schema' in schema))
+  schemas.some(
+    schema => isJson(schema) && ('oneOf' in schema || 'anyOf' in schema || '$schema' in schema),
+  )
     ? 'tools: the parameters must be a plain object schema'
     : undefined
 
@@ -43,20 +47,35 @@ export const xai: Simulator = {
       itemId: (kind, nth) => (kind === 'rs' ? 'rs_0' : `${kind}_${nth}`),
       refuse(body, model) {
         const foreign = has(body, 'prompt_cache_retention', 'safety_identifier')
-        if (foreign) return { status: 422, message: `Failed to deserialize the JSON body into the target type: unknown field \`${foreign}\`` }
-        if (JSON.stringify(body['tools'] ?? []).includes('external_web_access')) return { status: 422, message: 'unknown field `external_web_access`' }
+        if (foreign)
+          return {
+            status: 422,
+            message: `Failed to deserialize the JSON body into the target type: unknown field \`${foreign}\``,
+          }
+        if (JSON.stringify(body['tools'] ?? []).includes('external_web_access'))
+          return { status: 422, message: 'unknown field `external_web_access`' }
         const hasTools = Array.isArray(body['tools']) && body['tools'].length > 0
-        if (body['tool_choice'] !== undefined && !hasTools) return 'tool_choice is given without tools'
+        if (body['tool_choice'] !== undefined && !hasTools)
+          return 'tool_choice is given without tools'
         const tools = Array.isArray(body['tools']) ? body['tools'].filter(isJson) : []
-        const effort = isJson(body['reasoning']) ? (body['reasoning']['effort'] ?? undefined) : undefined
-        return badRoot(tools.map(tool => tool['parameters'])) ?? sampling(body) ?? badEffort(effort, model)
+        const effort = isJson(body['reasoning'])
+          ? (body['reasoning']['effort'] ?? undefined)
+          : undefined
+        return (
+          badRoot(tools.map(tool => tool['parameters'])) ??
+          sampling(body) ??
+          badEffort(effort, model)
+        )
       },
     }),
     chatServer({
       urls: ['https://api.x.ai/v1/chat/completions'],
       roles: ['developer', 'system', 'user', 'assistant', 'tool'],
       failure: ({ message }) => ({ code: 'Client specified an invalid argument', error: message }),
-      refuse: (body, model) => badRoot(offered(body).map(({ schema }) => schema)) ?? sampling(body) ?? badEffort(body['reasoning_effort'], model),
+      refuse: (body, model) =>
+        badRoot(offered(body).map(({ schema }) => schema)) ??
+        sampling(body) ??
+        badEffort(body['reasoning_effort'], model),
       idOf: nth => String(nth),
       usage: () => ({
         prompt_tokens: counted.input,

@@ -1,4 +1,12 @@
-import type { MediaPart, Message, OpaquePart, Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
+import type {
+  MediaPart,
+  Message,
+  OpaquePart,
+  Part,
+  Place,
+  ReasoningPart,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
@@ -6,24 +14,55 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
-import type { ChatAssistantMessage, ChatBlock, ChatChoice, ChatWrittenAssistant, ChatWrittenCall } from '../schema.ts'
+import type {
+  ChatAssistantMessage,
+  ChatBlock,
+  ChatChoice,
+  ChatWrittenAssistant,
+  ChatWrittenCall,
+} from '../schema.ts'
 import { decodeAudioOutput, encodeAudioOutput, isAudible } from './audio.ts'
-import { decodeCall, decodeLegacyCall, encodeCall, encodeLegacyCall, takesOneCall } from './calls.ts'
+import {
+  decodeCall,
+  decodeLegacyCall,
+  encodeCall,
+  encodeLegacyCall,
+  takesOneCall,
+} from './calls.ts'
 import { carriersIn, carriesReasoning, carryReasoning, restoreOrder } from './carried-reasoning.ts'
 import { encodeCarriers, splitCarriers, unknownBeside, unknownOfCarriers } from './carriers.ts'
-import { attachCitations, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
+import {
+  attachCitations,
+  encodeCitations,
+  noteLostBoundaries,
+  unknownOfAnnotations,
+} from './citations.ts'
 import { decodeContent, encodeParts, isInContent } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
 import type { Reading } from './reading.ts'
-import { type DecodedReasoning, decodeReasoning, emptySignature, withoutEmptySignature } from './reasoning.ts'
+import {
+  type DecodedReasoning,
+  decodeReasoning,
+  emptySignature,
+  withoutEmptySignature,
+} from './reasoning.ts'
 import { extractTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /** In a response the role may be missing. */
 type ChatAssistantWire = NonNullable<ChatChoice['message']> | ChatAssistantMessage
 
-const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal', 'audio', 'tool_calls', 'function_call', 'annotations')
+const known = keysOf<ChatAssistantMessage>()(
+  'role',
+  'content',
+  'name',
+  'refusal',
+  'audio',
+  'tool_calls',
+  'function_call',
+  'annotations',
+)
 
 /**
  * An assistant message of a conversation or a response. The wire has a field for each kind of part, so their order is not known. The
@@ -38,25 +77,33 @@ export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Rea
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']
 
-  const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: below(below(at, 'tool_calls'), i), ordinal: i, reading }))
+  const calls: Part[] = (tool_calls ?? []).map((call, i) =>
+    decodeCall(call, { at: below(below(at, 'tool_calls'), i), ordinal: i, reading }),
+  )
   // Some servers send an empty call with every text.
   if (function_call?.name === '') rest['function_call'] = function_call
-  else if (function_call) calls.push(decodeLegacyCall(function_call, below(at, 'function_call'), reading.legacyId()))
+  else if (function_call)
+    calls.push(decodeLegacyCall(function_call, below(at, 'function_call'), reading.legacyId()))
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
   if (images) others.push(...images)
   if (audio) others.push(decodeAudioOutput(audio, at))
-  const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
+  const onlyEmpty =
+    content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
   const contentParts = onlyEmpty ? [] : decodeContent(content, at, reading.report)
   const taken = reading.thinkTags ? extractTags(contentParts) : contentParts
   const body = [...taken]
   if (taken !== contentParts) reading.report.once('reasoning.think-tags', at, 'content')
-  const unread = annotations && (attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations)
+  const unread =
+    annotations &&
+    (attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations)
   if (unread) rest['annotations'] = unread
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
   const textSignatures = signaturesOfTexts(reasoning, calls, carriers)
   const slots = { reasoning: reasoning.parts, body, others, calls }
-  const parts = carried ? restoreOrder(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
+  const parts = carried
+    ? restoreOrder(slots, carried, reading.report)
+    : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
   if (reading.seals) sealEmpty(parts)
   const message: Message = { role: 'assistant', origin: 'message', parts, at }
   if (name !== undefined && name !== null) message.name = name
@@ -64,18 +111,26 @@ export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Rea
 }
 
 function sealEmpty(parts: readonly Part[]): void {
-  for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptySignature
+  for (const part of parts)
+    if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptySignature
 }
 
 /** LiteLLM lists the signatures of calls again in the message. */
-function signaturesOfTexts({ textSignatures }: DecodedReasoning, calls: readonly Part[], { provider_specific_fields: ofProxy }: JsonObject) {
+function signaturesOfTexts(
+  { textSignatures }: DecodedReasoning,
+  calls: readonly Part[],
+  { provider_specific_fields: ofProxy }: JsonObject,
+) {
   if (!isObject(ofProxy) || !('thought_signatures' in ofProxy)) return textSignatures
   const listed = new Set(calls.map(({ signature }) => signature?.value))
   return textSignatures.filter(({ signature }) => !listed.has(signature.value))
 }
 
 /** Writes an assistant message. Undefined: none of its parts could be written. */
-export function encodeAssistant(from: AssistantToWrite, writing: Writing): ChatWrittenAssistant | undefined {
+export function encodeAssistant(
+  from: AssistantToWrite,
+  writing: Writing,
+): ChatWrittenAssistant | undefined {
   const { parts, name, ext, at, recipient } = from
   const { report, native } = writing
   report.ext(ext, at)
@@ -88,14 +143,25 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): ChatW
   if (images.length > 0) known.images = images
   if (calls.length > 0) known.tool_calls = calls
 
-  Object.assign(known, encodeBody(slots, { writing, recipient }), encodeCarriers(slots.reasoning, from, writing))
+  Object.assign(
+    known,
+    encodeBody(slots, { writing, recipient }),
+    encodeCarriers(slots.reasoning, from, writing),
+  )
   const isEmpty = known.content === undefined && Object.keys(defined(known)).length === 1
   if (isEmpty && recipient === 'server' && !native) return undefined
-  const silent = calls.length > 0 || known.function_call !== undefined || known.refusal !== undefined || known.audio !== undefined || images.length > 0
+  const silent =
+    calls.length > 0 ||
+    known.function_call !== undefined ||
+    known.refusal !== undefined ||
+    known.audio !== undefined ||
+    images.length > 0
   known.content ??= silent || native || recipient === 'client' ? null : ''
   if (recipient === 'client') known.refusal ??= null
   const fields = ownOf(ext)
-  const message = fields ? withUnknown<ChatWrittenAssistant>(known, unknownBeside(fields, known, { at, report })) : defined<ChatWrittenAssistant>(known)
+  const message = fields
+    ? withUnknown<ChatWrittenAssistant>(known, unknownBeside(fields, known, { at, report }))
+    : defined<ChatWrittenAssistant>(known)
   // They are those of citations, which have them.
   if (slots.texts.length > 0 && known.annotations === undefined) delete message.annotations
   if (recipient === 'server' && calls.length > 0) addPlaceholder(message, writing)
@@ -104,7 +170,8 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): ChatW
 
 function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
   const { recipient, single, writing } = filling
-  const carries = recipient === 'client' && !single && !writing.native && carriesReasoning(writing.options)
+  const carries =
+    recipient === 'client' && !single && !writing.native && carriesReasoning(writing.options)
   let since: Part[] = []
   for (const read of parts) {
     const part = withoutEmptySignature(read)
@@ -126,10 +193,23 @@ function addPlaceholder(message: ChatWrittenAssistant, { options, report }: Writ
   report.addMade('reasoning.placeholder', message, `/${field}`)
 }
 
-const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_items'] as const
+const reasoningFields = [
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking_blocks',
+  'reasoning_items',
+] as const
 
 /** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
-type Slots = { known: ChatWrittenAssistant; calls: ChatWrittenCall[]; images: ChatBlock[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
+type Slots = {
+  known: ChatWrittenAssistant
+  calls: ChatWrittenCall[]
+  images: ChatBlock[]
+  body: Part[]
+  texts: TextPart[]
+  reasoning: ReasoningPart[]
+}
 
 /** `single`: the client knows only `function_call`. */
 type Filling = { recipient: 'client' | 'server'; single: boolean; writing: Writing }
@@ -156,7 +236,8 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
       break
     case 'tool-call':
       if (!single) calls.push(encodeCall(part, recipient, writing))
-      else if (known.function_call === undefined) known.function_call = encodeLegacyCall(part, writing)
+      else if (known.function_call === undefined)
+        known.function_call = encodeLegacyCall(part, writing)
       else report.add('tool-call.single', part.at)
       break
     case 'media':
@@ -170,7 +251,10 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
     case 'server-tool':
       if (recipient === 'server' && writing.options.serverToolHistory === 'text') {
         report.add('server-tool.as-text', part.at)
-        const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
+        const line: TextPart = {
+          type: 'text',
+          text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n`,
+        }
         texts.push(line)
         body.push(line)
       } else report.add('part.unsupported', part.at)
@@ -186,7 +270,11 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
 }
 
 /** A message has one field for audio. */
-function fillMedia({ known, images }: Slots, part: MediaPart, { recipient, writing }: Filling): void {
+function fillMedia(
+  { known, images }: Slots,
+  part: MediaPart,
+  { recipient, writing }: Filling,
+): void {
   const { report, native } = writing
   const isSecond = known.audio !== undefined && part.kind === 'audio'
   if (isSecond || !(recipient === 'client' || native)) report.add('part.unsupported', part.at)
@@ -195,11 +283,23 @@ function fillMedia({ known, images }: Slots, part: MediaPart, { recipient, writi
 }
 
 /** Is it a call of a type that is not known? */
-export const isInCalls = ({ at }: OpaquePart): boolean => at !== undefined && /\/tool_calls\/\d+$/.test(pointerOf(at))
+export const isInCalls = ({ at }: OpaquePart): boolean =>
+  at !== undefined && /\/tool_calls\/\d+$/.test(pointerOf(at))
 
-const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
+const joined = (before: unknown, text: string) =>
+  typeof before === 'string' ? before + text : text
 
-const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'logprobs', 'signature', 'phase')
+const handled = keysOf<TextPart>()(
+  'type',
+  'text',
+  'at',
+  'ext',
+  'cache',
+  'citations',
+  'logprobs',
+  'signature',
+  'phase',
+)
 
 /** Writes `content`, and, for clients, `annotations`. */
 function encodeBody(
@@ -210,21 +310,32 @@ function encodeBody(
   const opens = opensEnvelopes(recipient, options)
   const annotations = recipient === 'client' || native ? encodeCitations(texts, report) : []
   if (!opens) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
-  if (recipient === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
+  if (recipient === 'server' && !native)
+    for (const { citations, at } of texts)
+      if (citations?.length) report.add('citation.unsupported', at, 'citations')
   const listed = annotations.length > 0 ? { annotations } : {}
 
   // A string holds no unknown keys. A layout counts in one text.
   const isList =
-    native && (body.length > texts.length || texts.some(({ ext }) => ownOf(ext)) || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
+    native &&
+    (body.length > texts.length ||
+      texts.some(({ ext }) => ownOf(ext)) ||
+      (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
   if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
   for (const part of texts) noteUnwritten(part, recipient, report)
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
   if (!native) noteLostBoundaries(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
-  return content === undefined || (content === '' && texts.every(({ signature }) => signature)) ? listed : { content, ...listed }
+  return content === undefined || (content === '' && texts.every(({ signature }) => signature))
+    ? listed
+    : { content, ...listed }
 }
 
-function noteUnwritten(part: TextPart, recipient: Filling['recipient'], report: Writing['report']): void {
+function noteUnwritten(
+  part: TextPart,
+  recipient: Filling['recipient'],
+  report: Writing['report'],
+): void {
   if (part.cache) report.add('cache.unsupported', part.at, 'cache')
   report.unwritten(part, handled, part.at)
   if (recipient === 'server') report.rest({ logprobs: part.logprobs }, part.at)
@@ -234,6 +345,12 @@ function noteUnwritten(part: TextPart, recipient: Filling['recipient'], report: 
 /** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */
 function bare(part: Part): Part {
   if (part.type !== 'text') return part
-  const { citations: _citations, logprobs: _logprobs, signature: _signature, phase: _phase, ...rest } = part
+  const {
+    citations: _citations,
+    logprobs: _logprobs,
+    signature: _signature,
+    phase: _phase,
+    ...rest
+  } = part
   return rest
 }

@@ -12,16 +12,30 @@ import type { PartWriting } from './writing.ts'
 export type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
 
 /** Reads the cache breakpoint of a wire object into its node, which keeps the unknown keys of both. Changes the node. */
-export function readMark<T extends Pick<TextPart, 'cache' | 'ext'>>(node: T, wire: Marks, unknown: JsonObject | undefined): T {
+export function readMark<T extends Pick<TextPart, 'cache' | 'ext'>>(
+  node: T,
+  wire: Marks,
+  unknown: JsonObject | undefined,
+): T {
   const { prompt_cache_breakpoint: breakpoint, cache_control: control } = wire
   const mark = breakpoint ?? control
   if (mark === undefined || mark === null) return keep(node, unknown)
-  if (!isObject(mark)) return keep(node, { ...unknown, ...present({ prompt_cache_breakpoint: breakpoint, cache_control: control }) })
+  if (!isObject(mark))
+    return keep(node, {
+      ...unknown,
+      ...present({ prompt_cache_breakpoint: breakpoint, cache_control: control }),
+    })
   const cache = cacheIn(mark)
   node.cache = cache
   const isOwn = mark === breakpoint
-  const fields = isOwn && control !== undefined && control !== null ? { ...unknown, cache_control: control } : unknown
-  return keep(node, withInner(fields, isOwn ? 'prompt_cache_breakpoint' : 'cache_control', beside(mark, cache)))
+  const fields =
+    isOwn && control !== undefined && control !== null
+      ? { ...unknown, cache_control: control }
+      : unknown
+  return keep(
+    node,
+    withInner(fields, isOwn ? 'prompt_cache_breakpoint' : 'cache_control', beside(mark, cache)),
+  )
 }
 
 function cacheIn({ ttl }: JsonObject): NonNullable<TextPart['cache']> {
@@ -40,7 +54,10 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
 }
 
 /** Takes the cache breakpoint out of an object's `cache_control`, if that holds nothing else. */
-export function takeMark(fields: JsonObject | undefined): { cache?: TextPart['cache']; left: JsonObject | undefined } {
+export function takeMark(fields: JsonObject | undefined): {
+  cache?: TextPart['cache']
+  left: JsonObject | undefined
+} {
   const control = fields?.['cache_control']
   const cache = isObject(control) ? cacheIn(control) : undefined
   if (!fields || !cache || beside(control as JsonObject, cache)) return { left: fields }
@@ -61,14 +78,25 @@ export function takeMessageMark(message: Message): Message {
 }
 
 /** The same for writing: blocks and calls of the own protocol that cannot hold the mark of the last part. Absent: they can. */
-export function encodeMessageMark({ parts }: Message, { report, native }: PartWriting): ChatControlMark | undefined {
+export function encodeMessageMark(
+  { parts }: Message,
+  { report, native }: PartWriting,
+): ChatControlMark | undefined {
   const last = parts.at(-1)
-  if (!native || !last?.cache || (last.type !== 'tool-result' && last.type !== 'tool-call' && last.type !== 'refusal')) return undefined
+  if (
+    !native ||
+    !last?.cache ||
+    (last.type !== 'tool-result' && last.type !== 'tool-call' && last.type !== 'refusal')
+  )
+    return undefined
   return controlMark(last.cache, () => report.add('cache.ttl', last.at, 'cache.ttl'))
 }
 
 /** The cache breakpoint of a part as wire fields. */
-export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, options, native }: PartWriting): ChatMark {
+export function encodeMark(
+  { cache, at }: Pick<Part, 'cache' | 'at'>,
+  { report, options, native }: PartWriting,
+): ChatMark {
   if (!cache) return {}
   const how = options.cacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
@@ -77,19 +105,37 @@ export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, 
   }
   const approximated = () => report.add('cache.ttl', at, 'cache.ttl')
   // Each field has lifetimes of its own.
-  if (native ? cache.ttl === '5m' || cache.ttl === '1h' : how === 'cache_control') return controlMark(cache, approximated)
-  return { prompt_cache_breakpoint: defined<{ mode: string; ttl: string | undefined }>({ mode: 'explicit', ttl: encodeTtl(cache.ttl, approximated, options) }) }
+  if (native ? cache.ttl === '5m' || cache.ttl === '1h' : how === 'cache_control')
+    return controlMark(cache, approximated)
+  return {
+    prompt_cache_breakpoint: defined<{ mode: string; ttl: string | undefined }>({
+      mode: 'explicit',
+      ttl: encodeTtl(cache.ttl, approximated, options),
+    }),
+  }
 }
 
 /** A breakpoint in the field of the messages protocol, whose lifetimes are `5m` and `1h`. */
-export function controlMark({ ttl }: NonNullable<Part['cache']>, approximated: () => void): ChatControlMark {
+export function controlMark(
+  { ttl }: NonNullable<Part['cache']>,
+  approximated: () => void,
+): ChatControlMark {
   const isKnown = ttl === undefined || ttl === '5m' || ttl === '1h'
   if (!isKnown) approximated()
-  return { cache_control: defined<{ type: string; ttl: string | undefined }>({ type: 'ephemeral', ttl: isKnown ? ttl : undefined }) }
+  return {
+    cache_control: defined<{ type: string; ttl: string | undefined }>({
+      type: 'ephemeral',
+      ttl: isKnown ? ttl : undefined,
+    }),
+  }
 }
 
 /** `30m` and `12h` are the lifetimes of this provider. Others become its default; with `cacheTtlRound: 'up'`, `1h` becomes `12h`. */
-function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtlRound }: Options): string | undefined {
+function encodeTtl(
+  ttl: string | undefined,
+  approximated: () => void,
+  { cacheTtlRound }: Options,
+): string | undefined {
   if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
   approximated()
   return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
@@ -108,15 +154,22 @@ const limit = 4
 /** If there are too many marks, those of instructions are kept first, then the last of the others. */
 export function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
-    part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
+    part.cache &&
+    (message.role === 'user' || message.role === 'system' || message.role === 'developer') &&
+    part.type !== 'tool-result'
   if (!messages.some(({ parts }) => parts.some(({ cache }) => cache))) return messages
-  const marked = flatMap(messages, message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
+  const marked = flatMap(messages, message =>
+    message.parts
+      .filter(part => canStand(message, part))
+      .map(part => ({ part, first: message.role !== 'user' })),
+  )
   if (marked.length <= limit) return messages
   const first = marked.filter(mark => mark.first).slice(0, limit)
   const room = limit - first.length
   const last = room > 0 ? marked.filter(mark => !mark.first).slice(-room) : []
   const allowed = new Set([...first, ...last].map(({ part }) => part))
-  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.too-many', part.at, 'cache')
+  for (const { part } of marked)
+    if (!allowed.has(part)) report.add('cache.too-many', part.at, 'cache')
   return messages.map(message => ({
     ...message,
     parts: message.parts.map(part => {

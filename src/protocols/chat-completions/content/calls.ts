@@ -8,7 +8,13 @@ import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
-import type { ChatCalled, ChatFunctionCall, ChatSignatureFields, ChatToolCall, ChatWrittenCall } from '../schema.ts'
+import type {
+  ChatCalled,
+  ChatFunctionCall,
+  ChatSignatureFields,
+  ChatToolCall,
+  ChatWrittenCall,
+} from '../schema.ts'
 import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
@@ -24,12 +30,21 @@ export function readInput(input: unknown): string {
 
 type WireCall = { id?: string; type?: string; index?: number; function?: unknown; custom?: unknown }
 const known = {
-  function: { outer: keysOf<WireCall>()('id', 'type', 'index', 'function'), inner: keysOf<ChatFunctionCall>()('name', 'arguments') },
-  custom: { outer: keysOf<WireCall>()('id', 'type', 'index', 'custom'), inner: keysOf<{ name: string; input: string }>()('name', 'input') },
+  function: {
+    outer: keysOf<WireCall>()('id', 'type', 'index', 'function'),
+    inner: keysOf<ChatFunctionCall>()('name', 'arguments'),
+  },
+  custom: {
+    outer: keysOf<WireCall>()('id', 'type', 'index', 'custom'),
+    inner: keysOf<{ name: string; input: string }>()('name', 'input'),
+  },
 }
 
 /** One of `tool_calls`. `ordinal`: its index in the list. */
-export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading }): Part {
+export function decodeCall(
+  wire: ChatToolCall,
+  { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading },
+): Part {
   const { type, index } = wire
   const id = wire.id ?? ''
   const issuer = carriedIssuer[reading.from]
@@ -37,8 +52,13 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: P
   const { id: called, signature = beside ?? thoughtInId(id, issuer) } = splitId(id)
   const key = type === 'custom' ? 'custom' : 'function'
   const body = left[key]
-  if (!isObject(body) || (type !== key && type !== undefined && type !== null)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  const { name, arguments: args, input: text } = body as { name: string; arguments?: unknown; input?: unknown }
+  if (!isObject(body) || (type !== key && type !== undefined && type !== null))
+    return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  const {
+    name,
+    arguments: args,
+    input: text,
+  } = body as { name: string; arguments?: unknown; input?: unknown }
   const input = key === 'custom' ? text : args
   if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
   const part: ToolCallPart = {
@@ -54,32 +74,52 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: P
   const { outer, inner } = known[key]
   const unknown = withInner(unknownOf(left, outer), key, unknownOf(body, inner))
   // An `index` equal to the place in the list is not kept as an unknown key.
-  return keep(part, index === undefined || index === null || index === ordinal ? unknown : { ...unknown, index })
+  return keep(
+    part,
+    index === undefined || index === null || index === ordinal ? unknown : { ...unknown, index },
+  )
 }
 
 /** The older single call of a message. */
 export function decodeLegacyCall(wire: ChatFunctionCall, at: Place, id: string): ToolCallPart {
-  const part: ToolCallPart = { type: 'tool-call', id, idOrigin: 'synthesized', name: wire.name, kind: 'function', input: readInput(wire.arguments), at }
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id,
+    idOrigin: 'synthesized',
+    name: wire.name,
+    kind: 'function',
+    input: readInput(wire.arguments),
+    at,
+  }
   return keep(part, unknownOf(wire, known.function.inner))
 }
 
 /** Does the client know only the older `function_call`, of which a response has one? This is so if it declared `functions` and no `tools`. */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
-  return from === protocolName && callable.length > 0 && callable.every(({ at }) => at !== undefined && pointerOf(at).startsWith('/functions/'))
+  return (
+    from === protocolName &&
+    callable.length > 0 &&
+    callable.every(({ at }) => at !== undefined && pointerOf(at).startsWith('/functions/'))
+  )
 }
 
 /** The part of a request that `takesOneCall` needs when the response is encoded. */
 export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 'tools'> {
   const { tools = [] } = request
-  return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
+  return takesOneCall({ from: protocolName, request })
+    ? { tools: tools.filter(({ type }) => type !== 'server') }
+    : {}
 }
 
 export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCalled {
   const { report } = writing
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
-  const wire = wireOf<ChatCalled>({ name: flatName(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
+  const wire = wireOf<ChatCalled>(
+    { name: flatName(part.name, part.namespace), arguments: inputOf(part, writing) },
+    part.ext,
+  )
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -104,7 +144,10 @@ const handled = keysOf<ToolCallPart>()(
 )
 
 /** Makes notes for the fields of a call that no spelling of calls has. */
-export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing, 'report' | 'native'>): void {
+export function noteBeside(
+  part: ToolCallPart,
+  { report, native }: Pick<Writing, 'report' | 'native'>,
+): void {
   const { itemId, status, caller, async, at } = part
   report.unwritten(part, handled, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
@@ -114,7 +157,11 @@ export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing,
   report.ext(part.ext, at)
 }
 
-export function encodeCall(part: ToolCallPart, recipient: 'client' | 'server', writing: Writing): ChatWrittenCall {
+export function encodeCall(
+  part: ToolCallPart,
+  recipient: 'client' | 'server',
+  writing: Writing,
+): ChatWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
   noteBeside(part, writing)
@@ -125,17 +172,26 @@ export function encodeCall(part: ToolCallPart, recipient: 'client' | 'server', w
   const called = responseToolName(name, namespace, at, report)
   const known: ChatWrittenCall =
     part.kind === 'function'
-      ? { id: signature.id, type: 'function', function: { name: called, arguments: inputOf(part, writing) } }
+      ? {
+          id: signature.id,
+          type: 'function',
+          function: { name: called, arguments: inputOf(part, writing) },
+        }
       : { id: signature.id, type: 'custom', custom: { name: called, input: part.input } }
-  const wire = wireOf<ChatWrittenCall>(signature.beside ? Object.assign(known, signature.beside) : known, part.ext)
+  const wire = wireOf<ChatWrittenCall>(
+    signature.beside ? Object.assign(known, signature.beside) : known,
+    part.ext,
+  )
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }
 
 /** True if the model made the call: the default, which this wire cannot express. */
-export const isDirect = (caller: unknown): boolean => caller === undefined || same(caller, { type: 'direct' })
+export const isDirect = (caller: unknown): boolean =>
+  caller === undefined || same(caller, { type: 'direct' })
 
-const inputOf = (part: ToolCallPart, writing: Writing): string => (isMadeUp(part, writing) ? '{}' : part.input)
+const inputOf = (part: ToolCallPart, writing: Writing): string =>
+  isMadeUp(part, writing) ? '{}' : part.input
 
 /** Does the call get made-up arguments? Function calls without arguments get an empty object, because servers parse the arguments. */
 function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): boolean {
@@ -152,7 +208,12 @@ function encodeSignature(
   const { signatures } = writing.options
   if (recipient === 'client' && signatures === 'id') return { id: joinId(id, signature) }
   const opens = opensEnvelopes(recipient, writing.options)
-  if (recipient === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
-  writing.report.add(recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
+  if (recipient === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing))
+    return { id, beside: encodeCarried(signature) }
+  writing.report.add(
+    recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature',
+    at,
+    'signature',
+  )
   return { id }
 }

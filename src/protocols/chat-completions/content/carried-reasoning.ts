@@ -17,25 +17,40 @@ import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './s
  * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them the signature of a call carries the
  * reasoning details of the parts between the previous call and this one.
  */
-export function carriesReasoning({ signedReasoning, signatures = 'field', reasoningField }: ChatCompletionsOptions): boolean {
+export function carriesReasoning({
+  signedReasoning,
+  signatures = 'field',
+  reasoningField,
+}: ChatCompletionsOptions): boolean {
   return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
 /** The fields to write next to `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
-export function carryReasoning(since: readonly Part[], call: Part): ChatSignatureFields | undefined {
-  const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
+export function carryReasoning(
+  since: readonly Part[],
+  call: Part,
+): ChatSignatureFields | undefined {
+  const parts = since.filter(
+    (part): part is ReasoningPart => part.type === 'reasoning' && says(part),
+  )
   const recorded = record(layoutPartsOf(since, { native: true }))
-  if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since)) return undefined
+  if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since))
+    return undefined
   const units = since.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
   return encodeLoaded({ details: encodeDetails({ parts, ...recorded }), units }, call.signature)
 }
 
-const says = ({ segments, signature, id }: ReasoningPart) => segments.length > 0 || signature !== undefined || id !== undefined
+const says = ({ segments, signature, id }: ReasoningPart) =>
+  segments.length > 0 || signature !== undefined || id !== undefined
 
 type Carrier = { load: Load; at: Place }
 
 /** What the calls of a client's message carry, by their index. Undefined: nothing, or the client has kept `reasoning_details`. */
-export function carriersIn(calls: readonly JsonObject[] | null | undefined, message: JsonObject, at: Place): Map<number, Carrier> | undefined {
+export function carriersIn(
+  calls: readonly JsonObject[] | null | undefined,
+  message: JsonObject,
+  at: Place,
+): Map<number, Carrier> | undefined {
   const kept = listIn(message, 'reasoning_details')
   if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
   const carriers = new Map<number, Carrier>()
@@ -48,7 +63,11 @@ export function carriersIn(calls: readonly JsonObject[] | null | undefined, mess
 }
 
 /** The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept as far as no call carries it. */
-export function restoreOrder({ reasoning: plain, body, others, calls }: Slots, carriers: Map<number, Carrier>, report: ChatReport): Part[] {
+export function restoreOrder(
+  { reasoning: plain, body, others, calls }: Slots,
+  carriers: Map<number, Carrier>,
+  report: ChatReport,
+): Part[] {
   const parts: Part[] = []
   let left = body
   let last = 0
@@ -56,14 +75,27 @@ export function restoreOrder({ reasoning: plain, body, others, calls }: Slots, c
     const carrier = carriers.get(i)
     if (carrier) {
       const { load, at } = carrier
-      const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
+      const { parts: reasoning, ...recorded } = decodeReasoning(
+        { reasoning_details: load.details },
+        at,
+        'client',
+      )
       const [content, rest] = divide(left, load.units)
       left = rest
-      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: content, others: [], calls: [] }, recorded, {
-        report,
-        at,
-        layoutAt: at,
-      })
+      const placed = arrange(
+        {
+          reasoning: reasoning.map(part => ({ ...part, at })),
+          body: content,
+          others: [],
+          calls: [],
+        },
+        recorded,
+        {
+          report,
+          at,
+          layoutAt: at,
+        },
+      )
       parts.push(...placed.filter(part => !isRepeatedThought(part, parts)))
       last = parts.length + 1
     }
@@ -71,11 +103,20 @@ export function restoreOrder({ reasoning: plain, body, others, calls }: Slots, c
   })
   const carried = parts.filter(part => part.type === 'reasoning')
   // The rest of the text and the other parts come after the last call that carries reasoning.
-  return [...uncarried(plain, carried), ...parts.slice(0, last), ...left, ...others, ...parts.slice(last)]
+  return [
+    ...uncarried(plain, carried),
+    ...parts.slice(0, last),
+    ...left,
+    ...others,
+    ...parts.slice(last),
+  ]
 }
 
 /** The plain reasoning that no call carries. An empty list if the client has changed the text. */
-function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningPart[]): ReasoningPart[] {
+function uncarried(
+  plain: readonly ReasoningPart[],
+  carried: readonly ReasoningPart[],
+): ReasoningPart[] {
   const plainText = reasoningText(plain)
   let rest = ''
   let end = 0
@@ -88,7 +129,15 @@ function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningP
     end = start + words.length
   }
   rest = (rest + plainText.slice(end)).trim()
-  return rest === '' ? [] : [{ type: 'reasoning', segments: [{ kind: 'raw', text: rest }], ...defined({ at: plain[0]?.at }) }]
+  return rest === ''
+    ? []
+    : [
+        {
+          type: 'reasoning',
+          segments: [{ kind: 'raw', text: rest }],
+          ...defined({ at: plain[0]?.at }),
+        },
+      ]
 }
 
 /** Cuts a text after `units` UTF-16 units. Content that is not a single text is not cut. */

@@ -9,7 +9,14 @@ import { protocolName } from '../own.ts'
 import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, type LayoutPart, needsOrder, type Recorded, record } from './layout.ts'
-import { encodeProxyLists, encodeSignatures, isItems, needsDetails, proxyListOf, reasoningText } from './reasoning.ts'
+import {
+  encodeProxyLists,
+  encodeSignatures,
+  isItems,
+  needsDetails,
+  proxyListOf,
+  reasoningText,
+} from './reasoning.ts'
 import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -17,7 +24,14 @@ import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.t
  * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages, responses and
  * deltas alike.
  */
-const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature', 'reasoning_items'] as const
+const carrierKeys = [
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'thinking_blocks',
+  'reasoning_signature',
+  'reasoning_items',
+] as const
 
 /** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
@@ -30,10 +44,15 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
 }
 
 /** Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them. `carriers`: the top-level fields, which may say something else. */
-export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { original: JsonObject; left: JsonObject } {
+export function splitProxyFields(
+  fields: JsonObject,
+  carriers: JsonObject,
+): { original: JsonObject; left: JsonObject } {
   const { provider_specific_fields: beside, ...left } = fields
   if (!isObject(beside)) return { original: {}, left: fields }
-  const taken = listKeys.filter(key => Array.isArray(beside[key]) && same(carriers[key] ?? beside[key], beside[key]))
+  const taken = listKeys.filter(
+    key => Array.isArray(beside[key]) && same(carriers[key] ?? beside[key], beside[key]),
+  )
   if (taken.length === 0) return { original: {}, left: fields }
   const others = without(beside, taken)
   return {
@@ -50,7 +69,10 @@ function carries(key: (typeof carrierKeys)[number], value: unknown): boolean {
 }
 
 const carried: [key: string, known: ReadonlySet<string>][] = [
-  ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
+  [
+    'reasoning_details',
+    new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index']),
+  ],
   ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
 ]
 const listKeys = carried.map(([key]) => key)
@@ -61,7 +83,9 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   for (const [key, known] of carried) {
     const entries = carriers[key]
     if (!Array.isArray(entries)) continue
-    const left = entries.map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
+    const left = entries.map((entry: unknown) =>
+      isObject(entry) ? unknownOf(entry, known) : entry,
+    )
     if (left.some(one => !isObject(one) || Object.keys(one).length > 0)) unknown[key] = left
   }
   const { provider_specific_fields: beside } = carriers
@@ -71,7 +95,11 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
 }
 
 /** The unknown keys of a message, without those of entries that are not written so. `known`: the written lists. */
-export function unknownBeside(fields: JsonObject, known: JsonObject, { at, report }: { at: Place | undefined; report: ChatReport }): JsonObject {
+export function unknownBeside(
+  fields: JsonObject,
+  known: JsonObject,
+  { at, report }: { at: Place | undefined; report: ChatReport },
+): JsonObject {
   const left = { ...fields }
   const { provider_specific_fields: ofProxy } = fields
   if (isObject(ofProxy)) left['provider_specific_fields'] = { ...ofProxy }
@@ -79,33 +107,63 @@ export function unknownBeside(fields: JsonObject, known: JsonObject, { at, repor
     for (const key of listKeys) {
       const unknown = isObject(from) ? from[key] : undefined
       const list = from === left ? known[key] : undefined
-      if (!isObject(from) || !Array.isArray(unknown) || (Array.isArray(list) && list.length === unknown.length)) continue
+      if (
+        !isObject(from) ||
+        !Array.isArray(unknown) ||
+        (Array.isArray(list) && list.length === unknown.length)
+      )
+        continue
       delete from[key]
       report.add('field.unknown', below(at ?? '', key))
     }
   return left
 }
 
-const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
+const types = new Set<unknown>([
+  'reasoning.text',
+  'reasoning.summary',
+  'reasoning.encrypted',
+  'thinking',
+  'redacted_thinking',
+])
 
 /** The unknown keys of an entry. A known key with a value of another type also counts as unknown. */
 function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   const isKnown = (name: string, value: unknown) =>
-    value === null || (known.has(name) && (name === 'type' ? types.has(value) : typeof value === (name === 'index' ? 'number' : 'string')))
+    value === null ||
+    (known.has(name) &&
+      (name === 'type'
+        ? types.has(value)
+        : typeof value === (name === 'index' ? 'number' : 'string')))
   return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
 /** Writes the carriers of reasoning. */
-export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): ChatCarriers {
+export function encodeCarriers(
+  reasoning: readonly ReasoningPart[],
+  from: AssistantToWrite,
+  writing: Writing,
+): ChatCarriers {
   const { report, options } = writing
   const { recipient, at } = from
   const opens = opensEnvelopes(recipient, options)
   const allowed = from.reasoning === 'all' && options.reasoningField !== 'omit'
-  const layoutParts = layoutPartsOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
+  const layoutParts = layoutPartsOf(from.parts, writing).filter(
+    ({ kind }) => allowed || kind !== 'reasoning',
+  )
   const ownText = encodeTextSignature(from, writing)
-  if (!writing.native && !(opens && allowed) && isOutOfOrder(layoutParts)) report.add('parts.order-lost', at)
+  if (!writing.native && !(opens && allowed) && isOutOfOrder(layoutParts))
+    report.add('parts.order-lost', at)
   // Servers get no layout.
-  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? record(layoutParts) : undefined, layoutParts, writing }), ...ownText }
+  if (allowed)
+    return {
+      ...writeCarriers(reasoning, from, {
+        recorded: opens ? record(layoutParts) : undefined,
+        layoutParts,
+        writing,
+      }),
+      ...ownText,
+    }
   for (const part of reasoning) report.add('reasoning.dropped', part.at)
   return ownText
 }
@@ -114,7 +172,11 @@ export function encodeCarriers(reasoning: readonly ReasoningPart[], from: Assist
 function writeCarriers(
   reasoning: readonly ReasoningPart[],
   { parts, recipient, at }: AssistantToWrite,
-  { recorded, layoutParts, writing }: { recorded: Recorded | undefined; layoutParts: readonly LayoutPart[]; writing: Writing },
+  {
+    recorded,
+    layoutParts,
+    writing,
+  }: { recorded: Recorded | undefined; layoutParts: readonly LayoutPart[]; writing: Writing },
 ): ChatCarriers {
   const { report, options, native } = writing
   for (const part of reasoning) noteReasoning(part, recipient, writing)
@@ -124,42 +186,70 @@ function writeCarriers(
   const text = reasoningText(usable)
   const written: ChatCarriers = {}
   if (text && field !== 'details') written[textField(options)] = text
-  const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const telling = usable.filter(
+    ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
+  )
   const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
   const { lists, left } = recorded ? { lists: {}, left: telling } : encodeProxyLists(telling)
   Object.assign(written, lists)
   const isWanted = recipient === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
   const isWritten = (proves || (detailed && left.length > 0)) && options.signatures !== 'none'
-  if (isWritten) Object.assign(written, encodeSignatures({ textSignatures: [], ...recorded, parts: left }, native))
+  if (isWritten)
+    Object.assign(
+      written,
+      encodeSignatures({ textSignatures: [], ...recorded, parts: left }, native),
+    )
   else if (recorded && !native && needsOrder(layoutParts)) report.add('parts.order-lost', at)
   if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (!native && Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
-    if (usable.length === 0 && recorded?.textSignatures.length) report.once('reasoning.dialect-field', at)
+    if (usable.length === 0 && recorded?.textSignatures.length)
+      report.once('reasoning.dialect-field', at)
   }
   return written
 }
 
 /** Where the text of reasoning is written, unless it is in details only. */
-export const textField = ({ reasoningField }: Pick<Writing['options'], 'reasoningField'>): 'reasoning' | 'reasoning_content' =>
+export const textField = ({
+  reasoningField,
+}: Pick<Writing['options'], 'reasoningField'>): 'reasoning' | 'reasoning_content' =>
   reasoningField === 'reasoning' ? reasoningField : 'reasoning_content'
 
-export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
+export const hasPhase = (parts: readonly Part[]) =>
+  parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout records, in their order. */
-export function layoutPartsOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): LayoutPart[] {
+export function layoutPartsOf(
+  parts: readonly Part[],
+  { native }: Pick<Writing, 'native'>,
+): LayoutPart[] {
   return flatMap(parts, (part): LayoutPart[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
-    if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
-    return part.type === 'tool-call' ? [{ kind: 'call', id: native ? part.id : mapCallId(part.id, validCallId) }] : []
+    if (part.type === 'text')
+      return [
+        {
+          kind: 'text',
+          text: part.text,
+          phase: part.phase ?? undefined,
+          signature: part.signature,
+        },
+      ]
+    return part.type === 'tool-call'
+      ? [{ kind: 'call', id: native ? part.id : mapCallId(part.id, validCallId) }]
+      : []
   })
 }
 
 /** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
-function encodeTextSignature({ parts, recipient }: AssistantToWrite, writing: Writing): ChatSignatureFields {
+function encodeTextSignature(
+  { parts, recipient }: AssistantToWrite,
+  writing: Writing,
+): ChatSignatureFields {
   const { report, options } = writing
-  const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
+  const signed = flatMap(parts, part =>
+    part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : [],
+  )
   if (recipient === 'client') {
     if (options.signatures === 'none' || options.reasoningField === 'omit')
       for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
@@ -168,11 +258,21 @@ function encodeTextSignature({ parts, recipient }: AssistantToWrite, writing: Wr
   if (opensEnvelopes(recipient, options)) return {}
   const last = signed.at(-1)
   const written = last && isTaken(last.signature, writing) ? last : undefined
-  for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
+  for (const one of signed)
+    if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
   return written ? encodeCarried(written.signature) : {}
 }
 
-const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'cache', 'at', 'ext')
+const handled = keysOf<ReasoningPart>()(
+  'type',
+  'segments',
+  'redacted',
+  'id',
+  'signature',
+  'cache',
+  'at',
+  'ext',
+)
 
 function noteReasoning(part: ReasoningPart, recipient: string, { report }: Writing): void {
   const { at } = part
@@ -182,12 +282,26 @@ function noteReasoning(part: ReasoningPart, recipient: string, { report }: Writi
 }
 
 /** The part, without its signature if the receiver cannot use it. */
-function keepSignature(part: ReasoningPart, recipient: 'client' | 'server', writing: Writing): ReasoningPart {
+function keepSignature(
+  part: ReasoningPart,
+  recipient: 'client' | 'server',
+  writing: Writing,
+): ReasoningPart {
   const { signature, ...rest } = part
   const { report, options, native } = writing
   if (!signature) return part
   if (recipient === 'client' && options.signatures !== 'none') return part
-  if (recipient === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(recipient, options))) return part
-  report.add(recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
+  if (
+    recipient === 'server' &&
+    (isTaken(signature, writing) ||
+      (native && proxyListOf(part)) ||
+      opensEnvelopes(recipient, options))
+  )
+    return part
+  report.add(
+    recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature',
+    part.at,
+    part.redacted ? 'redacted' : 'signature',
+  )
   return rest
 }

@@ -19,7 +19,8 @@ export function attachCitations(body: readonly Part[], annotations: readonly unk
 
 /** One annotation of a response. Its offsets count in the text of the whole response, which is one part here. */
 export function decodeAnnotation(raw: unknown): Citation {
-  const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
+  const url: unknown =
+    isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
   if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
   const { url: link, title, content, start_index: start, end_index: end } = url
   const known = defined({
@@ -54,9 +55,12 @@ function isRead(key: string, value: unknown): boolean {
 /** The keys of annotations that have no canonical field, and known ones with a value of another type. Undefined: none. */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
   const unknown = flatMap(annotations, raw => {
-    if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation'])) return []
+    if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation']))
+      return []
     const { type: _, url_citation, ...outer } = raw
-    const inner = Object.fromEntries(Object.entries(url_citation as JsonObject).filter(([key, value]) => !isRead(key, value)))
+    const inner = Object.fromEntries(
+      Object.entries(url_citation as JsonObject).filter(([key, value]) => !isRead(key, value)),
+    )
     const left = Object.keys(inner).length > 0 ? { ...outer, url_citation: inner } : outer
     return Object.keys(left).length > 0 ? [left] : []
   })
@@ -70,7 +74,9 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
   for (const { text, citations, at } of texts) {
     const length = citations?.length || texts.length > 1 ? lengthOf(text) : 0
     for (const citation of citations ?? []) {
-      const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
+      const annotation = encodeCitation(citation, { start: before, end: before + length }, () =>
+        report.add('citation.whole-part', at, 'citations'),
+      )
       if (annotation) annotations.push(annotation)
       else report.add('citation.unsupported', at, 'citations')
     }
@@ -80,9 +86,18 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
 }
 
 /** `part`: where the part with the citation begins and ends in the response. Undefined: no annotation type fits the citation. */
-export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): ChatAnnotation | undefined {
+export function encodeCitation(
+  citation: Citation,
+  part: { start: number; end: number },
+  wholePart: () => void,
+): ChatAnnotation | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
-  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return asRead(raw)
+  if (
+    protocol === protocolName &&
+    isObject(raw) &&
+    (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))
+  )
+    return asRead(raw)
   if (kind !== 'url' || url === undefined) return undefined
   if (start === undefined || end === undefined) wholePart()
   return {
@@ -98,8 +113,14 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
 }
 
 /** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole response. */
-export function noteLostBoundaries(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
+export function noteLostBoundaries(
+  texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[],
+  report: ChatReport,
+): void {
   const joins = texts.filter(({ text }) => text !== '')
-  if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))
+  if (
+    joins.length > 1 &&
+    joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName))
+  )
     report.add('text.boundary-lost', joins[1]?.at)
 }

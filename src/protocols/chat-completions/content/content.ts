@@ -1,4 +1,11 @@
-import type { MediaPart, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../../canonical/message.ts'
+import type {
+  MediaPart,
+  Part,
+  Place,
+  RefusalPart,
+  SearchResultPart,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -31,7 +38,8 @@ type Content = string | readonly ChatPart[] | null | undefined
 /** `content` of any message; `at` is the path of the message. Null and absence give no parts. */
 export function decodeContent(content: Content, at: Place, report: ChatReport): Part[] {
   if (content === undefined || content === null) return []
-  if (typeof content === 'string') return [{ type: 'text', text: content, at: below(at, 'content') }]
+  if (typeof content === 'string')
+    return [{ type: 'text', text: content, at: below(at, 'content') }]
   return content.map((part, i) => decodePart(part, below(below(at, 'content'), i), report))
 }
 
@@ -47,7 +55,10 @@ function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
     case 'file':
       return decodeFile(part as ChatFilePart, at)
     case 'refusal':
-      return keep({ type: 'refusal', text: (part as ChatRefusalPart).refusal, at }, unknownOf(part, knownOfRefusal))
+      return keep(
+        { type: 'refusal', text: (part as ChatRefusalPart).refusal, at },
+        unknownOf(part, knownOfRefusal),
+      )
     case 'thinking':
       return decodeThinkingBlock(part as ChatThinkingPart, at)
     default: {
@@ -59,21 +70,33 @@ function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
   }
 }
 
-const knownOfText = keysOf<ChatTextPart & Marks>()('type', 'text', 'prompt_cache_breakpoint', 'cache_control')
+const knownOfText = keysOf<ChatTextPart & Marks>()(
+  'type',
+  'text',
+  'prompt_cache_breakpoint',
+  'cache_control',
+)
 const knownOfRefusal = keysOf<ChatRefusalPart>()('type', 'refusal')
 
 function decodeText(wire: ChatTextPart, at: Place): TextPart {
-  return readMark<TextPart>({ type: 'text', text: wire.text, at }, wire, unknownOf(wire, knownOfText))
+  return readMark<TextPart>(
+    { type: 'text', text: wire.text, at },
+    wire,
+    unknownOf(wire, knownOfText),
+  )
 }
 
 /** Was the part read from the list `content`, where some servers put more than text? */
-export const isInContent = ({ at }: Part): boolean => at !== undefined && /\/content\/\d+$/.test(pointerOf(at))
+export const isInContent = ({ at }: Part): boolean =>
+  at !== undefined && /\/content\/\d+$/.test(pointerOf(at))
 
 /** Blocks as `content`: a single text without further keys becomes a string. */
 export function plainly(blocks: ChatBlock[]): string | ChatBlock[] {
   const [only] = blocks
   if (!only) return ''
-  return blocks.length === 1 && only.type === 'text' && Object.keys(only).length === 2 ? only.text : blocks
+  return blocks.length === 1 && only.type === 'text' && Object.keys(only).length === 2
+    ? only.text
+    : blocks
 }
 
 /** Parts of a system, user or tool message → blocks. Makes a note for each part that has no block type here. */
@@ -92,7 +115,9 @@ function encodePart(part: Part, writing: Writing): ChatBlock[] {
     case 'refusal':
       return [encodeRefusal(part, writing)]
     case 'media':
-      return part.source.type === 'text' || part.source.type === 'parts' ? encodeDocument(part, part.source, writing) : encodeMedia(part, writing)
+      return part.source.type === 'text' || part.source.type === 'parts'
+        ? encodeDocument(part, part.source, writing)
+        : encodeMedia(part, writing)
     case 'search-result': {
       const { source, title, parts, citations, at } = part
       report.add('document.flattened', at)
@@ -100,7 +125,10 @@ function encodePart(part: Part, writing: Writing): ChatBlock[] {
       report.unwritten(part, handledOfSearchResult, at)
       if (citations?.enabled) report.rest({ citations }, at)
       const blocks = encodeParts(parts, writing)
-      return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark(part, writing))]
+      return [
+        { type: 'text', text: `${title}\n${source}` },
+        ...withMark(blocks, encodeMark(part, writing)),
+      ]
     }
     case 'opaque':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead({ ...part.raw })]
@@ -123,8 +151,28 @@ function encodePart(part: Part, writing: Writing): ChatBlock[] {
   }
 }
 
-const handledOfSearchResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'at', 'ext', 'cache')
-const handledOfDocument = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'id', 'cache', 'citations', 'at', 'ext')
+const handledOfSearchResult = keysOf<SearchResultPart>()(
+  'type',
+  'source',
+  'title',
+  'parts',
+  'citations',
+  'at',
+  'ext',
+  'cache',
+)
+const handledOfDocument = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'id',
+  'cache',
+  'citations',
+  'at',
+  'ext',
+)
 
 /** A text document → text blocks, the first of which is its title. */
 function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): ChatBlock[] {
@@ -132,14 +180,31 @@ function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): 
   const { report } = writing
   report.add('document.flattened', at)
   report.unwritten(part, handledOfDocument, at)
-  report.rest({ ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) }, at)
+  report.rest(
+    { ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) },
+    at,
+  )
   report.ext(part.ext, at)
-  const blocks = source.type === 'text' ? [{ type: 'text' as const, text: source.text }] : encodeParts(source.parts, writing)
+  const blocks =
+    source.type === 'text'
+      ? [{ type: 'text' as const, text: source.text }]
+      : encodeParts(source.parts, writing)
   const heading = title ?? filename
-  return [...(heading === undefined ? [] : [{ type: 'text' as const, text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
+  return [
+    ...(heading === undefined ? [] : [{ type: 'text' as const, text: heading }]),
+    ...withMark(blocks, encodeMark(part, writing)),
+  ]
 }
 
-const handledOfTextPart = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'signature')
+const handledOfTextPart = keysOf<TextPart>()(
+  'type',
+  'text',
+  'at',
+  'ext',
+  'cache',
+  'citations',
+  'signature',
+)
 
 function encodeText(part: TextPart, writing: Writing): ChatBlock {
   const { text, at, ext, citations, signature } = part
@@ -148,7 +213,10 @@ function encodeText(part: TextPart, writing: Writing): ChatBlock {
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   report.unwritten(part, handledOfTextPart, at)
   report.ext(ext, at)
-  return wireOf<ChatBlockOf<'text'>>(part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text }, ext)
+  return wireOf<ChatBlockOf<'text'>>(
+    part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text },
+    ext,
+  )
 }
 
 const handledOfRefusalPart = keysOf<RefusalPart>()('type', 'text', 'at', 'ext')

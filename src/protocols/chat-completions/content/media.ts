@@ -5,18 +5,39 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import { protocolName, wireOf, withInner } from '../own.ts'
-import type { ChatAudioPart, ChatBlock, ChatBlockOf, ChatFilePart, ChatImagePart } from '../schema.ts'
+import type {
+  ChatAudioPart,
+  ChatBlock,
+  ChatBlockOf,
+  ChatFilePart,
+  ChatImagePart,
+} from '../schema.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
 import type { PartWriting } from './writing.ts'
 
-const knownOfImage = keysOf<ChatImagePart & Marks>()('type', 'image_url', 'prompt_cache_breakpoint', 'cache_control')
+const knownOfImage = keysOf<ChatImagePart & Marks>()(
+  'type',
+  'image_url',
+  'prompt_cache_breakpoint',
+  'cache_control',
+)
 const knownInImage = keysOf<{ url: string; detail: unknown }>()('url', 'detail')
-const details: ReadonlySet<unknown> = new Set<MediaPart['detail']>(['auto', 'low', 'high', 'original'])
+const details: ReadonlySet<unknown> = new Set<MediaPart['detail']>([
+  'auto',
+  'low',
+  'high',
+  'original',
+])
 
 export function decodeImage(wire: ChatImagePart, at: Place): MediaPart {
   const image = typeof wire.image_url === 'string' ? { url: wire.image_url } : wire.image_url
   const data = parseDataUrl(image.url)
-  const part: MediaPart = { type: 'media', kind: 'image', source: data ? { type: 'base64', ...data } : { type: 'url', url: image.url }, at }
+  const part: MediaPart = {
+    type: 'media',
+    kind: 'image',
+    source: data ? { type: 'base64', ...data } : { type: 'url', url: image.url },
+    at,
+  }
   const { detail } = image
   const isKnown = details.has(detail)
   if (isKnown) part.detail = detail as NonNullable<MediaPart['detail']>
@@ -37,23 +58,45 @@ const audioFormats = new Map([
   ['audio/mp3', 'mp3'],
 ])
 
-const knownOfAudio = keysOf<ChatAudioPart & Marks>()('type', 'input_audio', 'prompt_cache_breakpoint', 'cache_control')
+const knownOfAudio = keysOf<ChatAudioPart & Marks>()(
+  'type',
+  'input_audio',
+  'prompt_cache_breakpoint',
+  'cache_control',
+)
 const knownInAudio = keysOf<ChatAudioPart['input_audio']>()('data', 'format')
 
 export function decodeAudio(wire: ChatAudioPart, at: Place): MediaPart {
   const { data, format } = wire.input_audio
-  const source: MediaPart['source'] = { type: 'base64', data, mime: audioMimes.get(format) ?? `audio/${format}` }
-  const fields = withInner(unknownOf(wire, knownOfAudio), 'input_audio', unknownOf(wire.input_audio, knownInAudio))
+  const source: MediaPart['source'] = {
+    type: 'base64',
+    data,
+    mime: audioMimes.get(format) ?? `audio/${format}`,
+  }
+  const fields = withInner(
+    unknownOf(wire, knownOfAudio),
+    'input_audio',
+    unknownOf(wire.input_audio, knownInAudio),
+  )
   return readMark<MediaPart>({ type: 'media', kind: 'audio', source, at }, wire, fields)
 }
 
-const knownOfFile = keysOf<ChatFilePart & Marks>()('type', 'file', 'prompt_cache_breakpoint', 'cache_control')
+const knownOfFile = keysOf<ChatFilePart & Marks>()(
+  'type',
+  'file',
+  'prompt_cache_breakpoint',
+  'cache_control',
+)
 const knownInFile = keysOf<ChatFilePart['file']>()('file_data', 'file_id', 'filename')
 
 /** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
 export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
   const { file } = wire
-  const { file_data, file_id, filename } = present({ file_data: file.file_data, file_id: file.file_id, filename: file.filename })
+  const { file_data, file_id, filename } = present({
+    file_data: file.file_data,
+    file_id: file.file_id,
+    filename: file.filename,
+  })
   const data = file_data === undefined ? undefined : parseDataUrl(file_data)
   const mime = data ? data.mime : (typeOfFile(filename) ?? sniff(file_data ?? ''))
   let source: MediaPart['source']
@@ -70,7 +113,8 @@ export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
 
 const isLink = (text: string) => /^https?:\/\//.test(text)
 
-const isDocument = (mime: string | undefined) => mime === 'application/pdf' || mime?.startsWith('text/')
+const isDocument = (mime: string | undefined) =>
+  mime === 'application/pdf' || mime?.startsWith('text/')
 
 // ---- canonical → wire
 
@@ -78,7 +122,10 @@ const isDocument = (mime: string | undefined) => mime === 'application/pdf' || m
 export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] {
   const { kind, source, at } = part
   const { report, options, native } = writing
-  if (source.type === 'file-id' && (source.issuer !== protocolName || (kind === 'image' && !native))) {
+  if (
+    source.type === 'file-id' &&
+    (source.issuer !== protocolName || (kind === 'image' && !native))
+  ) {
     if (options.onUnresolvable !== 'note')
       throw new TranslationError(
         { code: 'inexpressible', protocol: protocolName, path: at ?? '' },
@@ -116,12 +163,20 @@ function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock | undefin
   if (source.type !== 'url' && source.type !== 'base64' && !isStored) return undefined
   leave(part, { filename, title }, writing)
   // A client has left this form of another protocol in its history, and the own protocol has none.
-  if (isStored) return wireOf<ChatBlockOf<'input_image'>>({ type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) }, ext)
+  if (isStored)
+    return wireOf<ChatBlockOf<'input_image'>>(
+      { type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) },
+      ext,
+    )
   const url = source.type === 'url' ? source.url : dataUrl(source.mime ?? 'image/png', source.data)
   if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
   const image = detail === undefined || detail === 'ultra_high' ? { url } : { url, detail }
-  const block = wireOf<ChatBlockOf<'image_url'>>({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
-  if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/image_url/url')
+  const block = wireOf<ChatBlockOf<'image_url'>>(
+    { type: 'image_url', image_url: image, ...encodeMark(part, writing) },
+    ext,
+  )
+  if (source.type === 'base64' && source.mime === undefined)
+    report.addMade('media.mime', block, '/image_url/url')
   return block
 }
 
@@ -129,31 +184,67 @@ function encodeAudio(part: MediaPart, writing: PartWriting): ChatBlock | undefin
   const { source, filename, title, detail, ext } = part
   if (source.type !== 'base64') return undefined
   const { mime = '' } = source
-  const format = audioFormats.get(mime) ?? (writing.native && mime.startsWith('audio/') ? mime.slice('audio/'.length) : undefined)
+  const format =
+    audioFormats.get(mime) ??
+    (writing.native && mime.startsWith('audio/') ? mime.slice('audio/'.length) : undefined)
   if (format === undefined) return undefined
   leave(part, { filename, title, detail }, writing)
-  return wireOf<ChatBlockOf<'input_audio'>>({ type: 'input_audio', input_audio: { data: source.data, format }, ...encodeMark(part, writing) }, ext)
+  return wireOf<ChatBlockOf<'input_audio'>>(
+    {
+      type: 'input_audio',
+      input_audio: { data: source.data, format },
+      ...encodeMark(part, writing),
+    },
+    ext,
+  )
+}
+
+/** A file that is only an id has no data. */
+function dataOf(source: MediaPart['source']): string | undefined {
+  if (source.type === 'base64') return dataUrl(source.mime ?? 'application/pdf', source.data)
+  return source.type === 'url' ? source.url : undefined
 }
 
 function encodeFile(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report, native } = writing
-  if (source.type !== 'base64' && source.type !== 'file-id' && !(source.type === 'url' && native)) return undefined
+  if (source.type !== 'base64' && source.type !== 'file-id' && !(source.type === 'url' && native))
+    return undefined
   leave(part, { detail, ...(filename !== undefined && { title }) }, writing)
-  if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
-  const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !native
+  if (filename === undefined && title !== undefined)
+    report.add('media.title-as-filename', at, 'title')
+  const isNameless =
+    filename === undefined && title === undefined && source.type === 'base64' && !native
   const file = defined<ChatBlockOf<'file'>['file']>({
-    file_data: source.type === 'base64' ? dataUrl(source.mime ?? 'application/pdf', source.data) : source.type === 'url' ? source.url : undefined,
+    file_data: dataOf(source),
     file_id: source.type === 'file-id' ? source.id : undefined,
-    filename: isNameless ? nameOfFile((source.type === 'base64' && source.mime) || 'application/pdf') : (filename ?? title),
+    filename: isNameless
+      ? nameOfFile((source.type === 'base64' && source.mime) || 'application/pdf')
+      : (filename ?? title),
   })
-  const block = wireOf<ChatBlockOf<'file'>>({ type: 'file', file, ...encodeMark(part, writing) }, ext)
-  if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/file/file_data')
+  const block = wireOf<ChatBlockOf<'file'>>(
+    { type: 'file', file, ...encodeMark(part, writing) },
+    ext,
+  )
+  if (source.type === 'base64' && source.mime === undefined)
+    report.addMade('media.mime', block, '/file/file_data')
   if (isNameless) report.addMade('media.filename', block, '/file/filename')
   return block
 }
 
-const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'id', 'cache', 'citations', 'at', 'ext')
+const handled = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'detail',
+  'id',
+  'cache',
+  'citations',
+  'at',
+  'ext',
+)
 
 /** Makes notes for fields that no block type has. `unplaced`: fields that this block type lacks. */
 function leave(part: MediaPart, unplaced: object, { report }: PartWriting): void {

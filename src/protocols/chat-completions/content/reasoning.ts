@@ -7,7 +7,14 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
-import type { ChatBlockOf, ChatCarriers, ChatDetail, ChatProxyBlock, ChatProxyItem, ChatThinkingPart } from '../schema.ts'
+import type {
+  ChatBlockOf,
+  ChatCarriers,
+  ChatDetail,
+  ChatProxyBlock,
+  ChatProxyItem,
+  ChatThinkingPart,
+} from '../schema.ts'
 import type { Recorded } from './layout.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 
@@ -18,7 +25,8 @@ const format = 'xs1'
  * Some servers of this protocol resell models of many vendors. `format` names the vendor that signed, and no vendor accepts the
  * signature of another. It is part of the issuer, so that it survives the way through another protocol.
  */
-const issuerOf = (format: unknown): string => (typeof format === 'string' && format ? `${protocolName}/${format}` : protocolName)
+const issuerOf = (format: unknown): string =>
+  typeof format === 'string' && format ? `${protocolName}/${format}` : protocolName
 
 /**
  * An empty signature for unsigned reasoning (see `unsignedReasoning`), for clients that drop unsigned reasoning. Other protocols treat it
@@ -33,7 +41,8 @@ export function withoutEmptySignature(part: Part): Part {
   return rest
 }
 
-const formatOf = (issuer: string): string | undefined => issuer.slice(protocolName.length + 1) || undefined
+const formatOf = (issuer: string): string | undefined =>
+  issuer.slice(protocolName.length + 1) || undefined
 
 export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
 
@@ -41,35 +50,68 @@ export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
  * `at`: path of the message; `from`: its sender, from which the issuer of a signature follows when no field names it. The most complete
  * carrier wins: details hold everything, while plain text may be the last fragment only, because some clients overwrite it with each delta.
  */
-export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' | 'server'): DecodedReasoning {
-  const [details, blocks] = [listIn(carriers, 'reasoning_details'), listIn(carriers, 'thinking_blocks')]
+export function decodeReasoning(
+  carriers: JsonObject,
+  at: Place,
+  from: 'client' | 'server',
+): DecodedReasoning {
+  const [details, blocks] = [
+    listIn(carriers, 'reasoning_details'),
+    listIn(carriers, 'thinking_blocks'),
+  ]
   const { reasoning_items: items, reasoning_signature: signatures } = carriers
-  const placeOf = (key: string) => below(key in carriers ? at : below(at, 'provider_specific_fields'), key)
-  const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
+  const placeOf = (key: string) =>
+    below(key in carriers ? at : below(at, 'provider_specific_fields'), key)
+  const key =
+    typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content']
+      ? 'reasoning_content'
+      : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
-  const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }] : []
+  const plain: ReasoningPart[] = text
+    ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }]
+    : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
-  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, placeOf('reasoning_details'))
-  else if (isItems(items)) decoded = { ...decoded, parts: items.map((item, i) => decodeItem(item, below(placeOf('reasoning_items'), i), from)) }
+  if (Array.isArray(details) && details.length > 0)
+    decoded = decodeDetails(details, placeOf('reasoning_details'))
+  else if (isItems(items))
+    decoded = {
+      ...decoded,
+      parts: items.map((item, i) => decodeItem(item, below(placeOf('reasoning_items'), i), from)),
+    }
   else if (Array.isArray(blocks)) {
     const place = placeOf('thinking_blocks')
     const parts: ReasoningPart[] = []
     for (const [i, block] of blocks.entries())
-      for (const part of decodeLiteBlock(block, below(place, i), from)) if (!isRepeatedThought(part, parts)) parts.push(part)
+      for (const part of decodeLiteBlock(block, below(place, i), from))
+        if (!isRepeatedThought(part, parts)) parts.push(part)
     decoded = { ...decoded, parts }
   }
-  const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
+  const parts = decoded.parts.some(({ segments }) => segments.length > 0)
+    ? decoded.parts
+    : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]
   list.forEach((value, k) => {
     const part = parts[k]
-    if (typeof value === 'string' && value && part && !part.signature) part.signature = readSignature(value, 'thinking').signature
+    if (typeof value === 'string' && value && part && !part.signature)
+      part.signature = readSignature(value, 'thinking').signature
   })
   const { signature: onText } = readCarried(carriers, carriedIssuer[from])
   const { layout, textSignatures } = decoded
-  return { layout, textSignatures: onText && textSignatures.length === 0 ? [{ signature: onText, attach: 'prev' }] : textSignatures, parts }
+  return {
+    layout,
+    textSignatures:
+      onText && textSignatures.length === 0
+        ? [{ signature: onText, attach: 'prev' }]
+        : textSignatures,
+    parts,
+  }
 }
 
-export function readSignature(value: string, form: Signature['form'], format?: unknown): { signature: Signature; id?: string; attach?: string } {
+export function readSignature(
+  value: string,
+  form: Signature['form'],
+  format?: unknown,
+): { signature: Signature; id?: string; attach?: string } {
   const envelope = unwrapSignature(value)
   return envelope ?? { signature: defined({ value, issuer: issuerOf(format), form }) }
 }
@@ -87,7 +129,11 @@ export function listIn(fields: JsonObject, key: 'reasoning_details' | 'thinking_
 }
 
 /** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */
-export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'server'): ReasoningPart[] {
+export function decodeLiteBlock(
+  block: unknown,
+  at: Place,
+  from: 'client' | 'server',
+): ReasoningPart[] {
   if (!isObject(block)) return []
   const { signature, data } = block
   // A signature may arrive without its text.
@@ -95,11 +141,28 @@ export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'ser
   const issuer = liteIssuer[from]
   if (typeof data === 'string') {
     const envelope = unwrapSignature(data)
-    return [{ type: 'reasoning', segments: [], redacted: true, signature: envelope?.signature ?? { value: data, issuer, form: 'redacted' }, at }]
+    return [
+      {
+        type: 'reasoning',
+        segments: [],
+        redacted: true,
+        signature: envelope?.signature ?? { value: data, issuer, form: 'redacted' },
+        at,
+      },
+    ]
   }
   if (typeof thinking !== 'string') return []
-  const part: ReasoningPart = { type: 'reasoning', segments: thinking ? [{ kind: 'summary', text: thinking }] : [], at }
-  if (typeof signature === 'string' && signature) part.signature = unwrapSignature(signature)?.signature ?? { value: signature, issuer, form: 'thinking' }
+  const part: ReasoningPart = {
+    type: 'reasoning',
+    segments: thinking ? [{ kind: 'summary', text: thinking }] : [],
+    at,
+  }
+  if (typeof signature === 'string' && signature)
+    part.signature = unwrapSignature(signature)?.signature ?? {
+      value: signature,
+      issuer,
+      form: 'thinking',
+    }
   return [part]
 }
 
@@ -107,33 +170,60 @@ export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'ser
 const itemIssuer = { client: 'responses', server: `${protocolName}/reasoning_items` } as const
 
 /** A reasoning item of the responses protocol, as LiteLLM gives it to its clients. */
-export type Item = { id?: string | null; encrypted_content?: string | null; summary?: { text: string }[] | null }
+export type Item = {
+  id?: string | null
+  encrypted_content?: string | null
+  summary?: { text: string }[] | null
+}
 
-export const isItems = (value: unknown): value is Item[] => Array.isArray(value) && value.every(isItem)
+export const isItems = (value: unknown): value is Item[] =>
+  Array.isArray(value) && value.every(isItem)
 
 /** False also for an item with something that reasoning cannot hold. */
 function isItem(entry: unknown): entry is Item {
   if (!isObject(entry)) return false
   const { type, id, encrypted_content: encrypted, summary, ...others } = entry
   const isText = (value: unknown) => typeof value === 'string'
-  const isSummary = (block: unknown) => isObject(block) && isText(block['text']) && same(block, { type: 'summary_text', text: block['text'] })
+  const isSummary = (block: unknown) =>
+    isObject(block) &&
+    isText(block['text']) &&
+    same(block, { type: 'summary_text', text: block['text'] })
   if (type !== 'reasoning' || !Object.values(others).every(value => value === null)) return false
-  return isText(id ?? '') && isText(encrypted ?? '') && (summary == null || (Array.isArray(summary) && summary.every(isSummary)))
+  return (
+    isText(id ?? '') &&
+    isText(encrypted ?? '') &&
+    (summary == null || (Array.isArray(summary) && summary.every(isSummary)))
+  )
 }
 
-export function decodeItem({ id, encrypted_content: encrypted, summary }: Item, at: Place, from: 'client' | 'server'): ReasoningPart {
-  const part: ReasoningPart = { type: 'reasoning', segments: (summary ?? []).map(({ text }) => ({ kind: 'summary', text })), at }
+export function decodeItem(
+  { id, encrypted_content: encrypted, summary }: Item,
+  at: Place,
+  from: 'client' | 'server',
+): ReasoningPart {
+  const part: ReasoningPart = {
+    type: 'reasoning',
+    segments: (summary ?? []).map(({ text }) => ({ kind: 'summary', text })),
+    at,
+  }
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
   const known = envelope?.id ?? id
   if (known) part.id = known
   if (!encrypted) return part
-  part.signature = envelope?.signature ?? { value: encrypted, issuer: itemIssuer[from], form: 'encrypted' }
+  part.signature = envelope?.signature ?? {
+    value: encrypted,
+    issuer: itemIssuer[from],
+    form: 'encrypted',
+  }
   if (part.segments.length === 0 && part.signature.form !== 'thinking') part.redacted = true
   return part
 }
 
 /** `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back; `left`: the other parts. */
-export function encodeProxyLists(parts: readonly ReasoningPart[]): { lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>; left: ReasoningPart[] } {
+export function encodeProxyLists(parts: readonly ReasoningPart[]): {
+  lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>
+  left: ReasoningPart[]
+} {
   const blocks: ChatProxyBlock[] = []
   const items: ChatProxyItem[] = []
   const left = parts.filter(part => {
@@ -142,24 +232,40 @@ export function encodeProxyLists(parts: readonly ReasoningPart[]): { lists: Pick
     if (!signature || !list) return true
     if (list === 'reasoning_items') items.push(encodeItem(part, signature))
     else if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
-    else blocks.push({ type: 'thinking', thinking: reasoningText([part]), signature: signature.value })
+    else
+      blocks.push({ type: 'thinking', thinking: reasoningText([part]), signature: signature.value })
     return false
   })
-  return { lists: { ...(blocks.length > 0 && { thinking_blocks: blocks }), ...(items.length > 0 && { reasoning_items: items }) }, left }
+  return {
+    lists: {
+      ...(blocks.length > 0 && { thinking_blocks: blocks }),
+      ...(items.length > 0 && { reasoning_items: items }),
+    },
+    left,
+  }
 }
 
 /** The list of a proxy that the part came in, from its server or back from a client. Undefined: it came otherwise. */
-export function proxyListOf({ signature, at }: ReasoningPart): 'reasoning_items' | 'thinking_blocks' | undefined {
+export function proxyListOf({
+  signature,
+  at,
+}: ReasoningPart): 'reasoning_items' | 'thinking_blocks' | undefined {
   const { issuer } = signature ?? {}
   if (issuer === itemIssuer.server) return 'reasoning_items'
   if (issuer === liteIssuer.server) return 'thinking_blocks'
-  if (at === undefined || (issuer !== itemIssuer.client && issuer !== liteIssuer.client)) return undefined
+  if (at === undefined || (issuer !== itemIssuer.client && issuer !== liteIssuer.client))
+    return undefined
   const [, list] = /\/(reasoning_items|thinking_blocks)\/\d+$/.exec(pointerOf(at)) ?? []
   return list as ReturnType<typeof proxyListOf>
 }
 
 function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): ChatProxyItem {
-  return { ...defined({ id }), type: 'reasoning', encrypted_content: value, summary: segments.map(({ text }) => ({ type: 'summary_text', text })) }
+  return {
+    ...defined({ id }),
+    type: 'reasoning',
+    encrypted_content: value,
+    summary: segments.map(({ text }) => ({ type: 'summary_text', text })),
+  }
 }
 
 /** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values were not made for `reasoning_details` and count as `prev`. */
@@ -173,7 +279,11 @@ function decodeDetails(details: readonly unknown[], at: Place): DecodedReasoning
     if (!isObject(entry)) return
     const read = decodeDetail(entry)
     if (read.layout) decoded.layout = read.layout
-    if (read.attach && read.signature) decoded.textSignatures.push({ signature: read.signature, attach: onSomeText.test(read.attach) ? read.attach : 'prev' })
+    if (read.attach && read.signature)
+      decoded.textSignatures.push({
+        signature: read.signature,
+        attach: onSomeText.test(read.attach) ? read.attach : 'prev',
+      })
     if (read.layout || read.attach) return
     const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
     let part = index === undefined ? undefined : byIndex.get(index)
@@ -184,35 +294,59 @@ function decodeDetails(details: readonly unknown[], at: Place): DecodedReasoning
     }
     if (read.text) {
       const last = part.segments.at(-1)
-      const kind = read.signature?.form === 'thinking' && entry['format'] === format ? 'summary' : read.kind
-      if (last && last.kind === kind && kind === 'raw' && entry['format'] !== format) last.text += read.text
+      const kind =
+        read.signature?.form === 'thinking' && entry['format'] === format ? 'summary' : read.kind
+      if (last && last.kind === kind && kind === 'raw' && entry['format'] !== format)
+        last.text += read.text
       else part.segments.push({ kind, text: read.text })
     }
     if (read.id !== undefined) part.id = read.id
     if (read.signature) part.signature = read.signature
   })
   for (const part of decoded.parts) {
-    if (part.segments.length === 0 && part.signature && part.signature.form !== 'thinking') part.redacted = true
+    if (part.segments.length === 0 && part.signature && part.signature.form !== 'thinking')
+      part.redacted = true
     // The text of a thinking block is a summary, whatever the type of its entry.
-    if (part.signature?.form === 'thinking' && !isOwnIssuer(part.signature.issuer)) for (const segment of part.segments) segment.kind = 'summary'
+    if (part.signature?.form === 'thinking' && !isOwnIssuer(part.signature.issuer))
+      for (const segment of part.segments) segment.kind = 'summary'
   }
-  decoded.parts = decoded.parts.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  decoded.parts = decoded.parts.filter(
+    ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
+  )
   return decoded
 }
 
-type Detail = { kind: 'summary' | 'raw'; text: string; signature?: Signature; id?: string; attach?: string; layout?: string[] }
+type Detail = {
+  kind: 'summary' | 'raw'
+  text: string
+  signature?: Signature
+  id?: string
+  attach?: string
+  layout?: string[]
+}
+
+const filled = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 
 /** One entry of `reasoning_details`, in a message or in a delta. */
 export function decodeDetail(entry: JsonObject): Detail {
   const { type, text, summary, data, signature: sealed, id } = entry
   // The kind follows from the field, not from the type: clients that merge entries of one index keep only the last type.
   const summed = typeof text !== 'string' && typeof summary === 'string'
-  const words = typeof text === 'string' ? text : summed ? summary : ''
-  const opaque = typeof sealed === 'string' && sealed ? sealed : typeof data === 'string' && data ? data : undefined
-  const detail: Detail = { kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw', text: words }
+  const given = summed ? summary : text
+  const words = typeof given === 'string' ? given : ''
+  const opaque = filled(sealed) ?? filled(data)
+  const detail: Detail = {
+    kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw',
+    text: words,
+  }
   if (opaque !== undefined) {
-    const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
-    if ((signature.form as string | undefined) === 'layout') return { ...detail, layout: readLayout(signature.value) }
+    const {
+      signature,
+      id: inner,
+      attach,
+    } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
+    if ((signature.form as string | undefined) === 'layout')
+      return { ...detail, layout: readLayout(signature.value) }
     Object.assign(detail, defined({ signature, id: inner, attach }))
   }
   if (detail.id === undefined && typeof id === 'string' && id) detail.id = id
@@ -234,18 +368,38 @@ const knownOfThinking = keysOf<ChatThinkingPart>()('type', 'thinking', 'signatur
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): ReasoningPart {
   const { thinking, signature } = wire
   // Chunks of any type may have text. Their other keys are kept as unknown keys at the same index.
-  const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
-  const text = typeof thinking === 'string' ? thinking : thinking.map(segment => segment.text ?? '').join('')
-  const part: ReasoningPart = { type: 'reasoning', segments: text ? [{ kind: 'raw', text }] : [], at }
+  const left =
+    typeof thinking === 'string'
+      ? []
+      : thinking.map(({ type, text: _text, ...rest }) =>
+          type === 'text' ? rest : { type, ...rest },
+        )
+  const text =
+    typeof thinking === 'string' ? thinking : thinking.map(segment => segment.text ?? '').join('')
+  const part: ReasoningPart = {
+    type: 'reasoning',
+    segments: text ? [{ kind: 'raw', text }] : [],
+    at,
+  }
   if (signature) part.signature = readSignature(signature, 'thinking').signature
   const hasMore = left.some(segment => Object.keys(segment).length > 0)
-  return keep(part, withInner(unknownOf(wire, knownOfThinking), 'thinking', hasMore ? left : undefined))
+  return keep(
+    part,
+    withInner(unknownOf(wire, knownOfThinking), 'thinking', hasMore ? left : undefined),
+  )
 }
 
 export function encodeThinkingBlock(part: ReasoningPart): ChatBlockOf<'thinking'> {
   const { signature } = part
   const sealed = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
-  return wireOf<ChatBlockOf<'thinking'>>({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: sealed }, part.ext)
+  return wireOf<ChatBlockOf<'thinking'>>(
+    {
+      type: 'thinking',
+      thinking: [{ type: 'text', text: reasoningText([part]) }],
+      signature: sealed,
+    },
+    part.ext,
+  )
 }
 
 /** All segments of all parts as one text. Empty segments are skipped, as in streams. */
@@ -256,7 +410,13 @@ export function reasoningText(parts: readonly ReasoningPart[]): string {
 
 /** Is there anything that plain text cannot carry? */
 export function needsDetails(parts: readonly ReasoningPart[]): boolean {
-  return parts.length > 1 || parts.some(({ signature, redacted, id, segments }) => signature || redacted || id !== undefined || segments.length > 1)
+  return (
+    parts.length > 1 ||
+    parts.some(
+      ({ signature, redacted, id, segments }) =>
+        signature || redacted || id !== undefined || segments.length > 1,
+    )
+  )
 }
 
 export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
@@ -277,25 +437,55 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
       const last = onText && i === segments.length - 1
       const naming = !ours || last ? named : {}
       if (kind === 'raw' || onText)
-        entries.push({ type: 'reasoning.text', text, ...(last && sealed !== undefined && { signature: sealed }), ...naming, ...rest })
+        entries.push({
+          type: 'reasoning.text',
+          text,
+          ...(last && sealed !== undefined && { signature: sealed }),
+          ...naming,
+          ...rest,
+        })
       else entries.push({ type: 'reasoning.summary', summary: text, ...naming, ...rest })
     })
-    if (sealed !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: sealed, ...named, ...rest })
+    if (sealed !== undefined && !onText)
+      entries.push({ type: 'reasoning.encrypted', data: sealed, ...named, ...rest })
     else if (segments.length === 0 && (sealed !== undefined || id !== undefined))
-      entries.push({ type: 'reasoning.text', text: '', ...defined({ signature: sealed }), ...named, ...rest })
+      entries.push({
+        type: 'reasoning.text',
+        text: '',
+        ...defined({ signature: sealed }),
+        ...named,
+        ...rest,
+      })
   })
   textSignatures.forEach((sealed, i) => {
-    entries.push({ type: 'reasoning.encrypted', data: wrapSignature(sealed), format, index: parts.length + i })
+    entries.push({
+      type: 'reasoning.encrypted',
+      data: wrapSignature(sealed),
+      format,
+      index: parts.length + i,
+    })
   })
   if (layout) {
-    const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
-    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + Math.max(1, textSignatures.length) })
+    const signature = {
+      value: JSON.stringify(layout),
+      issuer: protocolName,
+      form: 'layout',
+    } as unknown as Signature
+    entries.push({
+      type: 'reasoning.encrypted',
+      data: wrapSignature({ signature }),
+      format,
+      index: parts.length + Math.max(1, textSignatures.length),
+    })
   }
   return entries
 }
 
 /** Reasoning with its signatures. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
-export function encodeSignatures(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
+export function encodeSignatures(
+  of: DetailsOf,
+  native: boolean,
+): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
     const { lists, left } = encodeProxyLists(of.parts)

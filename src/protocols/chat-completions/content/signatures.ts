@@ -37,7 +37,10 @@ export type Carried = {
  * The issuer of a signature in these fields, by sender. A client sends back what was written for it. The signature of a server of
  * this protocol must come back to that server, the only one known to take it in this shape.
  */
-export const carriedIssuer = { client: 'generate-content', server: `${protocolName}/google` } as const
+export const carriedIssuer = {
+  client: 'generate-content',
+  server: `${protocolName}/google`,
+} as const
 
 /** The same for a server that is a proxy: it looks for the signature in its own field. */
 const proxyIssuer = `${protocolName}/proxy`
@@ -49,7 +52,10 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
     if (carried.left[path[0]] === undefined) continue
     const { value, original, left } = take(carried.left, path)
     if (value === undefined) continue
-    const { signature, load } = open(value, issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer)
+    const { signature, load } = open(
+      value,
+      issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer,
+    )
     if (signature) carried.signature ??= signature
     if (load) carried.load ??= load
     carried.original = merge(carried.original, nest(path, original))
@@ -64,8 +70,14 @@ function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'
   // A damaged envelope gives no signature.
   if (envelope?.attach !== attach) return defined({ signature: envelope?.signature })
   const { details, units, own } = parseObject(envelope.signature.value) ?? {}
-  const load = { details: Array.isArray(details) ? details : [], units: typeof units === 'number' ? units : 0 }
-  return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
+  const load = {
+    details: Array.isArray(details) ? details : [],
+    units: typeof units === 'number' ? units : 0,
+  }
+  return defined({
+    signature: typeof own === 'string' ? open(own, issuer).signature : undefined,
+    load,
+  })
 }
 
 /** What LiteLLM puts between the id of a call and its signature, for clients that keep nothing but ids. */
@@ -86,17 +98,28 @@ export function pathIn(original: JsonObject): string {
 }
 
 /** Takes the text at the end of a path out, or the list that begins with it. `left` is undefined when nothing else remains. */
-function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; original?: unknown; left: JsonObject | undefined } {
+function take(
+  from: JsonObject,
+  [key = '', ...inner]: readonly string[],
+): { value?: string; original?: unknown; left: JsonObject | undefined } {
   const found = from[key]
-  const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
+  const inside: ReturnType<typeof take> =
+    isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
   const first: unknown = key === listKey && Array.isArray(found) ? found[0] : found
-  const value = inner.length > 0 ? inside.value : typeof first === 'string' && first ? first : undefined
+  const leaf = typeof first === 'string' && first ? first : undefined
+  const value = inner.length > 0 ? inside.value : leaf
   if (value === undefined) return { left: from }
   const { [key]: _, ...rest } = from
-  return { value, original: inner.length > 0 ? inside.original : found, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
+  return {
+    value,
+    original: inner.length > 0 ? inside.original : found,
+    left: some(inside.left ? { ...rest, [key]: inside.left } : rest),
+  }
 }
 
-const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })
+const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObject => ({
+  [key]: inner.length > 0 ? nest(inner, value) : value,
+})
 
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
@@ -107,19 +130,26 @@ const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : 
 export function encodeCarried(signature: Signature): ChatSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
   const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
-  return isGoogles(signature) && signature.model === undefined ? bare : merge(bare, nest(ours, wrapSignature({ signature })))
+  return isGoogles(signature) && signature.model === undefined
+    ? bare
+    : merge(bare, nest(ours, wrapSignature({ signature })))
 }
 
-const isGoogles = ({ issuer, form }: Signature) => Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
+const isGoogles = ({ issuer, form }: Signature) =>
+  Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
 
 /** Does a server that does not open envelopes take the signature? One of Google's that came bare belongs to the server that the client speaks to. */
 export const isTaken = (signature: Signature, { native }: { native: boolean }): boolean =>
   isOwnIssuer(signature.issuer) || (native && signature.model === undefined && isGoogles(signature))
 
 /** Was it signed by a server of this protocol? */
-export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
+export const isOwnIssuer = (issuer: string): boolean =>
+  issuer === protocolName || issuer.startsWith(`${protocolName}/`)
 
-const textOf = (signature: Signature) => (isGoogles(signature) && signature.model === undefined ? signature.value : wrapSignature({ signature }))
+const textOf = (signature: Signature) =>
+  isGoogles(signature) && signature.model === undefined
+    ? signature.value
+    : wrapSignature({ signature })
 
 /** Reasoning details, and the UTF-16 units of text between the previous call and this one. */
 export type Load = { details: readonly unknown[]; units: number }

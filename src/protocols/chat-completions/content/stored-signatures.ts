@@ -14,23 +14,39 @@ export type StoredSignatures = Record<string, string>
 export function takeOut(message: ChatWrittenAssistant, stored: StoredSignatures): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
-  const extra = Object.fromEntries(flatMap(calls, call => ('extra_content' in call ? [[String(call['id']), call['extra_content']]] : [])))
+  const extra = Object.fromEntries(
+    flatMap(calls, call =>
+      'extra_content' in call ? [[String(call['id']), call['extra_content']]] : [],
+    ),
+  )
   delete message.reasoning_details
   for (const call of calls) delete call['extra_content']
   return keep(stored, calls[0]?.['id'], { details, extra })
 }
 
 /** Puts signatures into `stored`, with the same result as `takeOut`. */
-export function keep(stored: StoredSignatures, id: unknown, { details, extra }: { details: unknown; extra: JsonObject }): boolean {
+export function keep(
+  stored: StoredSignatures,
+  id: unknown,
+  { details, extra }: { details: unknown; extra: JsonObject },
+): boolean {
   const some = Array.isArray(details) && details.length > 0
   if (!some && Object.keys(extra).length === 0) return true
   if (typeof id !== 'string') return false
-  Object.defineProperty(stored, id, { value: JSON.stringify({ ...(some && { details }), extra }), enumerable: true, configurable: true, writable: true })
+  Object.defineProperty(stored, id, {
+    value: JSON.stringify({ ...(some && { details }), extra }),
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  })
   return true
 }
 
 /** Restores the stored fields of a message. Fields that the message already has are not changed. */
-export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: string) => string | undefined) | undefined): T {
+export function putBack<T extends JsonObject>(
+  message: T,
+  lookUp: ((callId: string) => string | undefined) | undefined,
+): T {
   const calls = callsOf(message['tool_calls'])
   const id = calls[0]?.['id']
   const found = lookUp && typeof id === 'string' ? lookUp(id) : undefined
@@ -40,10 +56,13 @@ export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: stri
   const signatures = new Map(Object.entries(isObject(extra) ? extra : {}))
   return {
     ...message,
-    ...(message['reasoning_details'] == null && details !== undefined && { reasoning_details: details }),
+    ...(message['reasoning_details'] == null &&
+      details !== undefined && { reasoning_details: details }),
     tool_calls: calls.map(call => {
       const signature = signatures.get(String(call['id']))
-      return call['extra_content'] == null && signature !== undefined ? { ...call, extra_content: signature } : call
+      return call['extra_content'] == null && signature !== undefined
+        ? { ...call, extra_content: signature }
+        : call
     }),
   }
 }
@@ -57,4 +76,5 @@ export function storedSignatureKeys(request: unknown): string[] {
   })
 }
 
-const callsOf = (calls: unknown): JsonObject[] => (Array.isArray(calls) ? calls.filter(isObject) : [])
+const callsOf = (calls: unknown): JsonObject[] =>
+  Array.isArray(calls) ? calls.filter(isObject) : []

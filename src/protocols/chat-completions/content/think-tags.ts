@@ -44,7 +44,8 @@ export function flushTags(tags: Tags): TaggedText[] {
 
 /** The parts of a complete response, with reasoning between tags as parts of its own. The same list if there is none. */
 export function extractTags(parts: readonly Part[]): readonly Part[] {
-  if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
+  if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag))))
+    return parts
   return flatMap(parts, (part): Part[] => {
     if (part.type !== 'text') return [part]
     const tags: Tags = { inside: false, held: '' }
@@ -54,7 +55,8 @@ export function extractTags(parts: readonly Part[]): readonly Part[] {
     const where = at === undefined ? {} : { at }
     // The other fields of the text stay with its last chunk.
     return spans.map(({ kind, text }, i) => {
-      if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
+      if (kind === 'reasoning')
+        return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
       return i === last ? { ...part, text } : { type: 'text', text, ...where }
     })
   })

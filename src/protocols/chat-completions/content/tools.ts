@@ -10,16 +10,30 @@ import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { ChatReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
-import type { ChatControlMark, ChatCustomTool, ChatFunction, ChatRequest, ChatSearchOptions, ChatTool, ChatWrittenTool } from '../schema.ts'
+import type {
+  ChatControlMark,
+  ChatCustomTool,
+  ChatFunction,
+  ChatRequest,
+  ChatSearchOptions,
+  ChatTool,
+  ChatWrittenTool,
+} from '../schema.ts'
 import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
 import type { Writing } from './writing.ts'
 
 /** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
-export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
+export function decodeTools({
+  tools,
+  functions,
+  web_search_options,
+}: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
   if (!tools && !functions && !web_search_options) return undefined
   return [
     ...(tools ?? []).map((tool, i) => decodeTool(tool, below('/tools', i))),
-    ...(functions ?? []).map((fn, i) => keep(decodeFunction(fn, below('/functions', i)), unknownOf(fn, knownOfFunction))),
+    ...(functions ?? []).map((fn, i) =>
+      keep(decodeFunction(fn, below('/functions', i)), unknownOf(fn, knownOfFunction)),
+    ),
     ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
   ]
 }
@@ -27,18 +41,28 @@ export function decodeTools({ tools, functions, web_search_options }: Pick<ChatR
 type WireTool = Marks & { type: string; function: ChatFunction; custom: ChatCustomTool }
 
 const knownOfFunction = keysOf<ChatFunction>()('name', 'description', 'parameters', 'strict')
-const knownOfFunctionTool = keysOf<WireTool>()('type', 'function', 'cache_control', 'prompt_cache_breakpoint')
+const knownOfFunctionTool = keysOf<WireTool>()(
+  'type',
+  'function',
+  'cache_control',
+  'prompt_cache_breakpoint',
+)
 const knownOfCustom = keysOf<ChatCustomTool>()('name', 'description', 'format')
 const knownOfCustomTool = keysOf<WireTool>()('type', 'custom')
 
 function decodeTool(wire: ChatTool, at: Place): Tool {
   const { type } = wire
-  if ('function' in wire && isObject(wire.function) && (type === 'function' || type === undefined || type === null)) {
+  if (
+    'function' in wire &&
+    isObject(wire.function) &&
+    (type === 'function' || type === undefined || type === null)
+  ) {
     const fn = wire.function as ChatFunction
     const tool = decodeFunction(fn, at)
     const marks = wire as Marks
     const unknown = unknownOf(fn, knownOfFunction)
-    const isMarked = (marks.cache_control ?? marks.prompt_cache_breakpoint ?? undefined) !== undefined
+    const isMarked =
+      (marks.cache_control ?? marks.prompt_cache_breakpoint ?? undefined) !== undefined
     // Inside `function` it marks the tool, as it does next to it.
     const { cache, left } = isMarked ? { left: unknown } : takeMark(unknown)
     if (cache) tool.cache = cache
@@ -46,8 +70,17 @@ function decodeTool(wire: ChatTool, at: Place): Tool {
   }
   if ('custom' in wire && type === 'custom') {
     const { name, description, format } = wire.custom as ChatCustomTool
-    const tool: FreeformTool = { type: 'freeform', name, ...present({ description, format: decodeGrammar(format) }), at }
-    const unknown = withInner(unknownOf(wire.custom as ChatCustomTool, knownOfCustom), 'format', unknownOfFormat(format))
+    const tool: FreeformTool = {
+      type: 'freeform',
+      name,
+      ...present({ description, format: decodeGrammar(format) }),
+      at,
+    }
+    const unknown = withInner(
+      unknownOf(wire.custom as ChatCustomTool, knownOfCustom),
+      'format',
+      unknownOfFormat(format),
+    )
     return keep(tool, withInner(unknownOf(wire, knownOfCustomTool), 'custom', unknown))
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
@@ -56,7 +89,8 @@ function decodeTool(wire: ChatTool, at: Place): Tool {
 function decodeGrammar(format: unknown): FreeformTool['format'] {
   if (!isObject(format)) return undefined
   const { type, grammar } = format
-  if (type === 'grammar' && isObject(grammar)) return { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) }
+  if (type === 'grammar' && isObject(grammar))
+    return { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) }
   return type === 'text' ? { type } : undefined
 }
 
@@ -72,7 +106,10 @@ function unknownOfFormat(wire: unknown): JsonObject | undefined {
 }
 
 /** The value of `function`, or an entry of the older list. */
-function decodeFunction({ name, description, parameters, strict }: ChatFunction, at: Place): FunctionTool {
+function decodeFunction(
+  { name, description, parameters, strict }: ChatFunction,
+  at: Place,
+): FunctionTool {
   const tool: FunctionTool = { type: 'function', name, at }
   if (description !== undefined && description !== null) tool.description = description
   if (parameters !== undefined && parameters !== null) tool.parameters = parameters
@@ -83,18 +120,38 @@ function decodeFunction({ name, description, parameters, strict }: ChatFunction,
 
 function decodeWebSearch(raw: JsonObject): ServerTool {
   const { search_context_size: size, user_location: location } = raw
-  const place = isObject(location) && isObject(location['approximate']) ? location['approximate'] : undefined
-  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
-  const contextSize: 'low' | 'medium' | 'high' | undefined = size === 'low' || size === 'medium' || size === 'high' ? size : undefined
-  const userLocation = place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') })
-  return { type: 'server', tool: 'web_search', protocol: protocolName, raw, common: defined({ contextSize, userLocation }), at: '/web_search_options' }
+  const place =
+    isObject(location) && isObject(location['approximate']) ? location['approximate'] : undefined
+  const word = (key: string) =>
+    typeof place?.[key] === 'string' ? (place[key] as string) : undefined
+  const contextSize: 'low' | 'medium' | 'high' | undefined =
+    size === 'low' || size === 'medium' || size === 'high' ? size : undefined
+  const userLocation =
+    place &&
+    defined({
+      city: word('city'),
+      country: word('country'),
+      region: word('region'),
+      timezone: word('timezone'),
+    })
+  return {
+    type: 'server',
+    tool: 'web_search',
+    protocol: protocolName,
+    raw,
+    common: defined({ contextSize, userLocation }),
+    at: '/web_search_options',
+  }
 }
 
 /**
  * The tools of a request as its wire fields.
  * @throws TranslationError `inexpressible` when all tools exist only at another provider
  */
-export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: ChatWrittenTool[]; web_search_options?: ChatSearchOptions } {
+export function encodeTools(
+  tools: readonly Tool[],
+  writing: Writing,
+): { tools?: ChatWrittenTool[]; web_search_options?: ChatSearchOptions } {
   const written: ChatWrittenTool[] = []
   let search: ChatSearchOptions | undefined
   const lost: ServerTool[] = []
@@ -108,8 +165,10 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
         break
       case 'server':
         if (tool.tool === 'web_search' && tool.protocol === protocolName) search = asRead(tool.raw)
-        else if (writing.options.expandClientTools && asFunction(tool)) written.push(...encodeExpanded(tool, writing))
-        else if (tool.tool === 'web_search' && writing.options.serverTools === 'map') search = encodeWebSearch(tool, writing.report)
+        else if (writing.options.expandClientTools && asFunction(tool))
+          written.push(...encodeExpanded(tool, writing))
+        else if (tool.tool === 'web_search' && writing.options.serverTools === 'map')
+          search = encodeWebSearch(tool, writing.report)
         else lost.push(tool)
         break
       case 'opaque':
@@ -121,7 +180,11 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
     }
   }
   if (lost.length > 0 && lost.length === tools.length)
-    refuseForeignTools('tools of the request', { protocol: protocolName, path: lost[0]?.at ?? '/tools' }, writing.options)
+    refuseForeignTools(
+      'tools of the request',
+      { protocol: protocolName, path: lost[0]?.at ?? '/tools' },
+      writing.options,
+    )
   for (const tool of lost) {
     writing.report.add('tool.server', tool.at)
     if (tool.mcp?.at !== undefined) writing.report.add('tool.server', tool.mcp.at)
@@ -135,13 +198,23 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
 function encodeExpanded(tool: ServerTool, writing: Writing): ChatWrittenTool[] {
   const expanded = asFunction(tool)
   writing.report.add('tool.expanded', tool.at)
-  return expanded ? [encodeFunctionTool({ ...expanded, ...(tool.cache && { cache: tool.cache }) }, writing)] : []
+  return expanded
+    ? [encodeFunctionTool({ ...expanded, ...(tool.cache && { cache: tool.cache }) }, writing)]
+    : []
 }
 
 /** Is the tool of this name one that cannot be declared here? */
-export function isLost(name: string, tools: readonly Tool[] | undefined, { expandClientTools }: Writing['options']): boolean {
+export function isLost(
+  name: string,
+  tools: readonly Tool[] | undefined,
+  { expandClientTools }: Writing['options'],
+): boolean {
   const named = tools?.find(tool => tool.type !== 'opaque' && tool.name === name)
-  return named?.type === 'server' && named.protocol !== protocolName && !(expandClientTools && asFunction(named))
+  return (
+    named?.type === 'server' &&
+    named.protocol !== protocolName &&
+    !(expandClientTools && asFunction(named))
+  )
 }
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTool {
@@ -151,8 +224,13 @@ function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTo
 }
 
 /** OpenAI has no cache breakpoint on tools. */
-function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): ChatControlMark {
-  if (native || options.cacheMarks === 'cache_control') return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
+function encodeToolMark(
+  cache: NonNullable<FunctionTool['cache']>,
+  at: Place | undefined,
+  { options, native, report }: Writing,
+): ChatControlMark {
+  if (native || options.cacheMarks === 'cache_control')
+    return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   report.add('cache.unsupported', at, 'cache')
   return {}
 }
@@ -185,12 +263,24 @@ function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunct
 /** Makes notes for what no declaration of a tool has here. Flags that are false are the default, and calls by the model alone. */
 function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: ChatReport): void {
   const { allowedCallers, at } = tool
-  for (const key in tool) if (!handled[key] && tool[key as never] !== false) report.rest({ [key]: tool[key as never] }, at)
-  if (allowedCallers?.length !== 1 || allowedCallers[0] !== 'direct') report.rest({ allowedCallers }, at)
+  for (const key in tool)
+    if (!handled[key] && tool[key as never] !== false)
+      report.rest({ [key]: tool[key as never] }, at)
+  if (allowedCallers?.length !== 1 || allowedCallers[0] !== 'direct')
+    report.rest({ allowedCallers }, at)
   report.ext(tool.ext, at)
 }
 
-const handledOfFreeform = keysOf<FreeformTool>()('type', 'name', 'namespace', 'description', 'format', 'allowedCallers', 'at', 'ext')
+const handledOfFreeform = keysOf<FreeformTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'format',
+  'allowedCallers',
+  'at',
+  'ext',
+)
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
   const { name, namespace, description, format, at } = tool
@@ -203,13 +293,20 @@ function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
   return wireOf<ChatWrittenTool>({ type: 'custom', custom }, tool.ext)
 }
 
-function encodeGrammar(format: NonNullable<FreeformTool['format']>): NonNullable<Written<ChatCustomTool>['format']> {
-  return format.type === 'text' ? { type: 'text' } : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
+function encodeGrammar(
+  format: NonNullable<FreeformTool['format']>,
+): NonNullable<Written<ChatCustomTool>['format']> {
+  return format.type === 'text'
+    ? { type: 'text' }
+    : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
 }
 
 function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): ChatSearchOptions {
   report.add('tool.server-mapped', at)
   const { contextSize, userLocation, ...rest } = common ?? {}
   report.rest(rest, at)
-  return defined<ChatSearchOptions>({ search_context_size: contextSize, user_location: userLocation && { type: 'approximate', approximate: userLocation } })
+  return defined<ChatSearchOptions>({
+    search_context_size: contextSize,
+    user_location: userLocation && { type: 'approximate', approximate: userLocation },
+  })
 }

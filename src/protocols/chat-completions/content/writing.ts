@@ -22,8 +22,10 @@ export type RequestWriting = Writing & { request: CanonicalRequest }
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
 
 /** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
-export const opensEnvelopes = (recipient: 'client' | 'server', { foreignSignatures }: Options): boolean =>
-  recipient === 'client' || foreignSignatures === 'wrap'
+export const opensEnvelopes = (
+  recipient: 'client' | 'server',
+  { foreignSignatures }: Options,
+): boolean => recipient === 'client' || foreignSignatures === 'wrap'
 
 /** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
 export type AssistantToWrite = {

@@ -1,4 +1,12 @@
-import type { ControlPart, MediaPart, Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type {
+  ControlPart,
+  MediaPart,
+  Message,
+  Part,
+  Place,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -33,9 +41,15 @@ export function decodeMessages(
   let legacy = 0
   const decode = (raw: ChatMessage, i: number): Message => {
     const at = below('/messages', i)
-    if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
+    if (raw.role === 'tool' || raw.role === 'function')
+      return decodeResult(raw, at, { calls, open, report })
     if (raw.role !== 'assistant') return decodePlain(raw, at, report)
-    const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
+    const reading: Reading = {
+      from: 'client',
+      report,
+      idOf: ordinal => `call_${i}_${ordinal}`,
+      legacyId: () => `call_fn_${legacy++}`,
+    }
     const message = decodeAssistant(putBack(raw, storedSignatures), at, reading)
     for (const part of message.parts)
       if (part.type === 'tool-call') {
@@ -49,7 +63,12 @@ export function decodeMessages(
 
 function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message {
   const { role, content, name } = wire
-  const message: Message = { role, origin: 'message', parts: decodeContent(content, at, report), at }
+  const message: Message = {
+    role,
+    origin: 'message',
+    parts: decodeContent(content, at, report),
+    at,
+  }
   if (name !== undefined && name !== null) message.name = name
   return keep(message, unknownOf(wire, knownOfPlain))
 }
@@ -58,10 +77,22 @@ type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: C
 
 /** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
 function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: Calls): Message {
-  const { role, content, tool_call_id: given, name } = wire as { role: string; content?: PlainMessage['content']; tool_call_id?: unknown; name?: unknown }
+  const {
+    role,
+    content,
+    tool_call_id: given,
+    name,
+  } = wire as {
+    role: string
+    content?: PlainMessage['content']
+    tool_call_id?: unknown
+    name?: unknown
+  }
   const isLegacy = role === 'function'
   const { id: linked } = splitId(typeof given === 'string' ? given : '')
-  const linkedCall = linked ? calls.get(linked) : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
+  const linkedCall = linked
+    ? calls.get(linked)
+    : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
   if (!linked && !isLegacy) report.add('tool-result.call-id', at)
   if (linkedCall) open.splice(open.indexOf(linkedCall) >>> 0, open.includes(linkedCall) ? 1 : 0)
   const part: ToolResultPart = {
@@ -72,14 +103,20 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
     at,
   }
   if (typeof name === 'string') part.name = name
-  return keep({ role: 'tool', origin: 'message', parts: [part], at }, unknownOf(wire, knownOfResult))
+  return keep(
+    { role: 'tool', origin: 'message', parts: [part], at },
+    unknownOf(wire, knownOfResult),
+  )
 }
 
 /**
  * A conversation → `messages`. Those of other protocols are regrouped: one assistant
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
-export function encodeMessages(messages: readonly Message[], writing: Writing): ChatWrittenMessage[] {
+export function encodeMessages(
+  messages: readonly Message[],
+  writing: Writing,
+): ChatWrittenMessage[] {
   const turns = writing.native ? [...messages] : regroup(messages, writing)
   const inToolTurns = toolTurns(turns)
   const written: ChatWrittenMessage[] = []
@@ -126,7 +163,8 @@ function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   const found = new Set<Message>()
   let turn: Message[] = []
   const endTurn = () => {
-    if (turn.some(({ parts }) => parts.some(({ type }) => type === 'tool-call'))) for (const message of turn) found.add(message)
+    if (turn.some(({ parts }) => parts.some(({ type }) => type === 'tool-call')))
+      for (const message of turn) found.add(message)
     turn = []
   }
   for (const message of messages)
@@ -136,20 +174,33 @@ function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   return found
 }
 
-function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): ChatWrittenMessage | undefined {
+function encodeHistory(
+  message: Message,
+  inToolTurn: boolean,
+  writing: Writing,
+): ChatWrittenMessage | undefined {
   const { parts, name, at, ext } = message
-  const wanted = writing.options.reasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
+  const wanted =
+    writing.options.reasoningInHistory ??
+    (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
   const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, recipient: 'server', name, at, ext }, writing)
 }
 
-function encodePlain(message: Message, role: 'user' | 'system' | 'developer', writing: Writing): ChatWrittenMessage | undefined {
+function encodePlain(
+  message: Message,
+  role: 'user' | 'system' | 'developer',
+  writing: Writing,
+): ChatWrittenMessage | undefined {
   const { parts, name, ext } = message
   noteEnvelope(message, writing.report)
   const blocks = encodeParts(parts, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !writing.native) return undefined
-  return wireOf<ChatWrittenMessage>({ role, content: blocks.length === 0 ? undefined : plainly(blocks), name }, ext)
+  return wireOf<ChatWrittenMessage>(
+    { role, content: blocks.length === 0 ? undefined : plainly(blocks), name },
+    ext,
+  )
 }
 
 function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
@@ -177,8 +228,24 @@ const handled = keysOf<ToolResultPart>()(
 )
 
 /** One `tool` message. Media, which it cannot hold, are added to `media`. */
-function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: ChatBlock[] }): ChatWrittenMessage {
-  const { callId, name, namespace, content, isError, itemId, status, synthesized, caller, cache, at } = part
+function encodeResult(
+  part: ToolResultPart,
+  { ext, at: messageAt }: Message,
+  { writing, media }: { writing: Writing; media: ChatBlock[] },
+): ChatWrittenMessage {
+  const {
+    callId,
+    name,
+    namespace,
+    content,
+    isError,
+    itemId,
+    status,
+    synthesized,
+    caller,
+    cache,
+    at,
+  } = part
   const { report, options, native } = writing
   report.unwritten(part, handled, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
@@ -189,13 +256,23 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
 
   if (!native) report.rest({ name, namespace }, at)
   const texts = native ? content : content.filter(inner => inner.type !== 'media')
-  if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
+  if (!native)
+    for (const inner of content)
+      if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const marks = native || options.cacheMarks === 'cache_control'
   const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
   if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
   else if (cache && !native) report.add('cache.unsupported', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
-  return wireOf<ChatWrittenMessage>({ role: 'tool', tool_call_id: callId, content: plainly(blocks), name: native ? name : undefined }, ext)
+  return wireOf<ChatWrittenMessage>(
+    {
+      role: 'tool',
+      tool_call_id: callId,
+      content: plainly(blocks),
+      name: native ? name : undefined,
+    },
+    ext,
+  )
 }
 
 /** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
@@ -214,7 +291,11 @@ function prefix(blocks: ChatBlock[], text: string): void {
   else blocks.unshift({ type: 'text', text })
 }
 
-function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: ChatBlock[] }): void {
+function moveMedia(
+  part: MediaPart,
+  callId: string,
+  { writing, media }: { writing: Writing; media: ChatBlock[] },
+): void {
   const { report, options } = writing
   if (options.toolMedia === 'drop') {
     report.add('tool-result.media-dropped', part.at)
@@ -231,7 +312,9 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
   for (const message of messages) {
-    const parts = message.parts.some(isControl) ? message.parts.filter(part => !isControl(part)) : message.parts
+    const parts = message.parts.some(isControl)
+      ? message.parts.filter(part => !isControl(part))
+      : message.parts
     for (const part of message.parts) if (isControl(part)) noteControl(part, writing)
     const { role, origin, at, ext, name } = message
     if (parts.length === 0 && message.parts.length > 0) report.ext(ext, at)
@@ -240,12 +323,16 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       const last = turns.at(-1)
       if (last?.role === 'assistant') last.parts = [...last.parts, ...parts]
       else turns.push(defined({ role, origin, name, at, ext, parts }))
-    } else if (role !== 'tool') turns.push(parts === message.parts ? message : { ...message, parts })
+    } else if (role !== 'tool')
+      turns.push(parts === message.parts ? message : { ...message, parts })
     else {
       report.onceEach('message.ids', at, { itemId: message.id, status: message.status })
       // A message that is split has no place for its own unknown keys.
       if (parts.length > 1) report.ext(ext, at)
-      for (const part of parts) turns.push(defined({ role, origin, at, ext: parts.length === 1 ? ext : undefined, parts: [part] }))
+      for (const part of parts)
+        turns.push(
+          defined({ role, origin, at, ext: parts.length === 1 ? ext : undefined, parts: [part] }),
+        )
     }
   }
   return turns

@@ -6,15 +6,34 @@ import type { Options } from '../options.ts'
 
 const longest = 64
 
-const later = { auto: 'user', user: 'user', hoist: 'front', keep: 'keep' } as const satisfies Record<string, InstructionDemands['later']>
+const later = {
+  auto: 'user',
+  user: 'user',
+  hoist: 'front',
+  keep: 'keep',
+} as const satisfies Record<string, InstructionDemands['later']>
 
 /** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
-export function demands(_request: CanonicalRequest, { shortIds, systemPlacement = 'auto', instructionsRole, customTools }: Options): Demands {
+export function demands(
+  _request: CanonicalRequest,
+  { shortIds, systemPlacement = 'auto', instructionsRole, customTools }: Options,
+): Demands {
   return {
     lateTools: 'list',
-    instructions: { later: later[systemPlacement], joined: true, developer: instructionsRole === 'developer' },
-    toolNames: { spell: name => mapName(name, longest), longest, freeform: customTools === 'wrap' ? 'wrapped' : 'freeform' },
-    toolPairs: { resultsFollowCalls: true, callId: shortIds ? shortId : id => mapCallId(id, validCallId) },
+    instructions: {
+      later: later[systemPlacement],
+      joined: true,
+      developer: instructionsRole === 'developer',
+    },
+    toolNames: {
+      spell: name => mapName(name, longest),
+      longest,
+      freeform: customTools === 'wrap' ? 'wrapped' : 'freeform',
+    },
+    toolPairs: {
+      resultsFollowCalls: true,
+      callId: shortIds ? shortId : id => mapCallId(id, validCallId),
+    },
   }
 }
 

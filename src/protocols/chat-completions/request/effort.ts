@@ -9,17 +9,38 @@ import { type ChatBody, ChatRequest } from '../schema.ts'
 const isKnown = new Set(Object.keys(ChatRequest.shape))
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
-const tokens = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? value : undefined)
-const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
+const tokens = (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value) ? value : undefined
+const flag = (yes: string, no: string) => (value: unknown) => {
+  if (value === true) return yes
+  if (value === false) return no
+  return undefined
+}
 const isOn = flag('enabled', 'disabled')
-const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
+const efforts = new Set<unknown>([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] satisfies Effort[])
 const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
 /** The meaning of each field that controls reasoning on servers of this protocol. Earlier rows win over later ones. */
-const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
+const readings: {
+  path: readonly [key: string, inner?: string]
+  field: keyof ReasoningSpec
+  read(value: unknown): string | number | undefined
+}[] = [
   { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
-  { path: ['thinking', 'type'], field: 'mode', read: value => (reasoningModes.has(value) ? word(value) : undefined) },
+  {
+    path: ['thinking', 'type'],
+    field: 'mode',
+    read: value => (reasoningModes.has(value) ? word(value) : undefined),
+  },
   { path: ['enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },
@@ -51,16 +72,23 @@ export function splitControls(body: JsonObject): { controls: JsonObject; unknown
 }
 
 /** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */
-export function decodeControls(received: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
+export function decodeControls(received: JsonObject): {
+  spec: ReasoningSpec | undefined
+  left: JsonObject
+  places: FieldNames
+} {
   if (Object.keys(received).length === 0) return { spec: undefined, left: received, places: {} }
   const spec: Record<string, string | number> = {}
   const places: FieldNames = {}
-  const left = Object.fromEntries(Object.entries(received).map(([key, value]) => [key, isObject(value) ? present(value) : value]))
+  const left = Object.fromEntries(
+    Object.entries(received).map(([key, value]) => [key, isObject(value) ? present(value) : value]),
+  )
   for (const { path, field, read } of readings) {
     const [key, inner] = path
     const outer = left[key]
     if (outer === undefined) continue
-    const place = inner === undefined ? left : isObject(outer) ? outer : {}
+    const nested = isObject(outer) ? outer : {}
+    const place = inner === undefined ? left : nested
     const given = read(place[inner ?? key])
     if (given === undefined || contradicts(spec, field, given)) continue
     spec[field] = given
@@ -72,11 +100,22 @@ export function decodeControls(received: JsonObject): { spec: ReasoningSpec | un
 }
 
 /** Does it contradict earlier values: another value, on and off at once, or an amount of reasoning that is turned off? */
-function contradicts(spec: Record<string, string | number>, field: string, value: string | number): boolean {
+function contradicts(
+  spec: Record<string, string | number>,
+  field: string,
+  value: string | number,
+): boolean {
   if ((spec[field] ?? value) !== value) return true
-  const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: value }
-  if (effort === 'none' && (budgetTokens !== undefined || (mode ?? 'disabled') !== 'disabled')) return true
-  return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
+  const { mode, effort, budgetTokens }: Record<string, string | number> = {
+    ...spec,
+    [field]: value,
+  }
+  if (effort === 'none' && (budgetTokens !== undefined || (mode ?? 'disabled') !== 'disabled'))
+    return true
+  return (
+    mode === 'disabled' &&
+    ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
+  )
 }
 
 /** The protocol's own field. For a server of it, what the field cannot say is written into fields that some servers have. */
@@ -91,10 +130,16 @@ export function encodeControls(
     return {
       reasoning_effort: effort,
       thinking: mode && { type: mode },
-      reasoning: some({ max_tokens: budgetTokens, exclude: display && display === 'omitted', summary }),
+      reasoning: some({
+        max_tokens: budgetTokens,
+        exclude: display && display === 'omitted',
+        summary,
+      }),
     }
-  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
-  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  if (summary !== undefined && summary !== 'none')
+    report.add('field.unsupported', '', 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted')
+    report.add('field.unsupported', '', 'reasoning.display')
   return { reasoning_effort: encodeEffort({ effort, budgetTokens, mode }, report) }
 }
 

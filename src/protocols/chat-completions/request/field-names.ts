@@ -103,4 +103,8 @@ export const fieldNames: FieldNames = {
   'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
 }
 
-export const olderNames = { maxOutputTokens: ['max_tokens'], toolChoice: ['function_call'], tools: ['functions'] }
+export const olderNames = {
+  maxOutputTokens: ['max_tokens'],
+  toolChoice: ['function_call'],
+  tools: ['functions'],
+}

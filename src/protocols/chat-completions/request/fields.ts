@@ -2,19 +2,35 @@ import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { ChatBody } from '../schema.ts'
 import { encodeModalities, encodeVoice } from './format.ts'
-import { encodeLimit, encodeSafetyId, encodeSpeed, encodeStop, encodeTier, encodeTtl, isText, lose, writeOptional } from './settings.ts'
+import {
+  encodeLimit,
+  encodeSafetyId,
+  encodeSpeed,
+  encodeStop,
+  encodeTier,
+  encodeTtl,
+  isText,
+  lose,
+  writeOptional,
+} from './settings.ts'
 
 type Write<T> = (value: T, writing: RequestWriting, field: string) => T | undefined
 
 const byCode = { write: false } as const
 const optional = { write: writeOptional }
 const withTopK: { write: Write<number> } = {
-  write: (value, writing, field) => (writing.native || writing.options.topK === 'write' ? value : lose(value, writing, field)),
+  write: (value, writing, field) =>
+    writing.native || writing.options.topK === 'write' ? value : lose(value, writing, field),
 }
 /** Servers accept `stream_options` only in requests for a stream. */
-const ofStreams: { write: Write<boolean> } = { write: (value, { native, request }) => (native || request.stream?.enabled ? value : undefined) }
+const ofStreams: { write: Write<boolean> } = {
+  write: (value, { native, request }) => (native || request.stream?.enabled ? value : undefined),
+}
 const limitIn = (name: string): { write: Write<number> } => ({
-  write: (limit, writing) => ((writing.options.maxTokensField ?? 'max_completion_tokens') === name ? encodeLimit(limit, writing) : undefined),
+  write: (limit, writing) =>
+    (writing.options.maxTokensField ?? 'max_completion_tokens') === name
+      ? encodeLimit(limit, writing)
+      : undefined,
 })
 
 const row = rowFor<RequestWriting, ChatBody>()
@@ -37,12 +53,18 @@ export const fields = fieldTable<RequestWriting>([
   row('logit_bias', 'sampling.logitBias'),
   row('max_tokens', 'maxOutputTokens', limitIn('max_tokens')),
   row('max_completion_tokens', 'maxOutputTokens', limitIn('max_completion_tokens')),
-  row('stop', 'stop', { read: value => (typeof value === 'string' ? [value] : (value as string[])), write: encodeStop }),
+  row('stop', 'stop', {
+    read: value => (typeof value === 'string' ? [value] : (value as string[])),
+    write: encodeStop,
+  }),
   row('n', 'candidateCount'),
   // Servers accept `top_logprobs` only together with `logprobs: true`.
-  row('logprobs', 'logprobs.enabled', { write: (enabled, { native }) => (enabled || native ? enabled : undefined) }),
+  row('logprobs', 'logprobs.enabled', {
+    write: (enabled, { native }) => (enabled || native ? enabled : undefined),
+  }),
   row('top_logprobs', 'logprobs.top', {
-    write: (top, writing, field) => (writing.request.logprobs?.enabled || writing.native ? top : lose(top, writing, field)),
+    write: (top, writing, field) =>
+      writing.request.logprobs?.enabled || writing.native ? top : lose(top, writing, field),
   }),
   row('prompt_cache_key', 'cache.key', optional),
   row('prompt_cache_options/mode', 'cache.mode', optional),
@@ -53,15 +75,22 @@ export const fields = fieldTable<RequestWriting>([
   row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
   row('user', 'user.user'),
   row('metadata', 'metadata', {
-    read: value => Object.fromEntries(Object.entries(value as object).filter(pair => isText(pair[1]))),
+    read: value =>
+      Object.fromEntries(Object.entries(value as object).filter(pair => isText(pair[1]))),
     write: writeOptional,
   }),
   // Not storing is the default of this protocol.
-  row('store', 'state.store', { write: (store, writing, field) => (store || writing.native ? writeOptional(store, writing, field) : undefined) }),
+  row('store', 'state.store', {
+    write: (store, writing, field) =>
+      store || writing.native ? writeOptional(store, writing, field) : undefined,
+  }),
   row('moderation', 'safety.moderation', optional),
   row('stream', 'stream.enabled'),
   row('stream_options/include_usage', 'stream.includeUsage', ofStreams),
   // The caller may need usage. The encoder of the response leaves it out if the client did not request it.
-  row('stream_options/include_usage', 'stream.enabled', { read: false, write: (enabled, { native }) => (enabled && !native ? true : undefined) }),
+  row('stream_options/include_usage', 'stream.enabled', {
+    read: false,
+    write: (enabled, { native }) => (enabled && !native ? true : undefined),
+  }),
   row('stream_options/include_obfuscation', 'stream.obfuscation', ofStreams),
 ])

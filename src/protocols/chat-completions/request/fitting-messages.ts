@@ -3,10 +3,18 @@ import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { shortId } from './demands.ts'
 
-type Change = (messages: readonly JsonObject[], options: ChatCompletionsOptions, report: ChatReport) => readonly JsonObject[]
+type Change = (
+  messages: readonly JsonObject[],
+  options: ChatCompletionsOptions,
+  report: ChatReport,
+) => readonly JsonObject[]
 
 /** The messages as their server takes them. */
-export function fitMessages(body: JsonObject, options: ChatCompletionsOptions, report: ChatReport): JsonObject {
+export function fitMessages(
+  body: JsonObject,
+  options: ChatCompletionsOptions,
+  report: ChatReport,
+): JsonObject {
   const before = body['messages']
   if (!Array.isArray(before) || !before.every(isObject)) return body
   let messages: readonly JsonObject[] = before
@@ -17,10 +25,16 @@ export function fitMessages(body: JsonObject, options: ChatCompletionsOptions, r
 /** Each message by itself; the same list if none changes. */
 const each =
   (
-    change: (message: JsonObject, options: ChatCompletionsOptions, note: (code: Parameters<ChatReport['add']>[0], field?: string) => void) => JsonObject,
+    change: (
+      message: JsonObject,
+      options: ChatCompletionsOptions,
+      note: (code: Parameters<ChatReport['add']>[0], field?: string) => void,
+    ) => JsonObject,
   ): Change =>
   (messages, options, report) => {
-    const changed = messages.map((message, i) => change(message, options, (code, field = '') => report.add(code, `/messages/${i}${field}`)))
+    const changed = messages.map((message, i) =>
+      change(message, options, (code, field = '') => report.add(code, `/messages/${i}${field}`)),
+    )
     return changed.every((message, i) => message === messages[i]) ? messages : changed
   }
 
@@ -52,14 +66,22 @@ const placement: Change = (messages, { systemPlacement: where }, report) => {
     }
   }
   const [first] = head
-  const joined = first && (head.length === 1 ? first : { ...first, content: joinedContent(head.map(({ content }) => content)) })
+  const joined =
+    first &&
+    (head.length === 1
+      ? first
+      : { ...first, content: joinedContent(head.map(({ content }) => content)) })
   return [...(joined ? [joined] : []), ...mergedUsers(afterResults(rest))]
 }
 
 const tagged = (content: unknown): unknown =>
   typeof content === 'string'
     ? `<system>${content}</system>`
-    : listed(content).map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
+    : listed(content).map(part =>
+        typeof part['text'] === 'string'
+          ? { ...part, text: `<system>${part['text']}</system>` }
+          : part,
+      )
 
 const listed = (content: unknown): JsonObject[] => {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
@@ -67,7 +89,9 @@ const listed = (content: unknown): JsonObject[] => {
 }
 
 function joinedContent(contents: readonly unknown[]): unknown {
-  return contents.every(content => typeof content === 'string') ? contents.join('\n\n') : contents.flatMap(listed)
+  return contents.every(content => typeof content === 'string')
+    ? contents.join('\n\n')
+    : contents.flatMap(listed)
 }
 
 /** Text of the user between a call and its results waits until they are complete. */
@@ -76,7 +100,8 @@ function afterResults(messages: readonly JsonObject[]): JsonObject[] {
   let waiting: JsonObject[] = []
   let open = 0
   for (const message of messages) {
-    if (message['role'] === 'assistant') open = Array.isArray(message['tool_calls']) ? message['tool_calls'].length : 0
+    if (message['role'] === 'assistant')
+      open = Array.isArray(message['tool_calls']) ? message['tool_calls'].length : 0
     else if (message['role'] === 'tool') open--
     if (message['role'] === 'user' && open > 0) {
       waiting.push(message)
@@ -97,7 +122,10 @@ function mergedUsers(messages: readonly JsonObject[]): JsonObject[] {
   for (const message of messages) {
     const last = merged.at(-1)
     if (last?.['role'] === 'user' && message['role'] === 'user')
-      merged[merged.length - 1] = { ...last, content: joinedContent([last['content'], message['content']]) }
+      merged[merged.length - 1] = {
+        ...last,
+        content: joinedContent([last['content'], message['content']]),
+      }
     else merged.push(message)
   }
   return merged
@@ -106,28 +134,49 @@ function mergedUsers(messages: readonly JsonObject[]): JsonObject[] {
 const textFields = ['reasoning_content', 'reasoning'] as const
 
 /** Reasoning of the history goes into the one field that the server reads, or into the content. */
-const reasoning = each((message, { reasoningField, historyReasoning: place = 'field', reasoningInHistory: wanted }, note) => {
-  if (message['role'] !== 'assistant') return message
-  const field = textFields.find(key => typeof message[key] === 'string')
-  if (field === undefined) return message
-  const text = String(message[field])
-  if (wanted === 'never') {
-    note('reasoning.dropped', `/${field}`)
-    return without(message, [...textFields])
-  }
-  if (place === 'field') {
-    const read = reasoningField === 'reasoning' || reasoningField === 'reasoning_content' ? reasoningField : field
-    return read === field ? message : { ...without(message, [...textFields]), [read]: text }
-  }
-  const rest = without(message, [...textFields, 'reasoning_details'])
-  const { content } = rest
-  if (place === 'tags') return typeof content === 'string' || content == null ? { ...rest, content: `<think>${text}</think>${content ?? ''}` } : message
-  return { ...rest, content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...listed(content)] }
-})
+const reasoning = each(
+  (
+    message,
+    { reasoningField, historyReasoning: place = 'field', reasoningInHistory: wanted },
+    note,
+  ) => {
+    if (message['role'] !== 'assistant') return message
+    const field = textFields.find(key => typeof message[key] === 'string')
+    if (field === undefined) return message
+    const text = String(message[field])
+    if (wanted === 'never') {
+      note('reasoning.dropped', `/${field}`)
+      return without(message, [...textFields])
+    }
+    if (place === 'field') {
+      const read =
+        reasoningField === 'reasoning' || reasoningField === 'reasoning_content'
+          ? reasoningField
+          : field
+      return read === field ? message : { ...without(message, [...textFields]), [read]: text }
+    }
+    const rest = without(message, [...textFields, 'reasoning_details'])
+    const { content } = rest
+    if (place === 'tags')
+      return typeof content === 'string' || content == null
+        ? { ...rest, content: `<think>${text}</think>${content ?? ''}` }
+        : message
+    return {
+      ...rest,
+      content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...listed(content)],
+    }
+  },
+)
 
 /** Only messages with calls need reasoning. */
 const placeholders = each((message, { missingReasoning: missing, reasoningField }, note) => {
-  if (missing !== 'blank' || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls']) || textFields.some(key => message[key])) return message
+  if (
+    missing !== 'blank' ||
+    message['role'] !== 'assistant' ||
+    !Array.isArray(message['tool_calls']) ||
+    textFields.some(key => message[key])
+  )
+    return message
   const field = reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
   note('reasoning.placeholder')
   return { ...message, [field]: ' ' }
@@ -143,7 +192,9 @@ const shortIds: Change = (messages, { shortIds: wanted }, report) => {
     note('tool-call.id')
     return {
       ...message,
-      ...(calls.length > 0 && { tool_calls: calls.map(call => ({ ...call, id: short(call['id']) })) }),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(call => ({ ...call, id: short(call['id']) })),
+      }),
       ...(named !== undefined && { tool_call_id: short(named) }),
     }
   })(messages, {}, report)
@@ -152,9 +203,15 @@ const shortIds: Change = (messages, { shortIds: wanted }, report) => {
 /** Servers that copy the structure of a list into the response get one text. */
 const strings = each((message, { textContent: form }, note) => {
   const { content } = message
-  if (form !== 'string' || !Array.isArray(content) || !content.every((part: unknown) => isObject(part) && typeof part['text'] === 'string')) return message
+  if (
+    form !== 'string' ||
+    !Array.isArray(content) ||
+    !content.every((part: unknown) => isObject(part) && typeof part['text'] === 'string')
+  )
+    return message
   const texts = content.map((part: JsonObject, i) => {
-    for (const key of Object.keys(part)) if (key !== 'type' && key !== 'text') note('field.unsupported', `/content/${i}/${key}`)
+    for (const key of Object.keys(part))
+      if (key !== 'type' && key !== 'text') note('field.unsupported', `/content/${i}/${key}`)
     return part['text']
   })
   return { ...message, content: texts.join('\n\n') }
@@ -165,18 +222,24 @@ const images = each((message, { imageUrls: taken }, note) => {
   const { content } = message
   if (taken !== 'text' || !Array.isArray(content)) return message
   const replaced = content.map((part: unknown, i) => {
-    const image = isObject(part) && part['type'] === 'image_url' && isObject(part['image_url']) ? part['image_url'] : undefined
+    const image =
+      isObject(part) && part['type'] === 'image_url' && isObject(part['image_url'])
+        ? part['image_url']
+        : undefined
     const url = image?.['url']
     if (typeof url !== 'string' || !/^https?:/.test(url)) return part
     note('media.url-as-text', `/content/${i}`)
     return { type: 'text', text: `[image: ${url}]` }
   })
-  return replaced.every((part, i) => part === content[i]) ? message : { ...message, content: replaced }
+  return replaced.every((part, i) => part === content[i])
+    ? message
+    : { ...message, content: replaced }
 })
 
 /** A server that refuses text of the user straight after a result gets a word of the assistant between them. */
 const between: Change = (messages, { afterResults: wanted }, report) => {
-  if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i))) return messages
+  if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i)))
+    return messages
   return messages.flatMap((message, i) => {
     if (!isAfterResult(messages, message, i)) return [message]
     report.add('message.assistant-between', `/messages/${i}`)
@@ -184,7 +247,18 @@ const between: Change = (messages, { afterResults: wanted }, report) => {
   })
 }
 
-const isAfterResult = (messages: readonly JsonObject[], { role }: JsonObject, i: number) => role === 'user' && messages[i - 1]?.['role'] === 'tool'
+const isAfterResult = (messages: readonly JsonObject[], { role }: JsonObject, i: number) =>
+  role === 'user' && messages[i - 1]?.['role'] === 'tool'
 
 // Those that name a message by its place come before those that move messages.
-const changes: readonly Change[] = [roles, reasoning, placeholders, shortIds, images, strings, placement, strings, between]
+const changes: readonly Change[] = [
+  roles,
+  reasoning,
+  placeholders,
+  shortIds,
+  images,
+  strings,
+  placement,
+  strings,
+  between,
+]

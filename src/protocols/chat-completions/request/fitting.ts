@@ -12,7 +12,10 @@ type Edit = (body: JsonObject, options: Options, report: ChatReport) => JsonObje
  * The request as its server requires by the options, with a note for each change. It works on the wire, so that nothing
  * else in the body changes. The same object if nothing has to change.
  */
-export function fitRequest(wire: unknown, options: Options): { wire: unknown; notes: ChatReport['notes'] } {
+export function fitRequest(
+  wire: unknown,
+  options: Options,
+): { wire: unknown; notes: ChatReport['notes'] } {
   const report = createChatReport()
   if (!isObject(wire) || !Array.isArray(wire['messages'])) return { wire, notes: [] }
   let body = wire
@@ -24,7 +27,11 @@ const limitField: Edit = (body, { maxTokensField: field }, report) => {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   if (field === undefined || body[other] === undefined || body[other] === null) return body
   report.add('max-tokens.field', `/${other}`)
-  return { [field]: body[other], ...without(body, [other]), ...(body[field] != null && { [field]: body[field] }) }
+  return {
+    [field]: body[other],
+    ...without(body, [other]),
+    ...(body[field] != null && { [field]: body[field] }),
+  }
 }
 
 const seedField: Edit = (body, { seedField: field = 'seed' }, report) => {
@@ -36,23 +43,29 @@ const seedField: Edit = (body, { seedField: field = 'seed' }, report) => {
 
 const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
   const choice = body['tool_choice']
-  if (taken === 'all' || choice === undefined || choice === null || choice === 'auto') return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
+  if (taken === 'all' || choice === undefined || choice === null || choice === 'auto')
+    return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
   if (choice === 'none') {
     // The model is not to call anything: without tools it cannot.
     if (taken === 'any') return body
-    for (const field of ['tools', 'tool_choice']) if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
+    for (const field of ['tools', 'tool_choice'])
+      if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
     return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
   }
-  if (taken === 'any') return choice === 'required' || choice === 'any' ? body : onlyChosen(body, choice, report)
+  if (taken === 'any')
+    return choice === 'required' || choice === 'any' ? body : onlyChosen(body, choice, report)
   report.add('tool-choice.not-forced', '/tool_choice')
   return taken === 'auto' ? { ...body, tool_choice: 'auto' } : without(body, ['tool_choice'])
 }
 
 /** A server that can force any tool, but none by name, gets only the one that is forced. */
 function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): JsonObject {
-  const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  const named =
+    isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
   const tools = Array.isArray(body['tools'])
-    ? body['tools'].filter(tool => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === named)
+    ? body['tools'].filter(
+        tool => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === named,
+      )
     : []
   if (tools.length === 0) {
     report.add('tool-choice.not-forced', '/tool_choice')
@@ -63,13 +76,20 @@ function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): Json
 }
 
 const serialCalls: Edit = (body, { parallelCalls: taken }, report) => {
-  if (taken !== 'forbid' || !Array.isArray(body['tools']) || body['parallel_tool_calls'] === false) return body
-  if (body['parallel_tool_calls'] === true) report.add('tool-choice.serial-calls', '/parallel_tool_calls')
+  if (taken !== 'forbid' || !Array.isArray(body['tools']) || body['parallel_tool_calls'] === false)
+    return body
+  if (body['parallel_tool_calls'] === true)
+    report.add('tool-choice.serial-calls', '/parallel_tool_calls')
   return { ...body, parallel_tool_calls: false }
 }
 
 const toolStream: Edit = (body, { toolStream: wanted }) =>
-  wanted && body['stream'] === true && Array.isArray(body['tools']) && body['tool_stream'] === undefined ? { ...body, tool_stream: true } : body
+  wanted &&
+  body['stream'] === true &&
+  Array.isArray(body['tools']) &&
+  body['tool_stream'] === undefined
+    ? { ...body, tool_stream: true }
+    : body
 
 const schemas: Edit = (body, { schemas: taken }, report) => {
   const tools = body['tools']
@@ -96,23 +116,45 @@ const format: Edit = (body, { formats: taken }, report) => {
   const inner = isObject(wanted['json_schema']) ? wanted['json_schema']['schema'] : undefined
   if (type === 'json_object' && formats.includes('json_schema')) {
     report.add('output.format', '/response_format')
-    return { ...body, response_format: { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } } }
+    return {
+      ...body,
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'response', schema: { type: 'object' } },
+      },
+    }
   }
   report.add('output.format-instructed', '/response_format')
   const choice = isObject(inner)
     ? `Respond with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
     : 'Respond with one JSON object, and with nothing else.'
-  const rest = formats.includes('json_object') ? { ...body, response_format: { type: 'json_object' } } : without(body, ['response_format'])
+  const rest = formats.includes('json_object')
+    ? { ...body, response_format: { type: 'json_object' } }
+    : without(body, ['response_format'])
   return { ...rest, messages: withInstruction(body['messages'] as unknown[], choice) }
 }
 
 /** Added to the leading system message, as many servers take only one. */
 function withInstruction(messages: readonly unknown[], text: string): unknown[] {
   const [first, ...rest] = messages
-  if (!isObject(first) || (first['role'] !== 'system' && first['role'] !== 'developer')) return [{ role: 'system', content: text }, ...messages]
+  if (!isObject(first) || (first['role'] !== 'system' && first['role'] !== 'developer'))
+    return [{ role: 'system', content: text }, ...messages]
   const { content } = first
-  const longer = typeof content === 'string' ? `${content}\n\n${text}` : [...(Array.isArray(content) ? (content as unknown[]) : []), { type: 'text', text }]
+  const longer =
+    typeof content === 'string'
+      ? `${content}\n\n${text}`
+      : [...(Array.isArray(content) ? (content as unknown[]) : []), { type: 'text', text }]
   return [{ ...first, content: longer }, ...rest]
 }
 
-const edits: readonly Edit[] = [limitField, seedField, fitReasoning, toolChoice, serialCalls, toolStream, schemas, fitMessages, format]
+const edits: readonly Edit[] = [
+  limitField,
+  seedField,
+  fitReasoning,
+  toolChoice,
+  serialCalls,
+  toolStream,
+  schemas,
+  fitMessages,
+  format,
+]

@@ -9,12 +9,20 @@ import { protocolName, withInner } from '../own.ts'
 import type { ChatBody, ChatRequest } from '../schema.ts'
 import type { Put } from './settings.ts'
 
-type Schemed = { name?: string | null; description?: string | null; schema?: JsonObject | null; strict?: boolean | null }
+type Schemed = {
+  name?: string | null
+  description?: string | null
+  schema?: JsonObject | null
+  strict?: boolean | null
+}
 
 const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type', 'json_schema')
 const knownOfSchema = keysOf<Schemed>()('name', 'description', 'schema', 'strict')
 
-export function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFormat | undefined {
+export function decodeFormat(
+  wire: ChatRequest['response_format'],
+  put: Put,
+): OutputFormat | undefined {
   if (!wire) return undefined
   const { type, json_schema: inner } = wire as { type: string; json_schema?: unknown }
   const unknown = unknownOf(wire, knownOfFormat)
@@ -28,20 +36,34 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: Put): Ou
     put('response_format', isObject(schema) ? some(others) : unknown)
     return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
   }
-  if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
+  if (type !== 'json_schema' || !isObject(inner))
+    return { type: 'opaque', protocol: protocolName, raw: wire }
   const { name, description, schema, strict } = inner as Schemed
   put('response_format', withInner(unknown, 'json_schema', unknownOf(inner, knownOfSchema)))
-  const format = { type: 'schema' as const, schema: schema ?? {}, ...present({ name, description }) }
+  const format = {
+    type: 'schema' as const,
+    schema: schema ?? {},
+    ...present({ name, description }),
+  }
   return strict === undefined ? format : { ...format, strict }
 }
 
 /** Text alone is the default, and servers that know only text refuse the field. */
-export function encodeModalities(modalities: readonly string[], { native, report }: Writing, field: string): readonly string[] | undefined {
-  if (!native && modalities.some(one => one !== 'text' && one !== 'audio')) report.add('output.modality', '', field)
+export function encodeModalities(
+  modalities: readonly string[],
+  { native, report }: Writing,
+  field: string,
+): readonly string[] | undefined {
+  if (!native && modalities.some(one => one !== 'text' && one !== 'audio'))
+    report.add('output.modality', '', field)
   return modalities.some(one => one !== 'text') ? modalities : undefined
 }
 
-export function encodeVoice(audio: unknown, { native, report, request }: RequestWriting, field: string): unknown {
+export function encodeVoice(
+  audio: unknown,
+  { native, report, request }: RequestWriting,
+  field: string,
+): unknown {
   if (native || !isObject(audio) || audio['format'] !== undefined) return audio
   report.add('output.voice', '', field)
   report.add('output.audio-format', '/audio/format')
@@ -49,7 +71,10 @@ export function encodeVoice(audio: unknown, { native, report, request }: Request
   return { ...audio, format: request.stream?.enabled ? 'pcm16' : 'wav' }
 }
 
-export function encodeFormat(format: OutputFormat | undefined, writing: Writing): ChatBody['response_format'] {
+export function encodeFormat(
+  format: OutputFormat | undefined,
+  writing: Writing,
+): ChatBody['response_format'] {
   const { report } = writing
   switch (format?.type) {
     case undefined:
@@ -68,7 +93,9 @@ export function encodeFormat(format: OutputFormat | undefined, writing: Writing)
       }
       return {
         type: 'json_schema',
-        json_schema: defined<Extract<NonNullable<ChatBody['response_format']>, { type: 'json_schema' }>['json_schema']>({
+        json_schema: defined<
+          Extract<NonNullable<ChatBody['response_format']>, { type: 'json_schema' }>['json_schema']
+        >({
           name: name ?? 'response',
           description,
           schema: wrapped ?? schema,

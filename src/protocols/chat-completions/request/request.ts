@@ -41,7 +41,13 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   let inner: keyof typeof knownIn
   for (inner in knownIn) put(inner, unknownOf(body[inner] ?? {}, knownIn[inner]))
   // Values that are no text have no canonical field.
-  if (body.metadata) put('metadata', someOf(Object.fromEntries(Object.entries(body.metadata).filter(([, value]) => !isText(value)))))
+  if (body.metadata)
+    put(
+      'metadata',
+      someOf(
+        Object.fromEntries(Object.entries(body.metadata).filter(([, value]) => !isText(value))),
+      ),
+    )
   const value: CanonicalRequest = present({
     messages: decodeMessages(body.messages, report, options),
     tools: decodeTools(body),
@@ -55,10 +61,16 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
   // Where the older field is set next to the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
-  if (body.max_completion_tokens != null && body.max_tokens != null) kept['max_tokens'] = body.max_tokens
-  if (body.tool_choice != null && body.function_call != null) kept['function_call'] = body.function_call
+  if (body.max_completion_tokens != null && body.max_tokens != null)
+    kept['max_tokens'] = body.max_tokens
+  if (body.tool_choice != null && body.function_call != null)
+    kept['function_call'] = body.function_call
   keep(value, some(kept))
-  const fieldNames: FieldNames = { ...places, ...placesOf(value.messages, value.tools, body), ...olderNames(body) }
+  const fieldNames: FieldNames = {
+    ...places,
+    ...placesOf(value.messages, value.tools, body),
+    ...olderNames(body),
+  }
   return { value, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
 
@@ -78,7 +90,8 @@ function olderNames(body: ChatRequest): FieldNames {
   }
 }
 
-const isOlderLimit = (body: ChatRequest) => body.max_completion_tokens == null && body.max_tokens != null
+const isOlderLimit = (body: ChatRequest) =>
+  body.max_completion_tokens == null && body.max_tokens != null
 const isOlderChoice = (body: ChatRequest) => body.tool_choice == null && body.function_call != null
 
 /** What is written of each group of fields. */
@@ -95,7 +108,16 @@ const handledIn = {
 
 const handled = keysIn(
   [...Object.keys(fields.fieldsOf()), ...Object.keys(handledIn)],
-  keysOf<CanonicalRequest>()('messages', 'tools', 'toolChoice', 'reasoning', 'state', 'prediction', 'ext', 'source'),
+  keysOf<CanonicalRequest>()(
+    'messages',
+    'tools',
+    'toolChoice',
+    'reasoning',
+    'state',
+    'prediction',
+    'ext',
+    'source',
+  ),
 )
 
 /**
@@ -125,7 +147,8 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { store: _, ...memory } = value.state ?? {}
   leaveState(memory, options, report)
   if (cache?.contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
-  const conversation = native || (options.cacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
+  const conversation =
+    native || (options.cacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)
@@ -153,8 +176,14 @@ function encodeChoice(
   hasTools: boolean,
   writing: Writing,
 ): Pick<ChatBody, 'tool_choice' | 'parallel_tool_calls'> {
-  if (hasTools || writing.native) return { tool_choice: encodeToolChoice(toolChoice, writing), parallel_tool_calls: parallelToolCalls }
-  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool-choice.without-tools', '', 'toolChoice')
-  if (parallelToolCalls === false) writing.report.add('tool-choice.without-tools', '', 'parallelToolCalls')
+  if (hasTools || writing.native)
+    return {
+      tool_choice: encodeToolChoice(toolChoice, writing),
+      parallel_tool_calls: parallelToolCalls,
+    }
+  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none')
+    writing.report.add('tool-choice.without-tools', '', 'toolChoice')
+  if (parallelToolCalls === false)
+    writing.report.add('tool-choice.without-tools', '', 'parallelToolCalls')
   return {}
 }

@@ -21,7 +21,10 @@ export function encodeLimit(limit: number, { report, native }: Writing): number 
   return 1
 }
 
-export function encodeStop(stop: readonly string[], { report, native }: Writing): readonly string[] | undefined {
+export function encodeStop(
+  stop: readonly string[],
+  { report, native }: Writing,
+): readonly string[] | undefined {
   // An empty list has no effect, and servers refuse it.
   if (stop.length === 0) return undefined
   if (stop.length <= 4 || native) return stop
@@ -37,7 +40,10 @@ export function encodeTtl(ttl: string, writing: Writing, field: string): string 
 }
 
 /** Marking the last part that can be cached needs no field for OpenAI, which does it anyway. */
-export function encodeAuto(auto: CacheSpec['auto'], { report, options, native }: Writing): ChatControlMark | undefined {
+export function encodeAuto(
+  auto: CacheSpec['auto'],
+  { report, options, native }: Writing,
+): ChatControlMark | undefined {
   if (!auto) return undefined
   const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
   if (native || options.cacheMarks === 'cache_control') return controlMark(auto, approximate)
@@ -45,14 +51,27 @@ export function encodeAuto(auto: CacheSpec['auto'], { report, options, native }:
   return undefined
 }
 
-export function encodeTier(tier: string, { report, native }: Writing, field: string): string | undefined {
+export function encodeTier(
+  tier: string,
+  { report, native }: Writing,
+  field: string,
+): string | undefined {
   if (native || serviceTiers.has(tier)) return tier
   report.add('tier.unsupported', '', field)
   return undefined
 }
 
-export function encodeSpeed(speed: string, writing: RequestWriting, field: string): string | undefined {
-  if (speed !== 'fast' || !writing.options.fastIsSpeed || writing.request.serviceTier?.tier !== undefined) return lose(speed, writing, field)
+export function encodeSpeed(
+  speed: string,
+  writing: RequestWriting,
+  field: string,
+): string | undefined {
+  if (
+    speed !== 'fast' ||
+    !writing.options.fastIsSpeed ||
+    writing.request.serviceTier?.tier !== undefined
+  )
+    return lose(speed, writing, field)
   writing.report.add('tier.speed', '', field)
   return speed
 }
@@ -72,7 +91,11 @@ export function encodeSafetyId(id: string, writing: Writing, field: string): str
  * For fields that many servers refuse as unknown: left out, with a note, unless `optionalFields` says that this server accepts them.
  * `field`: the canonical path.
  */
-export function writeOptional<T>(value: T, { report, options, native }: Writing, field: string): T | undefined {
+export function writeOptional<T>(
+  value: T,
+  { report, options, native }: Writing,
+  field: string,
+): T | undefined {
   if (native || options.optionalFields === 'write') return value
   if (!isNeutral(field, value)) report.add('field.optional', '', field)
   return undefined
@@ -85,7 +108,11 @@ export function lose(value: unknown, { report }: Writing, field: string): undefi
 
 const knownOfPrediction = keysOf<NonNullable<ChatRequest['prediction']>>()('type', 'content')
 
-export function decodePrediction(prediction: ChatRequest['prediction'], report: ChatReport, put: Put): CanonicalRequest['prediction'] {
+export function decodePrediction(
+  prediction: ChatRequest['prediction'],
+  report: ChatReport,
+  put: Put,
+): CanonicalRequest['prediction'] {
   if (!prediction) return undefined
   put('prediction', unknownOf(prediction, knownOfPrediction))
   return { parts: decodeContent(prediction.content, '/prediction', report) }

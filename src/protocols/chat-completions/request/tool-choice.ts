@@ -22,12 +22,23 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
   if (word) return word
   if (isObject(wire)) {
     const { type, function: fn, custom, allowed_tools: allowed, name } = wire
-    if (type === 'function' && isObject(fn) && typeof fn['name'] === 'string') return { mode: 'tool', kind: 'function', name: fn['name'] }
-    if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string') return { mode: 'tool', kind: 'freeform', name: custom['name'] }
-    if (type === undefined && typeof name === 'string') return { mode: 'tool', kind: 'function', name }
-    if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools']) && isAllowedMode(allowed['mode'])) {
-      const tools = allowed['tools'].map((tool: unknown, index) => decodeAllowed(tool, below('/tool_choice/allowed_tools/tools', index)))
-      if (tools.every(tool => tool !== undefined)) return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
+    if (type === 'function' && isObject(fn) && typeof fn['name'] === 'string')
+      return { mode: 'tool', kind: 'function', name: fn['name'] }
+    if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string')
+      return { mode: 'tool', kind: 'freeform', name: custom['name'] }
+    if (type === undefined && typeof name === 'string')
+      return { mode: 'tool', kind: 'function', name }
+    if (
+      type === 'allowed_tools' &&
+      isObject(allowed) &&
+      Array.isArray(allowed['tools']) &&
+      isAllowedMode(allowed['mode'])
+    ) {
+      const tools = allowed['tools'].map((tool: unknown, index) =>
+        decodeAllowed(tool, below('/tool_choice/allowed_tools/tools', index)),
+      )
+      if (tools.every(tool => tool !== undefined))
+        return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
     }
   }
   return { mode: 'opaque', protocol: protocolName, raw: wire }
@@ -43,23 +54,30 @@ export function unknownOfToolChoice(wire: unknown): JsonObject {
   if (!isObject(named)) return outer
   const { name: _name, mode: _mode, tools, ...rest } = named
   const unknown = Array.isArray(tools) ? tools.map(unknownOfToolChoice) : []
-  const inner = unknown.some(entry => Object.keys(entry).length > 0) ? { ...rest, tools: unknown } : rest
+  const inner = unknown.some(entry => Object.keys(entry).length > 0)
+    ? { ...rest, tools: unknown }
+    : rest
   return Object.keys(inner).length > 0 ? { ...outer, [known]: inner } : outer
 }
 
-const isAllowedMode = (mode: unknown) => mode === undefined || mode === null || mode === 'auto' || mode === 'required'
+const isAllowedMode = (mode: unknown) =>
+  mode === undefined || mode === null || mode === 'auto' || mode === 'required'
 
 function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
   if (!isObject(wire)) return undefined
   const { type, function: fn, custom, name } = wire
-  const inner = type === 'function' ? fn : type === 'custom' ? custom : undefined
+  if (type !== 'function' && type !== 'custom') return undefined
+  const inner = type === 'function' ? fn : custom
   const called = isObject(inner) ? inner['name'] : name
-  if (typeof called !== 'string' || (type !== 'function' && type !== 'custom')) return undefined
+  if (typeof called !== 'string') return undefined
   return { kind: type === 'custom' ? 'freeform' : 'function', name: called, at }
 }
 
 /** @throws TranslationError `inexpressible` when the forced tool exists only at another provider */
-export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writing): ChatToolChoice | undefined {
+export function encodeToolChoice(
+  choice: ToolChoice | undefined,
+  writing: Writing,
+): ChatToolChoice | undefined {
   if (!choice) return undefined
   const { report } = writing
   switch (choice.mode) {
@@ -69,19 +87,35 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
       return choice.mode
     case 'tool': {
       if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
-        refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
+        refuseForeignTools(
+          'forced tool',
+          { protocol: protocolName, path: '/tool_choice' },
+          writing.options,
+        )
         report.add('tool-choice.unsupported', '', 'toolChoice')
         return undefined
       }
       return encodeNamed(choice.kind, choice.name)
     }
     case 'allowed': {
-      const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
+      const lost = choice.tools.filter(
+        ({ kind, name }) => kind === 'server' || writing.isLost?.(name),
+      )
       const callable = choice.tools.filter(tool => !lost.includes(tool))
-      const tools = callable.map(tool => encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', tool.name))
-      if (tools.length === 0 && lost.length > 0) report.add('tool-choice.unsupported', '', 'toolChoice')
-      else for (const { at } of lost) report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
-      return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
+      const tools = callable.map(tool =>
+        encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', tool.name),
+      )
+      if (tools.length === 0 && lost.length > 0)
+        report.add('tool-choice.unsupported', '', 'toolChoice')
+      else
+        for (const { at } of lost)
+          report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
+      return tools.length === 0
+        ? undefined
+        : {
+            type: 'allowed_tools',
+            allowed_tools: { mode: choice.require ? 'required' : 'auto', tools },
+          }
     }
     case 'validated':
       // The passes before the encoder have made it another choice.
@@ -97,5 +131,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
 }
 
 function encodeNamed(kind: 'function' | 'freeform', name: string): ChatChosen {
-  return kind === 'function' ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
+  return kind === 'function'
+    ? { type: 'function', function: { name } }
+    : { type: 'custom', custom: { name } }
 }

@@ -2,7 +2,14 @@ import type { Part, Place, TokenLogprob } from '../../../canonical/message.ts'
 import { some } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } from '../../../kit/response/logprobs.ts'
+import {
+  bytesOf,
+  isBytes,
+  isTokens,
+  leastLogprob,
+  noteTokens,
+  unreadOfToken,
+} from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
@@ -28,20 +35,29 @@ export function attachLogprobs(
 }
 
 /** `at`: path of the list; `first`: how many tokens came before these. */
-export function decodeLogprobs(wire: unknown, at: Place = '', first = 0): TokenLogprob[] | undefined {
+export function decodeLogprobs(
+  wire: unknown,
+  at: Place = '',
+  first = 0,
+): TokenLogprob[] | undefined {
   if (!isTokens(wire) || wire.length === 0) return undefined
   return wire.map((entry, i) => {
     const { top_logprobs: top } = entry
     const place = below(at, first + i)
     const token: TokenLogprob = decodeToken(entry, place)
-    if (isTokens(top)) token.top = top.map((one, k) => decodeToken(one, below(below(place, 'top_logprobs'), k)))
+    if (isTokens(top))
+      token.top = top.map((one, k) => decodeToken(one, below(below(place, 'top_logprobs'), k)))
     return token
   })
 }
 
 /** The unknown keys of `logprobs`, and lists that cannot be read. */
 export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): JsonObject {
-  return { ...unknown, ...(content != null && !isTokens(content) && { content }), ...(refusal != null && !isTokens(refusal) && { refusal }) }
+  return {
+    ...unknown,
+    ...(content != null && !isTokens(content) && { content }),
+    ...(refusal != null && !isTokens(refusal) && { refusal }),
+  }
 }
 
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
@@ -55,20 +71,39 @@ function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   return unread ? keep({ ...read, at }, unread) : read
 }
 
-export function encodeLogprobs(tokens: readonly TokenLogprob[]): NonNullable<ChatLogprobs['content']> {
-  return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
+export function encodeLogprobs(
+  tokens: readonly TokenLogprob[],
+): NonNullable<ChatLogprobs['content']> {
+  return tokens.map(token => ({
+    ...encodeToken(token),
+    top_logprobs: (token.top ?? []).map(encodeToken),
+  }))
 }
 
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): ChatToken {
-  const known: ChatToken = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
+  const known: ChatToken = {
+    token,
+    bytes: bytes === undefined ? bytesOf(token) : bytes,
+    logprob: Math.max(logprob, leastLogprob),
+  }
   return ext ? wireOf<ChatToken>(known, ext) : known
 }
 
 /** `logprobs` of a choice. Undefined: none. */
-export function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, report: ChatReport): ChatLogprobs | undefined {
-  const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
+export function encodeChoiceLogprobs(
+  parts: readonly Part[],
+  loose: readonly TokenLogprob[] | undefined,
+  report: ChatReport,
+): ChatLogprobs | undefined {
+  const content = [
+    ...(loose ?? []),
+    ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : [])),
+  ]
   const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
   noteTokens([...content, ...refusal], protocolName, report)
   if (content.length === 0 && refusal.length === 0) return undefined
-  return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
+  return {
+    content: content.length > 0 ? encodeLogprobs(content) : null,
+    refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null,
+  }
 }

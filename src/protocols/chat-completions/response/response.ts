@@ -26,12 +26,27 @@ import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName, wireOf, withUnknown } from '../own.ts'
-import { type ChatChoice, type ChatErrorBody, ChatResponse, type ChatWrittenAssistant, type ChatWrittenChoice, type ChatWrittenResponse } from '../schema.ts'
+import {
+  type ChatChoice,
+  type ChatErrorBody,
+  ChatResponse,
+  type ChatWrittenAssistant,
+  type ChatWrittenChoice,
+  type ChatWrittenResponse,
+} from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
 
-const knownOfResponse = keysOf<ChatResponse>()('id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier')
+const knownOfResponse = keysOf<ChatResponse>()(
+  'id',
+  'object',
+  'created',
+  'model',
+  'choices',
+  'usage',
+  'service_tier',
+)
 const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
 
 /**
@@ -40,16 +55,29 @@ const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 
  */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const report = createChatReport(options.fieldNames)
-  if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
+  if (isErrorBody(wire))
+    return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
   const body = check(protocolName, ChatResponse, wire)
   const { usage } = body
   const choices = body.choices ?? []
   const counted = decodeUsage(findUsage(body))
   if (counted?.repaired) report.add('usage.repaired', '/usage')
   const taken = new Set<number>()
-  const known = present({ id: body.id || null, model: body.model || null, createdAt: readTime(body.created), serviceTier: body.service_tier })
+  const known = present({
+    id: body.id || null,
+    model: body.model || null,
+    createdAt: readTime(body.created),
+    serviceTier: body.service_tier,
+  })
   const value: CanonicalResponse = {
-    candidates: choices.map((choice, i) => decodeChoice(choice, i, { index: indexOf(choice.index, i, taken), responseId: body.id ?? '', options, report })),
+    candidates: choices.map((choice, i) =>
+      decodeChoice(choice, i, {
+        index: indexOf(choice.index, i, taken),
+        responseId: body.id ?? '',
+        options,
+        report,
+      }),
+    ),
     ...known,
   }
   if (counted) value.usage = counted.usage
@@ -65,11 +93,21 @@ export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
   const { choices } = wire
-  return defined({ usage: decodeUsage(findUsage(wire))?.usage, error: failureIn(Array.isArray(choices) ? choices : [], wire) })
+  return defined({
+    usage: decodeUsage(findUsage(wire))?.usage,
+    error: failureIn(Array.isArray(choices) ? choices : [], wire),
+  })
 }
 
 function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError | undefined {
-  if (choices.length === 0) return { status: 502, kind: 'internal', message: 'the upstream returned no choices', protocol: protocolName, raw: wire }
+  if (choices.length === 0)
+    return {
+      status: 502,
+      kind: 'internal',
+      message: 'the upstream returned no choices',
+      protocol: protocolName,
+      raw: wire,
+    }
   const failed = choices.find(isFailed)
   return failed && { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
 }
@@ -81,16 +119,24 @@ export function isFailed(choice: unknown): choice is JsonObject {
 
 /** In whole seconds. Servers that do not know the time write 0, which counts as absent. */
 export function readTime(created: unknown): number | undefined {
-  const seconds = typeof created === 'number' || typeof created === 'string' ? Math.floor(Number(created)) : Number.NaN
+  const seconds =
+    typeof created === 'number' || typeof created === 'string'
+      ? Math.floor(Number(created))
+      : Number.NaN
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }
 
 type Around = { index: number; responseId: string; options: Options; report: ChatReport }
 
 /** Is it a call of a known type? A stream leaves out calls of other types, too. */
-const isKnownCall = (raw: unknown) => isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
+const isKnownCall = (raw: unknown) =>
+  isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
 
-function decodeChoice(wire: ChatChoice, position: number, { index: candidate, responseId, options, report }: Around): Candidate {
+function decodeChoice(
+  wire: ChatChoice,
+  position: number,
+  { index: candidate, responseId, options, report }: Around,
+): Candidate {
   const { message, finish_reason, logprobs } = wire
   const at = below('/choices', position)
   const reading: Reading = {
@@ -103,17 +149,24 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   }
   const whole = decodeAssistant(message ?? {}, below(at, 'message'), reading)
   const { parts } = whole
-  const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report }) : undefined
+  const loose = isObject(logprobs)
+    ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report })
+    : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  const isBrokenCall = (part: Part) => part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
-  const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
+  const isBrokenCall = (part: Part) =>
+    part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
+  const isNothing = (part: Part) =>
+    part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
   const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
   const finish = decodeFinish(finish_reason ?? undefined, { hasCalls, isBroken }, { at, report })
   const value: Candidate = { index: candidate, at, messages: [whole], finish }
   if (loose) value.logprobs = loose
   const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
   const unknown = unknownOf(wire, knownOfChoice)
-  return keep(value, unread === undefined || unread === null ? unknown : { ...unknown, logprobs: unread })
+  return keep(
+    value,
+    unread === undefined || unread === null ? unknown : { ...unknown, logprobs: unread },
+  )
 }
 
 const handledOfResponse = keysOf<CanonicalResponse>()(
@@ -133,7 +186,10 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
  * Notes: all of `notes.ts` that concern responses.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
-export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<ChatWrittenResponse | ChatErrorBody> {
+export function encodeResponse(
+  value: CanonicalResponse,
+  options: Options = {},
+): Encoded<ChatWrittenResponse | ChatErrorBody> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
   const native = value.source?.protocol === protocolName
@@ -141,7 +197,9 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     reportDroppedContent(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }
   }
-  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
+  const failed = candidates.find(
+    ({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }),
+  )
   if (failed) {
     reportDroppedContent(value, report)
     return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
@@ -150,14 +208,23 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const writing = { report, options, native, stored: {} }
   report.unwritten(value, handledOfResponse, '')
   report.ext(ext, '')
-  const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))
+  const choices = candidates.map((candidate, i) =>
+    encodeCandidate(markCut(candidate), below('/choices', i), writing),
+  )
   if (choices.length === 0) {
     if (!promptBlocked) throw truncated('')
     choices.push(encodeBlocked(promptBlocked, report))
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
 
   // Empty fields say the same as none.
-  const head = native ? { id: id ?? '', object: 'chat.completion' as const, created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
+  const head = native
+    ? {
+        id: id ?? '',
+        object: 'chat.completion' as const,
+        created: createdAt ?? 0,
+        model: model ?? '',
+      }
+    : encodeHead(value, options, report)
   const body: Pick<ChatWrittenResponse, 'choices' | 'usage' | 'service_tier'> = {
     choices,
     usage: usage && encodeUsage(usage, report, native),
@@ -165,11 +232,19 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   }
   const wire = wireOf<ChatWrittenResponse>(Object.assign(head, body), ext)
   report.resolvePending(wire)
-  return { wire, notes: report.notes, ...(options.signatures === 'store' && { signatures: writing.stored }) }
+  return {
+    wire,
+    notes: report.notes,
+    ...(options.signatures === 'store' && { signatures: writing.stored }),
+  }
 }
 
 /** The head of every response. Fields that the source lacks are made up, with a note for each. */
-export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
+export function encodeHead(
+  { id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>,
+  options: Options,
+  report: ChatReport,
+) {
   const requestedModel = options.context?.request?.model
   if (id === undefined) report.add('response.id', '/id')
   if (createdAt === undefined) report.add('response.created', '/created')
@@ -183,23 +258,45 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
 }
 
 /** The service tier of a response. A tier that only another provider has becomes `default`, with a note. */
-export function tierOf(tier: string | undefined, native: boolean, report: ChatReport): string | undefined {
+export function tierOf(
+  tier: string | undefined,
+  native: boolean,
+  report: ChatReport,
+): string | undefined {
   if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.once('tier.nearest', '', 'serviceTier')
   return 'default'
 }
 
 export function failedBy(finish: Finish | undefined) {
-  return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed during its response' }
+  return {
+    status: 502,
+    kind: 'internal' as const,
+    message: finish?.message ?? 'the upstream failed during its response',
+  }
 }
 
 function truncated(path: Place): TranslationError {
-  return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the response stopped before its end')
+  return new TranslationError(
+    { code: 'truncated', protocol: protocolName, path },
+    'the response stopped before its end',
+  )
 }
 
-const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+const handledOfCandidate = keysOf<Candidate>()(
+  'index',
+  'at',
+  'messages',
+  'finish',
+  'logprobs',
+  'ext',
+)
 
-function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredSignatures }): ChatWrittenChoice {
+function encodeCandidate(
+  candidate: Candidate,
+  at: Place,
+  writing: Writing & { stored: StoredSignatures },
+): ChatWrittenChoice {
   const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
   report.unwritten(candidate, handledOfCandidate, place)
@@ -212,33 +309,63 @@ function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { s
   const parts = flatMap(messages, withPhase)
   if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
   const message = encodeAssistant(
-    { parts, reasoning: 'all', recipient: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
+    {
+      parts,
+      reasoning: 'all',
+      recipient: 'client',
+      name: first?.name,
+      at: first?.at,
+      ext: messages.length === 1 ? first?.ext : undefined,
+    },
     writing,
   ) ?? { role: 'assistant' as const }
-  const isKept = options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)
+  const isKept =
+    options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
     report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
   }
   const inLayout = isKept && recordsLayout(options)
-  for (const one of messages) if (one.phase && !(inLayout && hasWords(one.parts))) report.add('message.phase', one.at, 'phase')
-  const ended = encodeEnding(finish, { at, place, report, options, hasCalls: parts.some(({ type }) => type === 'tool-call') })
+  for (const one of messages)
+    if (one.phase && !(inLayout && hasWords(one.parts)))
+      report.add('message.phase', one.at, 'phase')
+  const ended = encodeEnding(finish, {
+    at,
+    place,
+    report,
+    options,
+    hasCalls: parts.some(({ type }) => type === 'tool-call'),
+  })
   refuse(finish, { message, parts, report })
   const { message: beside, ...fields } = ownOf(ext) ?? {}
   const shown: ChatWrittenChoice = {
     index,
     message: isObject(beside)
-      ? withUnknown<ChatWrittenAssistant>(message, unknownBeside(beside, message, { at: below(place ?? '', 'message'), report }))
+      ? withUnknown<ChatWrittenAssistant>(
+          message,
+          unknownBeside(beside, message, { at: below(place ?? '', 'message'), report }),
+        )
       : message,
     finish_reason: ended,
-    logprobs: encodeChoiceLogprobs(parts, logprobs, report) ?? (fields['logprobs'] === undefined ? null : undefined),
+    logprobs:
+      encodeChoiceLogprobs(parts, logprobs, report) ??
+      (fields['logprobs'] === undefined ? null : undefined),
   }
   return withUnknown<ChatWrittenChoice>(shown, fields)
 }
 
-type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; hasCalls: boolean }
+type Ending = {
+  at: Place
+  place: Place | undefined
+  report: ChatReport
+  options: Options
+  hasCalls: boolean
+}
 
-function encodeEnding(finish: Finish | undefined, { at, place, report, options, hasCalls }: Ending): string | undefined {
+function encodeEnding(
+  finish: Finish | undefined,
+  { at, place, report, options, hasCalls }: Ending,
+): string | undefined {
   if (!finish) {
     if (options.truncated !== 'length') throw truncated(at)
     report.add('finish.truncated-as-length', place, 'finish.reason')
@@ -249,29 +376,58 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
   return written?.word ?? 'stop'
 }
 
-export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: Place | undefined; report: ChatReport }): void {
-  if (written && (!written.exact || finish.approximate)) report.add('finish.approximated', at, 'finish.reason')
+export function noteFinish(
+  finish: Finish,
+  written: ReturnType<typeof encodeFinish>,
+  { at, report }: { at: Place | undefined; report: ChatReport },
+): void {
+  if (written && (!written.exact || finish.approximate))
+    report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
   // The message of a refusal is written as `refusal`, see `refuse`.
-  if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')
+  if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal')
+    report.add('finish.details', at, 'finish.message')
   if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
-  if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
+  if (finish.category !== undefined || finish.details !== undefined)
+    report.add('finish.details', at, 'finish.details')
 }
 
 /** A refusal without text gets a default one: clients show `refusal`, and without it the response would look empty. */
-function refuse(finish: Finish | undefined, { message, parts, report }: { message: ChatWrittenAssistant; parts: readonly Part[]; report: ChatReport }): void {
-  if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
+function refuse(
+  finish: Finish | undefined,
+  {
+    message,
+    parts,
+    report,
+  }: { message: ChatWrittenAssistant; parts: readonly Part[]; report: ChatReport },
+): void {
+  if (
+    finish?.reason !== 'refusal' ||
+    parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))
+  )
+    return
   if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
   message.refusal = finish.message ?? refusalText
 }
 
 export const refusalText = 'The request was refused.'
 
-export function blockedText({ reason, message }: NonNullable<CanonicalResponse['promptBlocked']>): string {
+export function blockedText({
+  reason,
+  message,
+}: NonNullable<CanonicalResponse['promptBlocked']>): string {
   return message ?? `Prompt blocked: ${reason}`
 }
 
-function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): ChatWrittenChoice {
+function encodeBlocked(
+  blocked: NonNullable<CanonicalResponse['promptBlocked']>,
+  report: ChatReport,
+): ChatWrittenChoice {
   report.add('prompt.blocked', '', 'promptBlocked')
-  return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
+  return {
+    index: 0,
+    message: { role: 'assistant', content: null, refusal: blockedText(blocked) },
+    logprobs: null,
+    finish_reason: 'content_filter',
+  }
 }

@@ -12,7 +12,7 @@ export type DecodedUsage = { usage: Usage; repaired: boolean }
 /**
  * `usage` of a response or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
  * Servers differ in where they put cached tokens, and some leave audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then
- * the total exceeds the sum. Long because it lists every count.
+ * the total exceeds the sum.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
@@ -34,7 +34,12 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     service_tier,
     ...unknown
   } = raw
-  if ([prompt_tokens_details, completion_tokens_details].some(details => details != null && !isObject(details))) counter.repaired = true
+  if (
+    [prompt_tokens_details, completion_tokens_details].some(
+      details => details != null && !isObject(details),
+    )
+  )
+    counter.repaired = true
   const {
     cached_tokens: cached,
     cache_write_tokens,
@@ -53,17 +58,32 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
-  const messageParts = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
-  const { input, output, missing, isExplained } = addUp(messageParts, { reasoning, audio: count(inputAudio) })
+  const messageParts = {
+    prompt: count(prompt_tokens),
+    completion: count(completion_tokens),
+    total: count(total_tokens),
+  }
+  const { input, output, missing, isExplained } = addUp(messageParts, {
+    reasoning,
+    audio: count(inputAudio),
+  })
   if (!isExplained) counter.repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
   const hit = count(prompt_cache_hit_tokens)
-  const other = hit !== undefined && input !== undefined && count(missed) === input - hit ? {} : { prompt_cache_miss_tokens: missed }
+  const other =
+    hit !== undefined && input !== undefined && count(missed) === input - hit
+      ? {}
+      : { prompt_cache_miss_tokens: missed }
   const usage: Usage = defined({
     input,
     output,
-    cacheRead: count(cached) ?? count(prompt_cache_hit_tokens) ?? count(cached_tokens) ?? count(cache_read_input_tokens) ?? count(num_cached_tokens),
+    cacheRead:
+      count(cached) ??
+      count(prompt_cache_hit_tokens) ??
+      count(cached_tokens) ??
+      count(cache_read_input_tokens) ??
+      count(num_cached_tokens),
     cacheWrite: count(cache_write_tokens) ?? count(cache_creation_input_tokens),
     reasoning,
     inputAudio: count(inputAudio),
@@ -79,8 +99,14 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   const fields: JsonObject = {
     // A total that is less than the sum is not used.
     ...telling(defined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
-    ...group('prompt_tokens_details', isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details),
-    ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
+    ...group(
+      'prompt_tokens_details',
+      isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details,
+    ),
+    ...group(
+      'completion_tokens_details',
+      isObject(completion_tokens_details) ? outputRest : completion_tokens_details,
+    ),
   }
   return { usage: keep(usage, some(fields)), repaired: counter.repaired }
 }
@@ -105,8 +131,11 @@ function unexplainedTexts(
   count: (value: unknown) => number | undefined,
 ) {
   const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
-    text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
-  const isOutputRest = isRest(texts.output, output, outputAudio) || isRest(texts.output, output, outputAudio, reasoning)
+    text === undefined ||
+    count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
+  const isOutputRest =
+    isRest(texts.output, output, outputAudio) ||
+    isRest(texts.output, output, outputAudio, reasoning)
   return {
     input: isRest(texts.input, input, inputAudio, inputImage) ? {} : { text_tokens: texts.input },
     output: isOutputRest ? {} : { text_tokens: texts.output },
@@ -119,18 +148,34 @@ type Totals = Record<'prompt' | 'completion' | 'total', number | undefined>
  * Input and output with what only the total counts: audio belongs to the input, anything else to the output. `missing`: how much that is,
  * or less than 0; `isExplained`: the other counts say what it is.
  */
-function addUp({ prompt, completion, total }: Totals, { reasoning, audio }: Record<'reasoning' | 'audio', number | undefined>) {
-  const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
-  if (prompt === undefined || missing <= 0) return { input: prompt, output: completion, missing, isExplained: true }
-  if (missing === audio && missing !== reasoning) return { input: prompt + missing, output: completion, missing, isExplained: true }
-  return { input: prompt, output: (completion ?? 0) + missing, missing, isExplained: missing === reasoning }
+function addUp(
+  { prompt, completion, total }: Totals,
+  { reasoning, audio }: Record<'reasoning' | 'audio', number | undefined>,
+) {
+  const missing =
+    total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
+  if (prompt === undefined || missing <= 0)
+    return { input: prompt, output: completion, missing, isExplained: true }
+  if (missing === audio && missing !== reasoning)
+    return { input: prompt + missing, output: completion, missing, isExplained: true }
+  return {
+    input: prompt,
+    output: (completion ?? 0) + missing,
+    missing,
+    isExplained: missing === reasoning,
+  }
 }
 
-const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
+const isNothing = (counts: unknown): boolean =>
+  counts === undefined ||
+  counts === 0 ||
+  (isObject(counts) && Object.values(counts).every(isNothing))
 
 /** Without counts that are null or 0, whose loss needs no note. */
 function telling(counts: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
+  return Object.fromEntries(
+    Object.entries(counts).filter(([, value]) => value !== null && value !== 0),
+  )
 }
 
 function group(key: string, counts: unknown): JsonObject {
@@ -140,7 +185,8 @@ function group(key: string, counts: unknown): JsonObject {
 }
 
 /** Some languages write an empty list where an object belongs. */
-export const isEmptyValue = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
+export const isEmptyValue = (value: unknown): boolean =>
+  !value || (Array.isArray(value) && value.length === 0)
 
 /** Finds usage at the top level or where some servers put it. */
 export function findUsage({ usage, x_groq, choices }: JsonObject): unknown {
@@ -171,7 +217,8 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
   if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
   const tier = native ? usage.serviceTier : undefined
   for (const key in usage)
-    if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never])) report.add('usage.unsupported', '', `usage.${key}`)
+    if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never]))
+      report.add('usage.unsupported', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
   // Clients add them up, so a missing count is written as 0, with a note.
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')

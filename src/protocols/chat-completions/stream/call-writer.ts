@@ -6,7 +6,14 @@ import { noteBeside } from '../content/calls.ts'
 import type { ChatReport } from '../notes.ts'
 import { ownOf } from '../own.ts'
 import type { ChatCallDelta } from '../schema.ts'
-import { type CallOut, type Choice, type EmitWire, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
+import {
+  type CallOut,
+  type Choice,
+  type EmitWire,
+  type EncoderState,
+  reportOf,
+  writeDelta,
+} from './encoder-state.ts'
 import { carriedTo, encodeSignature, shownId } from './signatures.ts'
 
 type Writing = { call: CallOut; emit: EmitWire }
@@ -21,17 +28,30 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   noteBeside(head, { report, native: state.native })
   if (state.single) {
     if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    writeDelta(state, choice, { delta: { function_call: { ...ownOf(ext), name, arguments: '' } }, emit })
+    writeDelta(state, choice, {
+      delta: { function_call: { ...ownOf(ext), name, arguments: '' } },
+      emit,
+    })
     return
   }
   const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
   const called = responseToolName(name, namespace, at, report)
   const inner: Omit<ChatCallDelta, 'index'> =
-    kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
+    kind === 'function'
+      ? { type: 'function', function: { name: called, arguments: '' } }
+      : { type: 'custom', custom: { name: called, input: '' } }
   const callSignature = encodeSignature(state, head, shown)
-  const known: ChatCallDelta = { index: call.index, id: callSignature.id, ...inner, ...(carriedTo(state, call) ?? callSignature.beside) }
-  writeDelta(state, choice, { delta: { tool_calls: [merge<ChatCallDelta>(besideCall(head, report), known)] }, emit })
+  const known: ChatCallDelta = {
+    index: call.index,
+    id: callSignature.id,
+    ...inner,
+    ...(carriedTo(state, call) ?? callSignature.beside),
+  }
+  writeDelta(state, choice, {
+    delta: { tool_calls: [merge<ChatCallDelta>(besideCall(head, report), known)] },
+    emit,
+  })
 }
 
 /** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
@@ -58,23 +78,34 @@ export function addCallSignature(
   const beside = carriedTo(state, call) ?? encodeSignature(state, call.head).beside
   if (Object.keys(beside).length === 0) return
   // Clients take a call as complete when the next one begins.
-  if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
-  else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
+  if (call.index < choice.nextCall - 1)
+    reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+  else
+    writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
-export function addInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
+export function addInput(
+  state: EncoderState,
+  choice: Choice,
+  { call, text, emit }: Writing & { text: string },
+): void {
   if (!text) return
   call.input += text
   writeInput(state, choice, { call, emit, text })
 }
 
-function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
+function writeInput(
+  state: EncoderState,
+  choice: Choice,
+  { call, text, emit }: Writing & { text: string },
+): void {
   call.sent = true
   if (state.single) {
     writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
     return
   }
-  const inner: Omit<ChatCallDelta, 'index'> = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
+  const inner: Omit<ChatCallDelta, 'index'> =
+    call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 

@@ -1,14 +1,28 @@
 import type { Place, ToolCallPart } from '../../../canonical/message.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { someOf } from '../../../kit/fields/defined.ts'
-import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../../kit/json/json.ts'
+import {
+  advanceJson,
+  isObject,
+  type JsonObject,
+  merge,
+  same,
+  startJson,
+} from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { readInput } from '../content/calls.ts'
 import { carriedIssuer, readCarried, thoughtInId } from '../content/signatures.ts'
 import { keep, withInner } from '../own.ts'
-import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
+import {
+  type Beside,
+  type Call,
+  type Choice,
+  type DecoderState,
+  placeOf,
+  reportOf,
+} from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
 
 export type Into = { delta: JsonObject; emit: EmitEvent }
@@ -19,13 +33,16 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   const { index, id, type, ...whole } = delta
   const { signature: beside, left } = readCarried(whole, carriedIssuer.server)
   const freeform = type === 'custom' || isObject(left['custom'])
-  const [key, word] = freeform ? (['custom', 'input'] as const) : (['function', 'arguments'] as const)
+  const [key, word] = freeform
+    ? (['custom', 'input'] as const)
+    : (['function', 'arguments'] as const)
   const { [key]: body, ...outer } = left
   const inner = isObject(body) ? body : {}
   const name = isText(inner['name']) ? (inner['name'] as string) : ''
   const input = readInput(inner[word])
   const given = typeof id === 'string' ? id : ''
-  const { id: link, signature = beside ?? thoughtInId(given, carriedIssuer.server) } = splitId(given)
+  const { id: link, signature = beside ?? thoughtInId(given, carriedIssuer.server) } =
+    splitId(given)
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
     for (const earlier of choice.calls) announce(state, choice, earlier, emit)
@@ -38,7 +55,8 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   call.name = nameOf(call, name, state)
   const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
   const { name: _, [word]: typeWord, ...rest } = inner
-  if (isObject(typeWord)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
+  if (isObject(typeWord))
+    reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
   const strange = {
     id: typeof id === 'string' ? null : id,
     type: type === '' || type === 'function' || type === 'custom' ? null : type,
@@ -53,10 +71,13 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
  * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out, and
  * some give all calls of a response the same: then a new id, or a name after complete arguments, begins a new call.
  */
-function findCall(choice: Choice, { index, id, name, input }: { index: unknown; id: string; name: string; input: string }): number | undefined {
+function findCall(
+  choice: Choice,
+  { index, id, name, input }: { index: unknown; id: string; name: string; input: string },
+): number | undefined {
   const { calls, byIndex } = choice
   const byId = id ? calls.findIndex(call => call.id === id) : -1
-  const place = typeof index === 'number' ? byIndex.get(index) : byId >= 0 ? byId : id ? undefined : calls.length > 0 ? calls.length - 1 : undefined
+  const place = typeof index === 'number' ? byIndex.get(index) : placeWithoutIndex(choice, id, byId)
   const call = place === undefined ? undefined : calls[place]
   if (!call || place === undefined) return undefined
   if (id && call.id && id !== call.id) {
@@ -65,6 +86,12 @@ function findCall(choice: Choice, { index, id, name, input }: { index: unknown; 
   }
   const another = name && !id && call.json.whole && (name !== call.name || input.trim() !== '')
   return another ? undefined : place
+}
+
+/** An unknown id begins a new call; a delta without one belongs to the last call. */
+function placeWithoutIndex({ calls }: Choice, id: string, byId: number): number | undefined {
+  if (byId >= 0) return byId
+  return id || calls.length === 0 ? undefined : calls.length - 1
 }
 
 export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
@@ -100,19 +127,27 @@ const startCall = (id: string, name: string, kind: Call['kind']): Call => ({
 
 type CallDelta = { call: Call; input: string; emit: EmitEvent; at: Place; beside: Beside }
 
-function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
+function addInput(
+  state: DecoderState,
+  choice: Choice,
+  { call, input, emit, at, beside }: CallDelta,
+): void {
   advanceJson(call.json, input)
   const { signature, unknown } = beside
   if (call.part !== undefined) {
     if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
     // The part has already been announced, so unknown keys that come now have no place.
-    if (unknown && !same(merge(call.beside.unknown ?? {}, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
+    if (unknown && !same(merge(call.beside.unknown ?? {}, unknown), call.beside.unknown))
+      reportOf(state).once('field.unknown', at)
     return
   }
   call.input += input
   call.at ??= at
-  call.beside = { signature: signature ?? call.beside.signature, unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown }
+  call.beside = {
+    signature: signature ?? call.beside.signature,
+    unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown,
+  }
   if (call.input || !state.splitsNames) announce(state, choice, call, emit)
 }
 
@@ -127,8 +162,16 @@ export function announce(state: DecoderState, choice: Choice, call: Call, emit: 
   if (!call.name || call.part !== undefined) return
   closePart(choice, emit)
   const isMadeUp = !call.id || call.isLegacy
-  if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
-  const part: ToolCallPart = { type: 'tool-call', id: call.id, name: call.name, kind: call.kind, input: '', at: call.at ?? placeOf(choice) }
+  if (!call.id)
+    call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: call.id,
+    name: call.name,
+    kind: call.kind,
+    input: '',
+    at: call.at ?? placeOf(choice),
+  }
   if (isMadeUp) part.idOrigin = 'synthesized'
   if (call.beside.signature) part.signature = call.beside.signature
   keep(part, call.beside.unknown)

@@ -13,7 +13,11 @@ import { appendReasoning } from './reasoning.ts'
 
 /** What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities, images, audio. */
 
-export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: EmitEvent }): void {
+export function appendText(
+  choice: Choice,
+  kind: 'text' | 'refusal',
+  { text, emit }: { text: string; emit: EmitEvent },
+): void {
   const part = opened(choice, kind, emit)
   count(choice, part, { kind, text })
   add(choice, part, { delta: { kind: 'text', text }, emit })
@@ -24,7 +28,11 @@ export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emi
 }
 
 /** Servers that send content as blocks put reasoning into blocks, too. */
-export function readBlock(state: DecoderState, choice: Choice, { block, emit }: { block: JsonObject; emit: EmitEvent }): void {
+export function readBlock(
+  state: DecoderState,
+  choice: Choice,
+  { block, emit }: { block: JsonObject; emit: EmitEvent },
+): void {
   const { type, text, thinking, ...unknown } = block
   const thought = type === 'thinking' ? thoughtIn(thinking) : undefined
   if (type === 'text' && typeof text === 'string') {
@@ -42,14 +50,17 @@ export function readBlock(state: DecoderState, choice: Choice, { block, emit }: 
 
 /** Texts run on from delta to delta, so what else a block says has no place. */
 function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): void {
-  for (const key in present(unknown)) reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
+  for (const key in present(unknown))
+    reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
 }
 
 /** Undefined: it is neither a text nor a list of texts. */
 function thoughtIn(thinking: unknown): string | undefined {
   if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : undefined
   const isPlain = (entry: unknown): entry is { text: string } =>
-    isObject(entry) && typeof entry['text'] === 'string' && Object.keys(entry).every(key => key === 'text' || key === 'type')
+    isObject(entry) &&
+    typeof entry['text'] === 'string' &&
+    Object.keys(entry).every(key => key === 'text' || key === 'type')
   return thinking.every(isPlain) ? thinking.map(({ text }) => text).join('') : undefined
 }
 
@@ -63,14 +74,23 @@ export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEve
   const { content, refusal } = logprobs
   const { candidate, tokens } = choice
   const decoded = {
-    text: decodeLogprobs(content, below(below(below('/choices', candidate), 'logprobs'), 'content'), tokens.text),
-    refusal: decodeLogprobs(refusal, below(below(below('/choices', candidate), 'logprobs'), 'refusal'), tokens.refusal),
+    text: decodeLogprobs(
+      content,
+      below(below(below('/choices', candidate), 'logprobs'), 'content'),
+      tokens.text,
+    ),
+    refusal: decodeLogprobs(
+      refusal,
+      below(below(below('/choices', candidate), 'logprobs'), 'refusal'),
+      tokens.refusal,
+    ),
   }
   for (const kind of ['text', 'refusal'] as const) {
     const read = decoded[kind]
     if (!read) continue
     tokens[kind] += read.length
-    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: read }, emit })
+    if (choice.open?.kind === kind)
+      add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: read }, emit })
     else choice.logprobs[kind] = [...choice.logprobs[kind], ...read]
   }
   const unread = unreadOfLogprobs(logprobs)
@@ -89,8 +109,17 @@ export function readImages(choice: Choice, images: unknown, emit: EmitEvent): vo
   }
 }
 
-export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: JsonObject, emit: EmitEvent): void {
-  const late: JsonObject = present({ ...unknown, id: wordless(id), data: wordless(data), transcript: wordless(transcript) })
+export function readAudio(
+  choice: Choice,
+  { id, data, transcript, ...unknown }: JsonObject,
+  emit: EmitEvent,
+): void {
+  const late: JsonObject = present({
+    ...unknown,
+    id: wordless(id),
+    data: wordless(data),
+    transcript: wordless(transcript),
+  })
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const head: MediaPart = { type: 'media', kind: 'audio', source: { type: 'base64', data: '' } }
@@ -98,7 +127,9 @@ export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: 
     choice.audio = { part: openPart(choice, head, emit), id }
   } else if (typeof id === 'string' && id !== choice.audio.id) late['id'] = id
   const { part } = choice.audio
-  if (typeof transcript === 'string' && transcript) add(choice, part, { delta: { kind: 'text', text: transcript }, emit })
-  if (typeof data === 'string' && data) add(choice, part, { delta: { kind: 'media', base64: data }, emit })
+  if (typeof transcript === 'string' && transcript)
+    add(choice, part, { delta: { kind: 'text', text: transcript }, emit })
+  if (typeof data === 'string' && data)
+    add(choice, part, { delta: { kind: 'media', base64: data }, emit })
   if (Object.keys(late).length > 0) choice.delta = merge(choice.delta, { audio: late })
 }

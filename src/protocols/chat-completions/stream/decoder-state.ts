@@ -1,4 +1,11 @@
-import type { Place, ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../../canonical/message.ts'
+import type {
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+  TokenLogprob,
+  ToolCallPart,
+} from '../../../canonical/message.ts'
 import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { countedFrom } from '../../../kit/response/candidates.ts'
@@ -33,7 +40,14 @@ export type Choice = {
   candidate: number
   nextPart: number
   /** The open part that text of its kind goes to, and the code points of text `before` it. Only calls can be open at the same time. */
-  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
+  open:
+    | {
+        kind: 'text' | 'refusal' | 'reasoning'
+        part: number
+        before: number
+        thought?: ReasoningPart
+      }
+    | undefined
   /** Same as `seals` of the stream. */
   seals: boolean
   /** Length of the text so far, in code points. */
@@ -101,7 +115,8 @@ export type DecoderState = MachineState & {
 }
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
-  const choiceIndex = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  const choiceIndex =
+    typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
   state.first ??= choiceIndex
   const candidate = countedFrom(state.first, choiceIndex)
   let choice = state.choices.get(candidate)

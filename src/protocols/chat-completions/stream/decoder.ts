@@ -20,7 +20,15 @@ import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from
 import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { type Failure, isFlatError, mayBeFailure, unframed } from './failure.ts'
 import { closePart } from './open-parts.ts'
-import { appendPlain, appendReasoning, isDetailed, readDetails, readItems, readOtherCarriers, readTextSignature } from './reasoning.ts'
+import {
+  appendPlain,
+  appendReasoning,
+  isDetailed,
+  readDetails,
+  readItems,
+  readOtherCarriers,
+  readTextSignature,
+} from './reasoning.ts'
 
 /**
  * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a part with their first
@@ -28,7 +36,12 @@ import { appendPlain, appendReasoning, isDetailed, readDetails, readItems, readO
  * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
  * correct the finish reason. If the source stops before a choice has a finish reason, its parts stay open.
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ChatCompletionsOptions> = {
+export const streamDecoder: StreamMachine<
+  unknown,
+  CanonicalEvent,
+  DecoderState,
+  ChatCompletionsOptions
+> = {
   initial: options => ({
     notes: [],
     phase: 'before',
@@ -62,11 +75,16 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
 }
 
 /** Some servers send an error in a chunk that holds more than the error. */
-function readErrorFrame(state: DecoderState, { error, ...chunk }: JsonObject, emit: EmitEvent): void {
+function readErrorFrame(
+  state: DecoderState,
+  { error, ...chunk }: JsonObject,
+  emit: EmitEvent,
+): void {
   const isChunk = Array.isArray(chunk['choices'])
   if (isChunk) readChunk(state, chunk, emit)
   // One of its choices may have reported an error already.
-  if (state.phase !== 'over') readFailure(state, { error: decodeErrorBody(isChunk ? { error } : { error, ...chunk }) }, emit)
+  if (state.phase !== 'over')
+    readFailure(state, { error: decodeErrorBody(isChunk ? { error } : { error, ...chunk }) }, emit)
 }
 
 function readFailure(state: DecoderState, failure: Failure, emit: EmitEvent): void {
@@ -94,7 +112,8 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   if (state.phase === 'before') {
     // The first chunk of some servers has neither an id nor a choice.
     if (choices.length > 0 || state.id) start(state, emit)
-  } else if (update || tier !== undefined) emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
+  } else if (update || tier !== undefined)
+    emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
   const failed = choices.find(isFailed)
   if (failed) {
     readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
@@ -110,7 +129,10 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
 const chunksOfTheirOwn = new Set(['x_groq', 'prompt_filter_results', 'moderation'])
 
 /** Reads the fields around the choices. `update`: unknown ones that are new; `tier`: a new one. Undefined: it is no chunk. */
-function readHead(state: DecoderState, chunk: JsonObject): { update: JsonObject | undefined; tier: string | undefined } | undefined {
+function readHead(
+  state: DecoderState,
+  chunk: JsonObject,
+): { update: JsonObject | undefined; tier: string | undefined } | undefined {
   let isChunk = false
   let update: JsonObject | undefined
   let tier: string | undefined
@@ -202,7 +224,8 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unrecognized: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
   // Servers that cannot stream send the complete message in their only chunk; others repeat it next to the last delta.
-  if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
+  if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0)
+    readDelta(state, choice, { delta: message, emit })
   if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
   for (const key in wire) {
     const value = wire[key]
@@ -211,14 +234,19 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
       case 'finish_reason':
         // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
         if (typeof value === 'string') {
-          if (value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+          if (
+            value &&
+            (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))
+          )
+            choice.finish = value
           if (value) state.finishes = isFinished(state) ? state.finishes + 1 : 0
           break
         }
         noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
         break
       case 'index':
-        if (typeof value !== 'number') noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
+        if (typeof value !== 'number')
+          noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
         break
       case 'delta':
       case 'logprobs':
@@ -273,13 +301,20 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   if (detailed) takeDetails(choice, delta, emit)
   else {
     // Some servers send the same text in both fields, so only one is read.
-    const plain = isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']
+    const plain = isText(delta['reasoning_content'])
+      ? delta['reasoning_content']
+      : delta['reasoning']
     if (typeof plain === 'string' && plain) appendPlain(choice, plain, emit)
   }
   const unknown = readTexts(state, choice, { delta, emit })
-  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit) }
+  if (unknown)
+    choice.delta = {
+      ...choice.delta,
+      ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit),
+    }
   const { content, annotations, audio, images } = delta
-  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
+  if (Array.isArray(content))
+    for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
   if (!detailed) takeDetails(choice, delta, emit)
   readCarriers(choice, delta, emit)
   readCalls(state, choice, { delta, emit })
@@ -289,15 +324,23 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
 }
 
 /** Reads text and refusal. Returns the fields that nothing reads; known ones of a wrong type are noted. */
-function readTexts(state: DecoderState, choice: Choice, { delta, emit }: Into): JsonObject | undefined {
+function readTexts(
+  state: DecoderState,
+  choice: Choice,
+  { delta, emit }: Into,
+): JsonObject | undefined {
   let unknown: JsonObject | undefined
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
-    if (key === 'content' && typeof value === 'string') appendContent(state, choice, { text: value, emit })
-    else if (key === 'refusal' && typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
-    else if (mayDiffer.get(key)?.(value) === false || !(inDelta.has(key) || mayDiffer.has(key))) unknown = { ...unknown, [key]: value }
-    else if (inDelta.get(key)?.(value) === false) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
+    if (key === 'content' && typeof value === 'string')
+      appendContent(state, choice, { text: value, emit })
+    else if (key === 'refusal' && typeof value === 'string')
+      appendText(choice, 'refusal', { text: value, emit })
+    else if (mayDiffer.get(key)?.(value) === false || !(inDelta.has(key) || mayDiffer.has(key)))
+      unknown = { ...unknown, [key]: value }
+    else if (inDelta.get(key)?.(value) === false)
+      noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
   }
   return unknown
 }
@@ -305,14 +348,16 @@ function readTexts(state: DecoderState, choice: Choice, { delta, emit }: Into): 
 /** Reasoning and its signatures in fields other than those of its text. */
 function readCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
-  if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks')) readOtherCarriers(choice, delta, emit)
+  if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks'))
+    readOtherCarriers(choice, delta, emit)
   if (isItems(delta['reasoning_items'])) readItems(choice, delta['reasoning_items'], emit)
 }
 
 function readCalls(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   const { tool_calls: calls, function_call: legacy } = delta
   if (calls || legacy) flush(state, choice, emit)
-  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
+  if (Array.isArray(calls))
+    for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
 }
 
@@ -329,12 +374,20 @@ function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   readDetails(choice, details, emit)
 }
 
-function appendContent(state: DecoderState, choice: Choice, { text, emit }: { text: string; emit: EmitEvent }): void {
+function appendContent(
+  state: DecoderState,
+  choice: Choice,
+  { text, emit }: { text: string; emit: EmitEvent },
+): void {
   if (choice.tags) appendTagged(state, choice, { spans: splitTags(choice.tags, text), emit })
   else appendText(choice, 'text', { text, emit })
 }
 
-function appendTagged(state: DecoderState, choice: Choice, { spans, emit }: { spans: TaggedText[]; emit: EmitEvent }): void {
+function appendTagged(
+  state: DecoderState,
+  choice: Choice,
+  { spans, emit }: { spans: TaggedText[]; emit: EmitEvent },
+): void {
   for (const { kind, text } of spans)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
     else {
@@ -356,10 +409,17 @@ function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): v
   const { suspect } = state
   const ended = ({ finish, calls }: Choice) =>
     finish !== undefined ||
-    (isReported && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+    (isReported &&
+      !suspect &&
+      calls.every(
+        ({ json, kind, part }) =>
+          kind === 'freeform' || part === undefined || json.whole || !json.begun,
+      ))
   const clean = choices.length > 0 && choices.every(ended)
   const report = reportOf(state)
-  for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)
+  for (const choice of choices)
+    for (const place of choice.strays)
+      report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
   else if (suspect) emit({ type: 'error', ...suspect })
   emit({ type: 'end', clean })
@@ -375,13 +435,27 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', below('/choices', candidate))
     else emit({ type: 'part.end', candidate, part })
-  if (choice.layout && !isInOrder(choice.layout, choice.received)) report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
-  if (logprobs.refusal.length > 0) report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
+  if (choice.layout && !isInOrder(choice.layout, choice.received))
+    report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
+  if (logprobs.refusal.length > 0)
+    report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   const isBroken = calls.length > 0 && choice.nextPart === choice.reasoning.length
-  const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
-  const beside = some({ ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) })
+  const finish = decodeFinish(
+    raw,
+    { hasCalls, isBroken },
+    { at: below('/choices', candidate), report },
+  )
+  const beside = some({
+    ...delta,
+    ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }),
+  })
   const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
-  emit(keep({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate) }, withInner(some(fields), 'message', beside)))
+  emit(
+    keep(
+      { type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate) },
+      withInner(some(fields), 'message', beside),
+    ),
+  )
 }

@@ -1,5 +1,11 @@
 import type { Delta } from '../../../canonical/event.ts'
-import type { Place, ReasoningPart, Role, Signature, ToolCallPart } from '../../../canonical/message.ts'
+import type {
+  Place,
+  ReasoningPart,
+  Role,
+  Signature,
+  ToolCallPart,
+} from '../../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../../canonical/response.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
@@ -10,7 +16,14 @@ import type { StoredSignatures } from '../content/stored-signatures.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { encodeHead } from '../response/response.ts'
-import type { ChatAudio, ChatChunk, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
+import type {
+  ChatAudio,
+  ChatChunk,
+  ChatChunkChoice,
+  ChatDelta,
+  ChatHead,
+  ChatWire,
+} from '../schema.ts'
 
 export type EmitWire = Emit<ChatWire['event']>
 
@@ -40,9 +53,16 @@ export type TextOut = {
   signature?: Signature
 }
 
-export type Worded = TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }
+export type Worded =
+  | TextOut
+  | { kind: 'refusal'; text: string }
+  | { kind: 'reasoning'; part: ReasoningPart }
 
-export type PartOut = CallOut | Worded | { kind: 'audio'; id: string; late: ChatAudio; hasData: boolean } | { kind: 'none' }
+export type PartOut =
+  | CallOut
+  | Worded
+  | { kind: 'audio'; id: string; late: ChatAudio; hasData: boolean }
+  | { kind: 'none' }
 
 export type Choice = {
   index: number
@@ -76,7 +96,10 @@ export type EncoderState = MachineState &
   CutState & {
     phase: 'before' | 'inside' | 'over'
     fieldNames: FieldNames | undefined
-    settings: Pick<Options, 'reasoningField' | 'signatures' | 'signedReasoning' | 'errorDetails' | 'images' | 'truncated'>
+    settings: Pick<
+      Options,
+      'reasoningField' | 'signatures' | 'signedReasoning' | 'errorDetails' | 'images' | 'truncated'
+    >
     writeUsage: boolean
     /** The client knows only the older `function_call`. */
     single: boolean
@@ -100,7 +123,8 @@ export type EncoderState = MachineState &
     signatures: StoredSignatures
   }
 
-export const reportOf = (state: EncoderState): ChatReport => createChatReport(state.fieldNames, state.notes)
+export const reportOf = (state: EncoderState): ChatReport =>
+  createChatReport(state.fieldNames, state.notes)
 
 export function choiceOf(state: EncoderState, index: number): Choice {
   let choice = state.choices.get(index)
@@ -140,16 +164,31 @@ export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWi
 }
 
 /** The first delta of a choice has the role and the name of its message, and empty content, or null if a call comes first. */
-export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: ChatDelta; emit: EmitWire }): void {
+export function writeDelta(
+  state: EncoderState,
+  choice: Choice,
+  { delta, emit }: { delta: ChatDelta; emit: EmitWire },
+): void {
   if (!choice.begun) {
     choice.begun = true
-    const head = { role: 'assistant' as const, ...(choice.name !== undefined && { name: choice.name }) }
+    const head = {
+      role: 'assistant' as const,
+      ...(choice.name !== undefined && { name: choice.name }),
+    }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
-      write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)
+      write(
+        state,
+        { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null },
+        emit,
+      )
       return
     }
-    write(state, { index: choice.index, delta: { ...head, content: '' }, finish_reason: null }, emit)
+    write(
+      state,
+      { index: choice.index, delta: { ...head, content: '' }, finish_reason: null },
+      emit,
+    )
   }
   if (Object.keys(delta).length === 0) return
   choice.reasoned = textField(state.settings) in delta

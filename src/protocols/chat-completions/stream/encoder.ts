@@ -1,5 +1,10 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { EncodedPartEnd, EncoderEvent, MessageEnd, MessageStart } from '../../../canonical/event.ts'
+import type {
+  EncodedPartEnd,
+  EncoderEvent,
+  MessageEnd,
+  MessageStart,
+} from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
@@ -16,12 +21,27 @@ import { encodeBareError } from '../errors.ts'
 import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { ownOf, protocolName, withUnknown } from '../own.ts'
-import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from '../response/response.ts'
+import {
+  blockedText,
+  encodeHead,
+  failedBy,
+  noteFinish,
+  refusalText,
+  tierOf,
+} from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ChatAnnotation, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
 import { encodeFinish } from '../vocabulary.ts'
 import { closeCall } from './call-writer.ts'
-import { type Choice, choiceOf, type EmitWire, type EncoderState, reportOf, write, writeDelta } from './encoder-state.ts'
+import {
+  type Choice,
+  choiceOf,
+  type EmitWire,
+  type EncoderState,
+  reportOf,
+  write,
+  writeDelta,
+} from './encoder-state.ts'
 import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
 import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
 
@@ -33,16 +53,41 @@ import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
  *
  * All chunks share one id. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
  */
-export const streamEncoder: StreamMachine<EncoderEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
+export const streamEncoder: StreamMachine<
+  EncoderEvent,
+  ChatWire['event'],
+  EncoderState,
+  ChatCompletionsOptions
+> = {
   initial: (options = {}) => {
-    const { context, fieldNames, truncated, reasoningField, signatures, signedReasoning, alwaysUsage, errorDetails, images } = options
+    const {
+      context,
+      fieldNames,
+      truncated,
+      reasoningField,
+      signatures,
+      signedReasoning,
+      alwaysUsage,
+      errorDetails,
+      images,
+    } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
     return {
       notes: [],
       phase: 'before',
       fieldNames,
-      settings: defined({ reasoningField, signatures, signedReasoning, errorDetails, images, truncated }),
-      writeUsage: alwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
+      settings: defined({
+        reasoningField,
+        signatures,
+        signedReasoning,
+        errorDetails,
+        images,
+        truncated,
+      }),
+      writeUsage:
+        alwaysUsage === true ||
+        context === undefined ||
+        context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
@@ -62,7 +107,11 @@ export const streamEncoder: StreamMachine<EncoderEvent, ChatWire['event'], Encod
   step: holdCutCalls(hasNoInput, (state, event, emit) => {
     if (state.phase === 'over') return
     if ('candidate' in event && state.choices.get(event.candidate)?.finished) {
-      fail(state, { status: 502, kind: 'internal', message: 'the upstream went on after its end' }, emit)
+      fail(
+        state,
+        { status: 502, kind: 'internal', message: 'the upstream went on after its end' },
+        emit,
+      )
       return
     }
     switch (event.type) {
@@ -71,8 +120,13 @@ export const streamEncoder: StreamMachine<EncoderEvent, ChatWire['event'], Encod
         return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked
-        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: tierOf(event.serviceTier, state.native, reportOf(state)) }
-        if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
+        if (event.serviceTier !== undefined)
+          state.head = {
+            ...state.head,
+            service_tier: tierOf(event.serviceTier, state.native, reportOf(state)),
+          }
+        if (event.completedAt !== undefined)
+          reportOf(state).add('field.unsupported', '', 'completedAt')
         takeFields(state, event.ext)
         return
       case 'message.start':
@@ -123,7 +177,10 @@ function hasNoInput(state: EncoderState, { candidate, part }: EncodedPartEnd): b
   return out?.kind === 'call' && out.input.trim() === ''
 }
 
-function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<EncoderEvent, { type: 'start' }>): void {
+function begin(
+  state: EncoderState,
+  { id, model, createdAt, serviceTier, ext, source }: Extract<EncoderEvent, { type: 'start' }>,
+): void {
   const { spare } = state
   state.native = source?.protocol === protocolName
   state.owesHead = !state.native
@@ -139,13 +196,19 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, so
   takeFields(state, ext)
 }
 
-function takeFields(state: EncoderState, ext: Extract<EncoderEvent, { type: 'start' }>['ext']): void {
+function takeFields(
+  state: EncoderState,
+  ext: Extract<EncoderEvent, { type: 'start' }>['ext'],
+): void {
   if (!ext) return
   reportOf(state).ext(ext, '')
   state.fields = { ...state.fields, ...ownOf(ext) }
 }
 
-function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart): void {
+function startMessage(
+  state: EncoderState,
+  { candidate, message, role, id, name, phase, at, ext }: MessageStart,
+): void {
   const choice = choiceOf(state, candidate)
   choice.name ??= name
   choice.roles[message] = defined({ role, at })
@@ -160,7 +223,11 @@ function endMessage(state: EncoderState, { status, at, ext }: MessageEnd): void 
   reportOf(state).ext(ext, at)
 }
 
-function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<EncoderEvent, { type: 'finish' }>, emit: EmitWire): void {
+function finishChoice(
+  state: EncoderState,
+  { candidate, finish, logprobs, at, ext }: Extract<EncoderEvent, { type: 'finish' }>,
+  emit: EmitWire,
+): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {
@@ -180,26 +247,43 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
 }
 
 /** A refusal without text gets a default one, because an empty response would look like a fault of the client. */
-function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish: Finish; emit: EmitWire }): void {
+function refuse(
+  state: EncoderState,
+  choice: Choice,
+  { finish, emit }: { finish: Finish; emit: EmitWire },
+): void {
   if (finish.reason !== 'refusal' || choice.shown) return
-  if (finish.message === undefined) reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
+  if (finish.message === undefined)
+    reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
 type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
 
 /** Writes annotations and signatures of reasoning, which clients expect complete, in one delta each; then the finish reason. */
-function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, emit }: Conclusion): void {
+function conclude(
+  state: EncoderState,
+  choice: Choice,
+  { word, fields = {}, at, emit }: Conclusion,
+): void {
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
   const found = encodeAnnotations(state, choice)
-  const known: ChatDelta = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
-  const { annotations, ...rest } = unknownBeside(choice.unknown, known, { at: `${pointerOf(at ?? '')}/message`, report: reportOf(state) })
+  const known: ChatDelta = {
+    ...(found.length > 0 && { annotations: found }),
+    ...encodeReasoning(state, choice),
+  }
+  const { annotations, ...rest } = unknownBeside(choice.unknown, known, {
+    at: `${pointerOf(at ?? '')}/message`,
+    report: reportOf(state),
+  })
   // Those of a text are in `found`.
   const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
   const left = withUnknown<ChatDelta>(known, unknown)
-  const put = (key: 'annotations' | 'reasoning_details' | 'thinking_blocks' | 'reasoning_items') => {
+  const put = (
+    key: 'annotations' | 'reasoning_details' | 'thinking_blocks' | 'reasoning_items',
+  ) => {
     const { [key]: list } = left
     delete left[key]
     if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
@@ -212,7 +296,11 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   }
   for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items'] as const) put(key)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
-  write(state, merge<ChatChunkChoice>(fields, { index: choice.index, delta: left, finish_reason: word }), emit)
+  write(
+    state,
+    merge<ChatChunkChoice>(fields, { index: choice.index, delta: left, finish_reason: word }),
+    emit,
+  )
 }
 
 function encodeAnnotations(state: EncoderState, choice: Choice): ChatAnnotation[] {
@@ -222,7 +310,9 @@ function encodeAnnotations(state: EncoderState, choice: Choice): ChatAnnotation[
   return texts.flatMap(out => {
     const { at, start, text, end = start + lengthOf(text) } = out
     return out.citations.flatMap(citation => {
-      const annotation = encodeCitation(citation, { start, end }, () => report.add('citation.whole-part', at, 'citations'))
+      const annotation = encodeCitation(citation, { start, end }, () =>
+        report.add('citation.whole-part', at, 'citations'),
+      )
       if (!annotation) report.add('citation.unsupported', at, 'citations')
       return annotation ? [annotation] : []
     })
@@ -244,7 +334,8 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const { choices, blocked, settings } = state
   const all = [...choices.values()]
   const refused = clean && all.length === 0 ? blocked : undefined
-  const whole = refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
+  const whole =
+    refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
   if (!whole) {
     fail(state, endedEarly, emit)
     return
@@ -258,8 +349,15 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
   // Clients read fields next to `choices` only from a chunk with an id.
-  if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state), state.native) })
-  else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
+  if (state.usage && state.writeUsage)
+    emit({
+      ...state.head,
+      ...state.fields,
+      choices: [],
+      usage: encodeUsage(state.usage, reportOf(state), state.native),
+    })
+  else if (Object.keys(state.fields).length > 0)
+    emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')
 }
 

@@ -14,7 +14,16 @@ import { ownOf, protocolName } from '../own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
 import type { ChatDelta } from '../schema.ts'
 import { addCallSignature, addInput, closeCall, openCall } from './call-writer.ts'
-import { type Choice, choiceOf, type EmitWire, type EncoderState, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
+import {
+  type Choice,
+  choiceOf,
+  type EmitWire,
+  type EncoderState,
+  type PartOut,
+  reportOf,
+  write,
+  writeDelta,
+} from './encoder-state.ts'
 
 /** Writes the parts of one choice: one text, one refusal, one reasoning and one call at a time, as the normalizer passes them on. */
 
@@ -25,12 +34,20 @@ function noteText({ ext, at }: Part, report: ChatReport): void {
   for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
 }
 
-export function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
+export function startPart(
+  state: EncoderState,
+  { candidate, message, part, head }: PartStart,
+  emit: EmitWire,
+): void {
   const choice = choiceOf(state, candidate)
   const { role = 'assistant', at } = choice.roles[message] ?? {}
   if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
-    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
+    const images = encodeImage(head, {
+      report: reportOf(state),
+      options: state.settings,
+      native: state.native,
+    })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
@@ -46,11 +63,16 @@ export function startPart(state: EncoderState, { candidate, message, part, head 
   } else if (out.kind !== 'audio') choice.since.push(out)
   if (out.kind === 'text') choice.text = out
   // Content that the head already holds is written as its first deltas.
-  for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+  for (const delta of deltasOf(head))
+    addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
 }
 
 /** The state of a part. `none`, with a note: it has no place here. */
-function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
+function outOf(
+  state: EncoderState,
+  choice: Choice,
+  { head, message }: { head: Part; message: number },
+): PartOut {
   const report = reportOf(state)
   switch (head.type) {
     case 'text':
@@ -83,11 +105,23 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
         report.add('tool-call.single', head.at)
         return { kind: 'none' }
       }
-      return { kind: 'call', head, index: choice.nextCall++, input: '', sent: false, since: choice.since }
+      return {
+        kind: 'call',
+        head,
+        index: choice.nextCall++,
+        input: '',
+        sent: false,
+        since: choice.since,
+      }
     case 'media': {
       // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
-      const { id, data: _, transcript: __, ...late } = encodeAudioOutput(head, { report, native: state.native })
+      const {
+        id,
+        data: _,
+        transcript: __,
+        ...late
+      } = encodeAudioOutput(head, { report, native: state.native })
       return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, hasData: false }
     }
     case 'opaque':
@@ -105,14 +139,20 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
   return { kind: 'none' }
 }
 
-export const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
+export const has = ({ parts }: Choice, wanted: PartOut['kind']) =>
+  [...parts.values()].some(({ kind }) => kind === wanted)
 
-export function endPart(state: EncoderState, { candidate, part, cut }: EncodedPartEnd, emit: EmitWire): void {
+export function endPart(
+  state: EncoderState,
+  { candidate, part, cut }: EncodedPartEnd,
+  emit: EmitWire,
+): void {
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
   if (out.kind === 'text') closeText(choice)
-  if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
+  if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0)
+    writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
 }
 
@@ -125,8 +165,12 @@ function closeText(choice: Choice): void {
   text.end = choice.length
 }
 
-/** Writes one delta of a part. Long because each kind of delta has its case. */
-export function addToPart(state: EncoderState, { candidate, part, delta }: PartDelta, emit: EmitWire): void {
+/** Writes one delta of a part. */
+export function addToPart(
+  state: EncoderState,
+  { candidate, part, delta }: PartDelta,
+  emit: EmitWire,
+): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
@@ -159,13 +203,15 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
       if (delta.signature.value === '') return
       if (out.kind === 'reasoning') addDelta(out.part, delta)
       else if (out.kind === 'text') out.signature = delta.signature
-      else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
+      else if (out.kind === 'call')
+        addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
       return
     case 'citation':
       if (out.kind === 'text') out.citations.push(delta.citation)
       return
     case 'logprobs':
-      if (out.kind === 'text' || out.kind === 'refusal') writeLogprobs(state, choice, { key: out.kind, logprobs: delta.logprobs, emit })
+      if (out.kind === 'text' || out.kind === 'refusal')
+        writeLogprobs(state, choice, { key: out.kind, logprobs: delta.logprobs, emit })
       return
     case 'media':
       if (out.kind !== 'audio') return
@@ -184,13 +230,22 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
   }
 }
 
-type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: ChatDelta) => void }
+type AddReasoning = {
+  out: Extract<PartOut, { kind: 'reasoning' }>
+  delta: Extract<Delta, { kind: 'reasoning' }>
+  put: (delta: ChatDelta) => void
+}
 
 /** An empty line separates segments, and also parts that follow each other directly. */
-function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, put }: AddReasoning): void {
+function addReasoning(
+  { settings }: EncoderState,
+  choice: Choice,
+  { out, delta, put }: AddReasoning,
+): void {
   const { segments } = out.part
   const begins = !segments[delta.segment]?.text
-  const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
+  const gap =
+    begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
   addDelta(out.part, delta)
   if (!delta.text || settings.reasoningField === 'details') return
   const text = gap ? `\n\n${delta.text}` : delta.text
@@ -206,6 +261,7 @@ export function writeLogprobs(
   noteTokens(logprobs, protocolName, reportOf(state))
   const tokens = encodeLogprobs(logprobs)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
-  const shown = key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
+  const shown =
+    key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
   write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
 }

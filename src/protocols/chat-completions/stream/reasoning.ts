@@ -1,10 +1,23 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Place, ReasoningPart, ReasoningSegment, Signature } from '../../../canonical/message.ts'
+import type {
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+} from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import { decodeDetail, decodeItem, decodeLiteBlock, type Item, listIn, readSignature, reasoningText } from '../content/reasoning.ts'
+import {
+  decodeDetail,
+  decodeItem,
+  decodeLiteBlock,
+  type Item,
+  listIn,
+  readSignature,
+  reasoningText,
+} from '../content/reasoning.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from '../content/signatures.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
@@ -14,7 +27,11 @@ import { add, closePart, opened, openPart } from './open-parts.ts'
 /** Is the reasoning of this delta read from its details? They are preferred, unless earlier deltas had plain text. */
 export function isDetailed({ plain }: Choice, delta: JsonObject): boolean {
   const details = listIn(delta, 'reasoning_details')
-  return !plain && Array.isArray(details) && details.some(entry => isObject(entry) && (isText(entry['text']) || isText(entry['summary'])))
+  return (
+    !plain &&
+    Array.isArray(details) &&
+    details.some(entry => isObject(entry) && (isText(entry['text']) || isText(entry['summary'])))
+  )
 }
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -24,8 +41,14 @@ export function appendPlain(choice: Choice, text: string, emit: EmitEvent): void
   appendReasoning(choice, { text, of: 'raw', emit })
 }
 
-export function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: EmitEvent }): void {
-  add(choice, opened(choice, 'reasoning', emit), { delta: { kind: 'reasoning', segment: 0, of, text }, emit })
+export function appendReasoning(
+  choice: Choice,
+  { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: EmitEvent },
+): void {
+  add(choice, opened(choice, 'reasoning', emit), {
+    delta: { kind: 'reasoning', segment: 0, of, text },
+    emit,
+  })
 }
 
 /**
@@ -33,7 +56,8 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
  * whole text at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
-  for (const entry of details) choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
+  for (const entry of details)
+    choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
   // All texts are recorded first, because the part that a signature belongs to can depend on later entries.
   if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
   details.forEach((entry, nth) => {
@@ -50,7 +74,10 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       if (latest) {
         latest.detail = index
         if (id !== undefined && latest.content.id === undefined)
-          Object.assign(latest.content, { id, at: `${pointerOf(placeOf(choice))}/${detailAt(choice, details, nth)}` })
+          Object.assign(latest.content, {
+            id,
+            at: `${pointerOf(placeOf(choice))}/${detailAt(choice, details, nth)}`,
+          })
       }
     }
     if (signature) sign(choice, { signature, id, index, at: detailAt(choice, details, nth), emit })
@@ -58,7 +85,8 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
 }
 
 /** The path in the message of the nth of the latest details. */
-const detailAt = (choice: Choice, details: readonly unknown[], nth: number) => `reasoning_details/${choice.details.length - details.length + nth}`
+const detailAt = (choice: Choice, details: readonly unknown[], nth: number) =>
+  `reasoning_details/${choice.details.length - details.length + nth}`
 
 const indexOf = ({ index }: JsonObject): number => (typeof index === 'number' ? index : 0)
 
@@ -68,7 +96,10 @@ function recordDetail(choice: Choice, entry: JsonObject): void {
   if (text && !layout && !attach) record(choice, { index: indexOf(entry), kind, text })
 }
 
-function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & { index: number }): void {
+function record(
+  { detailed }: Choice,
+  { index, kind, text }: ReasoningSegment & { index: number },
+): void {
   detailed.set(index, { kind, text: (detailed.get(index)?.text ?? '') + text })
 }
 
@@ -80,20 +111,36 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
   list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
       // Proxies repeat whole blocks, in another field or at the end.
-      if (signature && choice.reasoning.some(({ content }) => content.signature?.value === signature.value)) continue
+      if (
+        signature &&
+        choice.reasoning.some(({ content }) => content.signature?.value === signature.value)
+      )
+        continue
       const index = choice.detail ?? choice.proven
       for (const { text, kind } of segments)
         if (choice.plain) record(choice, { index, kind, text })
         else appendReasoning(choice, { text, of: kind, emit })
       if (!signature) continue
       choice.proven++
-      sign(choice, { signature, id: undefined, index, at: `thinking_blocks/${choice.blocks.length - list.length + nth}`, emit })
+      sign(choice, {
+        signature,
+        id: undefined,
+        index,
+        at: `thinking_blocks/${choice.blocks.length - list.length + nth}`,
+        emit,
+      })
       // Reasoning after a signature is another part.
       closePart(choice, emit)
     }
   })
   if (typeof value === 'string' && value)
-    sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index: choice.detail, at: 'reasoning_signature', emit })
+    sign(choice, {
+      signature: readSignature(value, 'thinking').signature,
+      id: undefined,
+      index: choice.detail,
+      at: 'reasoning_signature',
+      emit,
+    })
 }
 
 /** The reasoning items of the responses protocol, which LiteLLM sends last. Their texts are those of the plain field, if it came. */
@@ -104,17 +151,27 @@ export function readItems(choice: Choice, items: readonly Item[], emit: EmitEven
   if (choice.details.length > 0) return
   // Otherwise an item without text would sign the open reasoning.
   if (choice.open?.kind === 'reasoning') closePart(choice, emit)
-  const parts = items.map((item, nth) => decodeItem(item, `${pointerOf(placeOf(choice))}/reasoning_items/${start + nth}`, 'server'))
+  const parts = items.map((item, nth) =>
+    decodeItem(item, `${pointerOf(placeOf(choice))}/reasoning_items/${start + nth}`, 'server'),
+  )
   const isSpoken = ({ segments }: ReasoningPart) => choice.plain && segments.length > 0
   // All texts are recorded first, as those of details.
   parts.forEach((part, nth) => {
-    if (isSpoken(part)) record(choice, { index: start + nth, kind: 'summary', text: reasoningText([part]) })
+    if (isSpoken(part))
+      record(choice, { index: start + nth, kind: 'summary', text: reasoningText([part]) })
   })
   parts.forEach((part, nth) => {
     const { signature, id } = part
     // An id without a signature is of no use to anyone, and its text has been read.
     if (!isSpoken(part)) emitWhole(choice, part, emit)
-    else if (signature) sign(choice, { signature, id, index: start + nth, at: `reasoning_items/${start + nth}`, emit })
+    else if (signature)
+      sign(choice, {
+        signature,
+        id,
+        index: start + nth,
+        at: `reasoning_items/${start + nth}`,
+        emit,
+      })
   })
 }
 
@@ -128,19 +185,26 @@ function emitWhole(choice: Choice, whole: ReasoningPart, emit: EmitEvent): void 
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
   const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'].filter(isObject) : []
-  const repeats = (other: Signature | undefined) => other !== undefined && other.value === signature?.value
+  const repeats = (other: Signature | undefined) =>
+    other !== undefined && other.value === signature?.value
   const isOfCall =
-    choice.calls.some(({ beside }) => repeats(beside.signature)) || calls.some(call => repeats(readCarried(call, carriedIssuer.server).signature))
+    choice.calls.some(({ beside }) => repeats(beside.signature)) ||
+    calls.some(call => repeats(readCarried(call, carriedIssuer.server).signature))
   if (signature && !isOfCall) signText(choice, { signature, attach: 'prev' }, emit)
   return left
 }
 
 /** `attach`: the signature belongs to the last text (`prev`), to the k-th text of the layout (`x0`), or else to an additional empty text. */
-function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: EmitEvent): void {
+function signText(
+  choice: Choice,
+  { signature, attach }: { signature: Signature; attach: string },
+  emit: EmitEvent,
+): void {
   const texts = choice.received.filter(({ kind }) => kind === 'x')
   const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
   const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
-  const signed = attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
+  const signed =
+    attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
   if (signed && signed.part === choice.open?.part) {
     add(choice, signed.part, { delta: { kind: 'signature', signature }, emit })
     return
@@ -153,7 +217,13 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
 /** `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the message. */
-type SignatureDelta = { signature: Signature; id: string | undefined; index: number | undefined; at: Place; emit: EmitEvent }
+type SignatureDelta = {
+  signature: Signature
+  id: string | undefined
+  index: number | undefined
+  at: Place
+  emit: EmitEvent
+}
 
 function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta): void {
   const { part, thought } = choice.open ?? {}
@@ -179,32 +249,54 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
   if (index !== undefined && choice.detailed.has(index)) choice.strays.push(at)
   // No reasoning part matches, so the signature becomes a part of its own without text.
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
-  emitWhole(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
+  emitWhole(
+    choice,
+    { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) },
+    emit,
+  )
 }
 
 /** The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever the type of its entry. */
-function kindOf({ detailed }: Choice, { signature, index }: Pick<SignatureDelta, 'signature' | 'index'>): 'summary' | undefined {
+function kindOf(
+  { detailed }: Choice,
+  { signature, index }: Pick<SignatureDelta, 'signature' | 'index'>,
+): 'summary' | undefined {
   const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
-  return isBlock || (index !== undefined && detailed.get(index)?.kind === 'summary') ? 'summary' : undefined
+  return isBlock || (index !== undefined && detailed.get(index)?.kind === 'summary')
+    ? 'summary'
+    : undefined
 }
 
 /** Does this signature belong to the open reasoning part? A plain field joins texts that are separate in the details. */
-function provesOpen({ plain, detail, detailed, signer }: Choice, thought: ReasoningPart, index: number | undefined): boolean {
+function provesOpen(
+  { plain, detail, detailed, signer }: Choice,
+  thought: ReasoningPart,
+  index: number | undefined,
+): boolean {
   if (!plain) return detail === undefined || detail === index
   const text = index === undefined ? undefined : detailed.get(index)?.text
   if (thought.signature && signer !== index) return false
   // Of a text that another entry holds, a signature without text is no signature.
-  if (text === undefined) return index === undefined || ![...detailed.values()].some(other => says(thought, other.text))
+  if (text === undefined)
+    return index === undefined || ![...detailed.values()].some(other => says(thought, other.text))
   // The entry with the signature may hold only the last chunk of the text.
-  return detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text)
+  return detailed.size === 1
+    ? bare(reasoningText([thought])).endsWith(bare(text))
+    : says(thought, text)
 }
 
 /** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */
-function openReasoning({ reasoning, detailed, plain }: Choice, index: number | undefined): Choice['reasoning'][number] | undefined {
+function openReasoning(
+  { reasoning, detailed, plain }: Choice,
+  index: number | undefined,
+): Choice['reasoning'][number] | undefined {
   if (index === undefined) return reasoning.find(({ content }) => !content.signature)
-  if (!plain) return reasoning.findLast(({ detail, content }) => detail === index && !content.signature)
+  if (!plain)
+    return reasoning.findLast(({ detail, content }) => detail === index && !content.signature)
   const text = detailed.get(index)?.text
-  return text === undefined ? undefined : reasoning.find(({ content }) => !content.signature && says(content, text))
+  return text === undefined
+    ? undefined
+    : reasoning.find(({ content }) => !content.signature && says(content, text))
 }
 
 const says = (thought: ReasoningPart, text: string) => bare(reasoningText([thought])) === bare(text)

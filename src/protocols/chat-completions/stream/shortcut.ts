@@ -8,7 +8,15 @@ import type { Choice, EncoderState, PartOut } from './encoder-state.ts'
 import { count } from './open-parts.ts'
 
 export const shortcut: Shortcut = {
-  text: new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input', 'text']),
+  text: new Set([
+    'content',
+    'reasoning_content',
+    'reasoning',
+    'refusal',
+    'arguments',
+    'input',
+    'text',
+  ]),
   // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length of a delta.
   padding: new Set(['created', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
@@ -20,7 +28,8 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
   const { open } = choice
   switch (delta.kind) {
     case 'text':
-      if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0) return false
+      if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0)
+        return false
       if (open.kind !== 'reasoning') count(choice, part, { kind: open.kind, text: delta.text })
       return true
     case 'reasoning':
@@ -40,7 +49,11 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
 }
 
 /** See `ClientHalf`. */
-export function writeDelta(given: MachineState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+export function writeDelta(
+  given: MachineState,
+  { candidate, part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
   const state = given as EncoderState
   const choice = state.choices.get(candidate)
   const out = choice?.parts.get(part)
@@ -48,13 +61,19 @@ export function writeDelta(given: MachineState, { candidate, part, delta }: Part
   for (const _ in state.fields) return undefined
   const field = fieldOf(state, choice, { out, delta, literal })
   if (field === undefined) return undefined
-  const rest = state.writeUsage ? '},"finish_reason":null}],"usage":null}\n\n' : '},"finish_reason":null}]}\n\n'
+  const rest = state.writeUsage
+    ? '},"finish_reason":null}],"usage":null}\n\n'
+    : '},"finish_reason":null}]}\n\n'
   return `${headText(state)}${choice.index},"delta":{${field}${rest}`
 }
 
 type Given = { out: PartOut; delta: PartDelta['delta']; literal: string }
 
-function fieldOf({ settings, single }: EncoderState, choice: Choice, { out, delta, literal }: Given): string | undefined {
+function fieldOf(
+  { settings, single }: EncoderState,
+  choice: Choice,
+  { out, delta, literal }: Given,
+): string | undefined {
   if (out.kind === 'text' || out.kind === 'refusal') {
     if (delta.kind !== 'text') return undefined
     out.text += delta.text
@@ -69,16 +88,24 @@ function fieldOf({ settings, single }: EncoderState, choice: Choice, { out, delt
     choice.reasoned = true
     return `"${textField(settings)}":${literal}`
   }
-  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== out || single) return undefined
+  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== out || single)
+    return undefined
   out.input += delta.text
   out.sent = true
   choice.reasoned = false
-  const inner = out.head.kind === 'function' ? `"function":{"arguments":${literal}}` : `"custom":{"input":${literal}}`
+  const inner =
+    out.head.kind === 'function'
+      ? `"function":{"arguments":${literal}}`
+      : `"custom":{"input":${literal}}`
   return `"tool_calls":[{"index":${out.index},${inner}}]`
 }
 
 /** The text that every chunk begins with, cached in the state. */
 function headText(state: EncoderState): string {
-  if (state.written?.head !== state.head) state.written = { head: state.head, text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":` }
+  if (state.written?.head !== state.head)
+    state.written = {
+      head: state.head,
+      text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":`,
+    }
   return state.written.text
 }

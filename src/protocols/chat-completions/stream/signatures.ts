@@ -12,8 +12,13 @@ import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
 /** Writes the signature of a call into its id or next to it. `id` is undefined when the id has already been written. */
-export function encodeSignature(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatSignatureFields } {
-  if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
+export function encodeSignature(
+  state: EncoderState,
+  { signature, at }: ToolCallPart,
+  id?: string,
+): { id: string | undefined; beside: ChatSignatureFields } {
+  if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value))
+    return { id, beside: {} }
   const { signatures } = state.settings
   if (id !== undefined && signatures === 'id') return { id: joinId(id, signature), beside: {} }
   if (signatures === 'store') return { id, beside: {} }
@@ -23,11 +28,22 @@ export function encodeSignature(state: EncoderState, { signature, at }: ToolCall
 }
 
 /** The fields to write next to a call that carries the reasoning before it. Undefined: it carries none. */
-export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): ChatSignatureFields | undefined {
+export function carriedTo(
+  { settings, native }: EncoderState,
+  { since, head }: CallOut,
+): ChatSignatureFields | undefined {
   if (native || !carriesReasoning(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {
     if (out.kind === 'reasoning') return [out.part]
-    return out.kind === 'text' ? [{ type: 'text', text: out.text, ...defined({ phase: out.phase, signature: out.signature }) }] : []
+    return out.kind === 'text'
+      ? [
+          {
+            type: 'text',
+            text: out.text,
+            ...defined({ phase: out.phase, signature: out.signature }),
+          },
+        ]
+      : []
   })
   return carryReasoning(parts, head)
 }
@@ -35,29 +51,49 @@ export function carriedTo({ settings, native }: EncoderState, { since, head }: C
 /** Puts the signatures of a complete choice into the store of the caller. */
 export function storeSignatures(state: EncoderState, choice: Choice, details: unknown): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
-  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature).extra_content]] : [])))
+  const extra = Object.fromEntries(
+    calls.flatMap(head =>
+      head.signature ? [[shownId(state, head), encodeCarried(head.signature).extra_content]] : [],
+    ),
+  )
   const first = state.single ? undefined : calls[0]
   if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
-  const [signed] = [...choice.parts.values()].flatMap(out => (out.kind === 'reasoning' && out.part.signature ? [out.part] : []))
-  reportOf(state).add('reasoning.signature-dropped', signed ? signed.at : placeOf(choice), signed && 'signature')
+  const [signed] = [...choice.parts.values()].flatMap(out =>
+    out.kind === 'reasoning' && out.part.signature ? [out.part] : [],
+  )
+  reportOf(state).add(
+    'reasoning.signature-dropped',
+    signed ? signed.at : placeOf(choice),
+    signed && 'signature',
+  )
 }
 
 /** The path of the first of the messages that were merged into this choice. */
 const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 
-export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string => (native ? id : mapCallId(id, validCallId))
+export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string =>
+  native ? id : mapCallId(id, validCallId)
 
 /** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
-export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
+export function encodeReasoning(
+  state: EncoderState,
+  choice: Choice,
+): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   const { reasoningField, signatures } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]
   const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
-  const parts = reasoning.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const parts = reasoning.filter(
+    ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
+  )
   const records = recordsLayout(state.settings)
-  if (!records) for (const out of outs) if (out.kind === 'text' && out.signature) report.add('reasoning.signature-dropped', out.at, 'signature')
+  if (!records)
+    for (const out of outs)
+      if (out.kind === 'text' && out.signature)
+        report.add('reasoning.signature-dropped', out.at, 'signature')
   if (signatures === 'none') {
-    for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
+    for (const { signature, at } of parts)
+      if (signature) report.add('reasoning.signature-dropped', at, 'signature')
     if (reasoningField !== 'details') return {}
   }
   const layoutParts = outs.flatMap((out): LayoutPart[] => {
@@ -66,24 +102,39 @@ export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatC
     return out.kind === 'call' ? [{ kind: 'call', id: shownId(state, out.head) }] : []
   })
   const recorded = record(layoutParts)
-  const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
+  const proves =
+    records &&
+    (recorded.textSignatures.length > 0 ||
+      outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = reasoningField === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
     if (!state.native && needsOrder(layoutParts)) report.add('parts.order-lost', placeOf(choice))
     return {}
   }
   if (signatures !== 'none') {
-    if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
+    if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0)
+      report.once('reasoning.dialect-field', placeOf(choice))
     return encodeSignatures({ ...recorded, parts }, state.native)
   }
-  return { reasoning_details: encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] }) }
+  return {
+    reasoning_details: encodeDetails({
+      parts: parts.map(({ signature: _, ...rest }) => rest),
+      layout: recorded.layout,
+      textSignatures: [],
+    }),
+  }
 }
 
 /** Makes notes for phases that no layout records, because the message has no text or no layout is written. */
 export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
-  const placed = state.settings.signatures !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
+  const placed =
+    state.settings.signatures !== 'store' ||
+    (!state.single && outs.some(({ kind }) => kind === 'call'))
   const inLayout = recordsLayout(state.settings) && placed
-  const worded = new Set(outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])))
-  for (const [message, { at }] of phases) if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
+  const worded = new Set(
+    outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])),
+  )
+  for (const [message, { at }] of phases)
+    if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
 }

@@ -15,8 +15,10 @@ type Marked = { cache?: { ttl?: CacheTtl }; at?: Place }
 /** The mark of a cache point. Undefined: the point has more fields than a mark. */
 function decodePoint(entry: object): { ttl?: CacheTtl } | undefined {
   const [key, ...others] = Object.keys(entry)
-  const point: unknown = key === 'cachePoint' && others.length === 0 ? entry[key as never] : undefined
-  if (!isObject(point) || !Object.keys(point).every(name => name === 'type' || name === 'ttl')) return undefined
+  const point: unknown =
+    key === 'cachePoint' && others.length === 0 ? entry[key as never] : undefined
+  if (!isObject(point) || !Object.keys(point).every(name => name === 'type' || name === 'ttl'))
+    return undefined
   const { type, ttl } = point
   if (type !== 'default' || (ttl != null && !isTtl(ttl))) return undefined
   return ttl == null ? {} : { ttl }
@@ -45,7 +47,11 @@ export function markBefore(
 // ---- canonical → wire
 
 /** A written cache point. `entry`: the element of the list. */
-export type Mark = { wire: ConversePoint; at: Place | undefined; place: 'tools' | 'system' | 'conversation' }
+export type Mark = {
+  wire: ConversePoint
+  at: Place | undefined
+  place: 'tools' | 'system' | 'conversation'
+}
 
 /** Models that cache, and those whose family is unknown. */
 const caching: ReadonlySet<ConverseFamily> = new Set(['claude', 'nova', 'nova2', 'unknown'])
@@ -53,7 +59,10 @@ const caching: ReadonlySet<ConverseFamily> = new Set(['claude', 'nova', 'nova2',
 export const canCache = (family: ConverseFamily, place: Mark['place']): boolean =>
   caching.has(family) && (place !== 'tools' || family === 'claude' || family === 'unknown')
 
-export function encodePoint({ ttl }: { ttl?: CacheTtl | (string & {}) }, approximated: () => void): ConversePoint {
+export function encodePoint(
+  { ttl }: { ttl?: CacheTtl | (string & {}) },
+  approximated: () => void,
+): ConversePoint {
   if (ttl === undefined) return { type: 'default' }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
   if (word !== ttl) approximated()
@@ -64,15 +73,25 @@ export function encodePoint({ ttl }: { ttl?: CacheTtl | (string & {}) }, approxi
 const limit = 4
 
 /** Removes the points that the server would refuse, from the lists that hold them. Changes the lists. */
-export function limitPoints(marks: readonly Mark[], lists: readonly (ConverseWrittenBlock | ConverseWrittenTool)[][], report: ConverseReport): void {
+export function limitPoints(
+  marks: readonly Mark[],
+  lists: readonly (ConverseWrittenBlock | ConverseWrittenTool)[][],
+  report: ConverseReport,
+): void {
   if (marks.length === 0) return
   const gone: ReadonlySet<unknown> = limitCacheMarks(marks, limit, report)
   if (gone.size === 0) return
-  for (const list of lists) for (let i = list.length - 1; i >= 0; i--) if (gone.has(list[i]?.cachePoint)) list.splice(i, 1)
+  for (const list of lists)
+    for (let i = list.length - 1; i >= 0; i--) if (gone.has(list[i]?.cachePoint)) list.splice(i, 1)
 }
 
 /** Adds the cache point of a part behind its blocks. No point may be first, behind another, or behind reasoning and media that the server caches only with what follows. */
-export function addPoint(part: Part, blocks: ConverseWrittenBlock[], place: Mark['place'], { report, marks, family, native }: Pointing): void {
+export function addPoint(
+  part: Part,
+  blocks: ConverseWrittenBlock[],
+  place: Mark['place'],
+  { report, marks, family, native }: Pointing,
+): void {
   const { cache, at } = part
   if (!cache) return
   let end = blocks.length
@@ -89,5 +108,9 @@ export function addPoint(part: Part, blocks: ConverseWrittenBlock[], place: Mark
 type Pointing = { report: ConverseReport; marks: Mark[]; family: ConverseFamily; native: boolean }
 
 function isUnmarkable(block: ConverseWrittenBlock | undefined): boolean {
-  return block?.reasoningContent !== undefined || block?.video !== undefined || (block?.document !== undefined && block.document.format !== 'pdf')
+  return (
+    block?.reasoningContent !== undefined ||
+    block?.video !== undefined ||
+    (block?.document !== undefined && block.document.format !== 'pdf')
+  )
 }

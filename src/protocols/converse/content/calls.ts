@@ -1,4 +1,10 @@
-import type { Part, Place, ServerToolPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type {
+  Part,
+  Place,
+  ServerToolPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/message.ts'
 import { present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
@@ -19,22 +25,41 @@ export const validCallId = /^[a-zA-Z0-9_.:-]{1,64}$/
 const callBlockKeys = keysOf<ConverseBlockOf<'toolUse'>>()('toolUse')
 const callKeys = keysOf<ConverseInside<'toolUse'>>()('toolUseId', 'name', 'input', 'type')
 
-export function decodeCall(block: ConverseBlockOf<'toolUse'>, at: Place, { report }: Reading): ToolCallPart | ServerToolPart {
+export function decodeCall(
+  block: ConverseBlockOf<'toolUse'>,
+  at: Place,
+  { report }: Reading,
+): ToolCallPart | ServerToolPart {
   const { toolUse } = block
   const { toolUseId: id, name, input, type } = toolUse
-  if (isServerType(type)) return { type: 'server-tool', phase: 'call', tool: serverTool(name), id, protocol: protocolName, raw: block, at }
+  if (isServerType(type))
+    return {
+      type: 'server-tool',
+      phase: 'call',
+      tool: serverTool(name),
+      id,
+      protocol: protocolName,
+      raw: block,
+      at,
+    }
   const inside = below(at, 'toolUse')
-  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(inside, 'input'))
+  if (typeof input === 'string' && input.trim())
+    report.add('tool-call.input-text', below(inside, 'input'))
   const part: ToolCallPart = {
     type: 'tool-call',
     id,
     idOrigin: 'wire',
     name,
     kind: 'function',
-    input: input == null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    input: inputText(input),
     at: inside,
   }
   return keepBoth(part, unknownOf(toolUse, callKeys), unknownOf(block, callBlockKeys))
+}
+
+function inputText(input: unknown): string {
+  if (input == null) return ''
+  return typeof input === 'string' ? input : JSON.stringify(input)
 }
 
 const serverTool = (name: string) => systemTools.get(name.replace(/_result$/, '')) ?? 'other'
@@ -52,7 +77,15 @@ export function decodeResult(
   const { toolResult } = block
   const { toolUseId, content, status, type } = toolResult
   if (isResponse || isServerType(type))
-    return { type: 'server-tool', phase: 'result', tool: serverTool(type ?? ''), id: toolUseId, protocol: protocolName, raw: block, at }
+    return {
+      type: 'server-tool',
+      phase: 'result',
+      tool: serverTool(type ?? ''),
+      id: toolUseId,
+      protocol: protocolName,
+      raw: block,
+      at,
+    }
   const inside = below(at, 'toolResult')
   const [only, ...others] = content ?? []
   const json = only && others.length === 0 ? only['json'] : undefined
@@ -62,11 +95,21 @@ export function decodeResult(
     kind: 'function' as const,
     content: read(content, below(inside, 'content')),
     structured: isObject(json) ? json : undefined,
-    isError: status === 'error' ? true : status === 'success' ? false : undefined,
+    isError: isErrorAt(status),
     at: inside,
   })
   const unknown = unknownOf(toolResult, resultKeys)
-  return keepBoth(part, status == null || part.isError !== undefined ? unknown : { ...unknown, status }, unknownOf(block, resultBlockKeys))
+  return keepBoth(
+    part,
+    status == null || part.isError !== undefined ? unknown : { ...unknown, status },
+    unknownOf(block, resultBlockKeys),
+  )
+}
+
+/** Undefined: the status is absent or unknown. */
+function isErrorAt(status: unknown): boolean | undefined {
+  if (status === 'error') return true
+  return status === 'success' ? false : undefined
 }
 
 // ---- canonical → wire
@@ -97,7 +140,11 @@ export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWritte
   if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
   return blockOf<ConverseWrittenBlock, 'toolUse'>(
     'toolUse',
-    { toolUseId: writing.callId(part), name: writing.toolName(name, namespace, at), input: cut ? {} : objectInput(part, kind, writing) },
+    {
+      toolUseId: writing.callId(part),
+      name: writing.toolName(name, namespace, at),
+      input: cut ? {} : objectInput(part, kind, writing),
+    },
     ext,
   )
 }
@@ -121,7 +168,11 @@ const writtenResult = keysOf<ToolResultPart>()(
 )
 
 /** `blocks`: its encoded content. */
-export function encodeResult(part: ToolResultPart, blocks: ConverseWrittenBlock[], writing: Writing): ConverseWrittenBlock {
+export function encodeResult(
+  part: ToolResultPart,
+  blocks: ConverseWrittenBlock[],
+  writing: Writing,
+): ConverseWrittenBlock {
   const { report, family, native } = writing
   const { name, namespace, isError, itemId, status, synthesized, at, ext } = part
   report.unwritten(part, writtenResult, at)
@@ -133,7 +184,12 @@ export function encodeResult(part: ToolResultPart, blocks: ConverseWrittenBlock[
   if (isError && !takesStatus) report.add('field.unsupported', at, 'isError')
   const content = isStructured(part) ? [{ json: part.structured }] : blocks
   const isEmpty = isError === true && content.length === 0 && !native
-  const known = { toolUseId: writing.callId(part), content, status: isError === undefined || !takesStatus ? undefined : isError ? 'error' : 'success' }
+  const outcome = isError ? 'error' : 'success'
+  const known = {
+    toolUseId: writing.callId(part),
+    content,
+    status: isError === undefined || !takesStatus ? undefined : outcome,
+  }
   if (isEmpty) content.push({ text: '(error without text)' })
   const block = blockOf<ConverseWrittenBlock, 'toolResult'>('toolResult', known, ext)
   if (isEmpty) report.addMade('tool-result.empty-error', content[0] ?? block)
@@ -144,5 +200,11 @@ export function encodeResult(part: ToolResultPart, blocks: ConverseWrittenBlock[
 /** Is the text of the result nothing but its object? */
 function isStructured({ structured, content }: ToolResultPart): boolean {
   const [only, ...others] = content
-  return isObject(structured) && only?.type === 'text' && others.length === 0 && only.cache === undefined && only.text === JSON.stringify(structured)
+  return (
+    isObject(structured) &&
+    only?.type === 'text' &&
+    others.length === 0 &&
+    only.cache === undefined &&
+    only.text === JSON.stringify(structured)
+  )
 }

@@ -6,7 +6,12 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ConverseReport } from '../notes.ts'
 import { blockOf, ownOf, protocolName, withInner } from '../own.ts'
-import type { ConverseCitation, ConverseWrittenBlock, ConverseWrittenCitation, ConverseWrittenPlace } from '../schema.ts'
+import type {
+  ConverseCitation,
+  ConverseWrittenBlock,
+  ConverseWrittenCitation,
+  ConverseWrittenPlace,
+} from '../schema.ts'
 
 const spans = [
   ['documentChar', 'char'],
@@ -19,22 +24,38 @@ export function decodeCitation(wire: ConverseCitation): Citation {
   const { title, source, sourceContent, location } = wire
   const citedText = sourceContent?.map(({ text }) => text ?? '').join('') || undefined
   const web = location?.web
-  const common = { ...defined({ title: title ?? undefined, citedText }), protocol: protocolName, raw: wire }
+  const common = {
+    ...defined({ title: title ?? undefined, citedText }),
+    protocol: protocolName,
+    raw: wire,
+  }
   if (web?.url != null) return { kind: 'url', url: web.url, ...common }
   for (const [key, unit] of spans) {
     const place = location?.[key]
     if (!place) continue
     const { documentIndex, searchResultIndex, start, end } = place
     const document = documentIndex ?? searchResultIndex
-    const span = document != null && start != null && end != null ? { unit, document, start, end } : undefined
+    const span =
+      document != null && start != null && end != null ? { unit, document, start, end } : undefined
     return { kind: 'document', ...defined({ url: source ?? undefined, source: span }), ...common }
   }
   return { kind: 'opaque', ...defined({ url: source ?? undefined }), ...common }
 }
 
 const citationKeys = keysOf<ConverseCitation>()('title', 'source', 'sourceContent', 'location')
-const locationKeys = keysOf<NonNullable<ConverseCitation['location']>>()('web', 'documentChar', 'documentPage', 'documentChunk', 'searchResultLocation')
-const placeKeys = keysOf<ConverseWrittenPlace>()('documentIndex', 'searchResultIndex', 'start', 'end')
+const locationKeys = keysOf<NonNullable<ConverseCitation['location']>>()(
+  'web',
+  'documentChar',
+  'documentPage',
+  'documentChunk',
+  'searchResultLocation',
+)
+const placeKeys = keysOf<ConverseWrittenPlace>()(
+  'documentIndex',
+  'searchResultIndex',
+  'start',
+  'end',
+)
 const webKeys = keysOf<{ url: string; domain: string }>()('url', 'domain')
 const urlKeys = keysOf<{ url: string }>()('url')
 const sourceKeys = keysOf<{ text: string }>()('text')
@@ -50,40 +71,88 @@ export function unknownOfCitation(wire: ConverseCitation): JsonObject | undefine
   }
   const web = location?.web
   // Other protocols have no place for the domain, and need none where the URL has it.
-  if (web) inLocation = withInner(inLocation, 'web', unknownOf(web, web.domain == null || web.url?.includes(web.domain) ? webKeys : urlKeys))
-  return withInner(withInner(unknownOf(wire, citationKeys), 'sourceContent', cited), 'location', inLocation)
+  if (web)
+    inLocation = withInner(
+      inLocation,
+      'web',
+      unknownOf(web, web.domain == null || web.url?.includes(web.domain) ? webKeys : urlKeys),
+    )
+  return withInner(
+    withInner(unknownOf(wire, citationKeys), 'sourceContent', cited),
+    'location',
+    inLocation,
+  )
 }
 
 /** A citation on this wire. Empty: it has no form here. */
-export function encodeCitation({ kind, url, title, citedText, source, protocol, raw }: Citation): ConverseWrittenCitation[] {
+export function encodeCitation({
+  kind,
+  url,
+  title,
+  citedText,
+  source,
+  protocol,
+  raw,
+}: Citation): ConverseWrittenCitation[] {
   if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   const cited = citedText === undefined ? undefined : [{ text: citedText }]
-  if (kind === 'url' && url !== undefined) return [defined<ConverseWrittenCitation>({ title, sourceContent: cited, location: { web: { url } } })]
+  if (kind === 'url' && url !== undefined)
+    return [
+      defined<ConverseWrittenCitation>({ title, sourceContent: cited, location: { web: { url } } }),
+    ]
   if (kind !== 'document' || !source) return []
-  return [defined<ConverseWrittenCitation>({ title, source: url, sourceContent: cited, location: { [keyOf[source.unit]]: placeOf(source) } })]
+  return [
+    defined<ConverseWrittenCitation>({
+      title,
+      source: url,
+      sourceContent: cited,
+      location: { [keyOf[source.unit]]: placeOf(source) },
+    }),
+  ]
 }
 
 /** Does another protocol's citation say more than what is written for it? `type` only names its kind. */
-export const saysMore = ({ protocol, raw }: Citation, written: readonly ConverseWrittenCitation[]): boolean =>
+export const saysMore = (
+  { protocol, raw }: Citation,
+  written: readonly ConverseWrittenCitation[],
+): boolean =>
   protocol !== protocolName && isObject(raw) && hasOtherText(raw, JSON.stringify(written))
 
 function hasOtherText(value: unknown, written: string): boolean {
   if (typeof value === 'string') return !written.includes(JSON.stringify(value))
   if (Array.isArray(value)) return value.some(one => hasOtherText(one, written))
-  return isObject(value) && Object.keys(value).some(key => key !== 'type' && hasOtherText(value[key], written))
+  return (
+    isObject(value) &&
+    Object.keys(value).some(key => key !== 'type' && hasOtherText(value[key], written))
+  )
 }
 
 const keyOf = { char: 'documentChar', page: 'documentPage', block: 'documentChunk' } as const
 
-const placeOf = ({ document, start, end }: NonNullable<Citation['source']>): ConverseWrittenPlace => ({ documentIndex: document, start, end })
+const placeOf = ({
+  document,
+  start,
+  end,
+}: NonNullable<Citation['source']>): ConverseWrittenPlace => ({
+  documentIndex: document,
+  start,
+  end,
+})
 
 /** Citations name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
-export function encodeCited({ text, citations = [], at, ext }: TextPart, report: ConverseReport): ConverseWrittenBlock[] {
+export function encodeCited(
+  { text, citations = [], at, ext }: TextPart,
+  report: ConverseReport,
+): ConverseWrittenBlock[] {
   const points = [...text]
   const spanned = citations.map(citation => {
-    const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
+    const [start, end] = [
+      citation.start ?? 0,
+      Math.min(citation.end ?? points.length, points.length),
+    ]
     // Some servers cite without a span: they mean the whole text.
-    const isPlaced = start >= 0 && start < end && (citation.start !== undefined || citation.end !== undefined)
+    const isPlaced =
+      start >= 0 && start < end && (citation.start !== undefined || citation.end !== undefined)
     return {
       citation,
       written: encodeCitation(citation),
@@ -96,8 +165,11 @@ export function encodeCited({ text, citations = [], at, ext }: TextPart, report:
   for (const { citation, written, isOwn, isPlaced, start, end } of spanned)
     if (written.length === 0) report.add('citation.foreign', at, 'citations')
     else if (saysMore(citation, written)) report.add('citation.approximated', at, 'citations')
-    else if (!isOwn && !isPlaced && (start > 0 || end < points.length)) report.add('citation.span', at, 'citations')
-  const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
+    else if (!isOwn && !isPlaced && (start > 0 || end < points.length))
+      report.add('citation.span', at, 'citations')
+  const edges = [
+    ...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])]),
+  ]
     .filter(edge => edge >= 0 && edge <= points.length)
     .sort((a, b) => a - b)
   if (points.length === 0) {
@@ -106,28 +178,41 @@ export function encodeCited({ text, citations = [], at, ext }: TextPart, report:
   }
   return edges.slice(1).map((end, index) => {
     const start = edges[index] ?? 0
-    const here = flatMap(spanned, span => (span.start <= start && span.end >= end ? span.written : []))
+    const here = flatMap(spanned, span =>
+      span.start <= start && span.end >= end ? span.written : [],
+    )
     const text = points.slice(start, end).join('')
     return here.length > 0 ? citedBlock(text, here, index === 0 ? ext : undefined) : { text }
   })
 }
 
 /** `text` undefined: the block has none. `ext`: of the part, whose unknown keys its first block gets. */
-function citedBlock(text: string | undefined, citations: ConverseWrittenCitation[], ext: ExtMap | undefined): ConverseWrittenBlock {
+function citedBlock(
+  text: string | undefined,
+  citations: ConverseWrittenCitation[],
+  ext: ExtMap | undefined,
+): ConverseWrittenBlock {
   const own = ownOf(ext)?.['content']
   const [first, ...others] = Array.isArray(own) ? (own as JsonObject[]) : []
   const content = text === undefined ? first && [first, ...others] : [{ ...first, text }, ...others]
-  return blockOf<ConverseWrittenBlock, 'citationsContent'>('citationsContent', { citations, ...(content && { content: asRead(content) }) }, ext)
+  return blockOf<ConverseWrittenBlock, 'citationsContent'>(
+    'citationsContent',
+    { citations, ...(content && { content: asRead(content) }) },
+    ext,
+  )
 }
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
 
 /** May the model cite this? Undefined: the wire does not say. */
-export function decodeEnabled(citations: Enabled | null | undefined): { enabled?: boolean } | undefined {
+export function decodeEnabled(
+  citations: Enabled | null | undefined,
+): { enabled?: boolean } | undefined {
   if (!citations) return undefined
   return typeof citations.enabled === 'boolean' ? { enabled: citations.enabled } : {}
 }
 
 const known = keysOf<{ enabled: boolean }>()('enabled')
 
-export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined => (citations ? unknownOf(citations, known) : undefined)
+export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined =>
+  citations ? unknownOf(citations, known) : undefined

@@ -1,5 +1,12 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Message, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../../canonical/message.ts'
+import type {
+  Message,
+  Part,
+  Place,
+  RefusalPart,
+  SearchResultPart,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
@@ -12,18 +19,41 @@ import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
-import { type ConverseBlock, type ConverseBlockOf, type ConverseInside, type ConverseWrittenBlock, isBlockOf } from '../schema.ts'
+import {
+  type ConverseBlock,
+  type ConverseBlockOf,
+  type ConverseInside,
+  type ConverseWrittenBlock,
+  isBlockOf,
+} from '../schema.ts'
 import { markBefore } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { decodeCitation, decodeEnabled, encodeCited, unknownOfCitation, unknownOfEnabled } from './citations.ts'
+import {
+  decodeCitation,
+  decodeEnabled,
+  encodeCited,
+  unknownOfCitation,
+  unknownOfEnabled,
+} from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { carrier, carrierOf, decodeReasoningBlock, encodeReasoning, phaseBlock } from './reasoning.ts'
+import {
+  carrier,
+  carrierOf,
+  decodeReasoningBlock,
+  encodeReasoning,
+  phaseBlock,
+} from './reasoning.ts'
 import type { Reading, Writing } from './writing.ts'
 
 // ---- wire → canonical
 
 /** Content of a message, of a tool result or of a response. `list`: the key of the list. */
-export function decodeContent(content: readonly ConverseBlock[] | null | undefined, at: Place, reading: Reading, list = 'content'): Part[] {
+export function decodeContent(
+  content: readonly ConverseBlock[] | null | undefined,
+  at: Place,
+  reading: Reading,
+  list = 'content',
+): Part[] {
   if (!content) return []
   const parts: Part[] = []
   let inFront: LeadingSignatures | undefined
@@ -32,16 +62,29 @@ export function decodeContent(content: readonly ConverseBlock[] | null | undefin
     const here = below(at, index)
     const carried = carrierOf(block)
     if (carried?.attach === 'next') {
-      inFront ??= new LeadingSignatures(callsIn(content), place => reading.report.add('reasoning.signature-orphaned', place))
+      inFront ??= new LeadingSignatures(callsIn(content), place =>
+        reading.report.add('reasoning.signature-orphaned', place),
+      )
       inFront.add({ signature: carried.signature, at: here, index })
-    } else if (carried?.attach === 'text') parts.push({ type: 'text', text: '', signature: carried.signature, at: here })
+    } else if (carried?.attach === 'text')
+      parts.push({ type: 'text', text: '', signature: carried.signature, at: here })
     else if (carried) {
       const owner = ownerOf(carried.attach, parts)
       if (owner) addDelta(owner, { kind: 'signature', ...carried })
       else reading.report.add('reasoning.signature-orphaned', here)
     } else {
       const before = parts.at(-1)
-      if (isBlockOf(block, 'cachePoint') && before && markBefore(before, block, { pointer: pointerOf(before.at ?? here), list, index }, reading.names)) return
+      if (
+        isBlockOf(block, 'cachePoint') &&
+        before &&
+        markBefore(
+          before,
+          block,
+          { pointer: pointerOf(before.at ?? here), list, index },
+          reading.names,
+        )
+      )
+        return
       const part = decodeBlock(block, here, reading)
       if (takePhase(phases, part)) return
       parts.push(part)
@@ -53,14 +96,23 @@ export function decodeContent(content: readonly ConverseBlock[] | null | undefin
 }
 
 /** Indexes of the call blocks. */
-const callsIn = (content: readonly ConverseBlock[]): number[] => flatMap(content, (block, index) => (block['toolUse'] == null ? [] : [index]))
+const callsIn = (content: readonly ConverseBlock[]): number[] =>
+  flatMap(content, (block, index) => (block['toolUse'] == null ? [] : [index]))
 
 /** Decodes a block that `ConverseBlock` has checked. The first known key that is not null is its kind. */
 export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): Part {
-  if (isBlockOf(block, 'text')) return keep<TextPart>({ type: 'text', text: block.text, at }, unknownOf(block, textKeys))
+  if (isBlockOf(block, 'text'))
+    return keep<TextPart>({ type: 'text', text: block.text, at }, unknownOf(block, textKeys))
   if (isBlockOf(block, 'toolUse')) return decodeCall(block, at, reading)
-  if (isBlockOf(block, 'toolResult')) return decodeResult(block, at, reading.isResponse, (content, inside) => decodeContent(content, inside, reading))
-  if (isBlockOf(block, 'reasoningContent')) return decodeReasoningBlock(block, below(at, 'reasoningContent'), reading.family) ?? opaque(block, at)
+  if (isBlockOf(block, 'toolResult'))
+    return decodeResult(block, at, reading.isResponse, (content, inside) =>
+      decodeContent(content, inside, reading),
+    )
+  if (isBlockOf(block, 'reasoningContent'))
+    return (
+      decodeReasoningBlock(block, below(at, 'reasoningContent'), reading.family) ??
+      opaque(block, at)
+    )
   if (isBlockOf(block, 'image')) return decodeMedia(block, 'image', block.image, at)
   if (isBlockOf(block, 'document')) return decodeMedia(block, 'document', block.document, at)
   if (isBlockOf(block, 'video')) return decodeMedia(block, 'video', block.video, at)
@@ -68,25 +120,49 @@ export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): 
   if (isBlockOf(block, 'citationsContent')) return decodeCited(block, at)
   if (isBlockOf(block, 'searchResult')) return decodeSearchResult(block, at)
   if (isBlockOf(block, 'json'))
-    return keepBoth<TextPart>({ type: 'text', text: JSON.stringify(block.json), at: below(at, 'json') }, undefined, unknownOf(block, jsonKeys))
+    return keepBoth<TextPart>(
+      { type: 'text', text: JSON.stringify(block.json), at: below(at, 'json') },
+      undefined,
+      unknownOf(block, jsonKeys),
+    )
   for (const control of ['toolAddition', 'toolRemoval'] as const)
     if (isBlockOf(block, control))
-      return { type: 'control', control: control === 'toolAddition' ? 'tool-addition' : 'tool-removal', protocol: protocolName, raw: block, at }
+      return {
+        type: 'control',
+        control: control === 'toolAddition' ? 'tool-addition' : 'tool-removal',
+        protocol: protocolName,
+        raw: block,
+        at,
+      }
   return opaque(block, at)
 }
 
-const opaque = (raw: ConverseBlock, at: Place): Part => ({ type: 'opaque', protocol: protocolName, raw, at })
+const opaque = (raw: ConverseBlock, at: Place): Part => ({
+  type: 'opaque',
+  protocol: protocolName,
+  raw,
+  at,
+})
 
 const textKeys = keysOf<ConverseBlockOf<'text'>>()('text')
 const jsonKeys = keysOf<ConverseBlockOf<'json'>>()('json')
 const citedBlockKeys = keysOf<ConverseBlockOf<'citationsContent'>>()('citationsContent')
 const citedKeys = keysOf<ConverseInside<'citationsContent'>>()('content', 'citations')
 const foundBlockKeys = keysOf<ConverseBlockOf<'searchResult'>>()('searchResult')
-const foundKeys = keysOf<ConverseInside<'searchResult'>>()('source', 'title', 'content', 'citations')
+const foundKeys = keysOf<ConverseInside<'searchResult'>>()(
+  'source',
+  'title',
+  'content',
+  'citations',
+)
 
 function decodeCited(block: ConverseBlockOf<'citationsContent'>, at: Place): TextPart {
   const { content, citations } = block.citationsContent
-  const part: TextPart = { type: 'text', text: content?.map(({ text }) => text ?? '').join('') ?? '', at: below(at, 'citationsContent') }
+  const part: TextPart = {
+    type: 'text',
+    text: content?.map(({ text }) => text ?? '').join('') ?? '',
+    at: below(at, 'citationsContent'),
+  }
   if (citations?.length) part.citations = citations.map(decodeCitation)
   const inContent = unknownInList(content, one => unknownOf(one, textKeys))
   const inside = withInner(
@@ -101,21 +177,43 @@ function decodeSearchResult(block: ConverseBlockOf<'searchResult'>, at: Place): 
   const { source, title, content, citations } = block.searchResult
   const inside = below(at, 'searchResult')
   const parts: Part[] = (content ?? []).map((one, index) =>
-    keep<TextPart>({ type: 'text', text: one.text ?? '', at: below(below(inside, 'content'), index) }, unknownOf(one, textKeys)),
+    keep<TextPart>(
+      { type: 'text', text: one.text ?? '', at: below(below(inside, 'content'), index) },
+      unknownOf(one, textKeys),
+    ),
   )
-  const part: SearchResultPart = defined({ type: 'search-result' as const, source, title, parts, citations: decodeEnabled(citations), at: inside })
-  return keepBoth(part, withInner(unknownOf(block.searchResult, foundKeys), 'citations', unknownOfEnabled(citations)), unknownOf(block, foundBlockKeys))
+  const part: SearchResultPart = defined({
+    type: 'search-result' as const,
+    source,
+    title,
+    parts,
+    citations: decodeEnabled(citations),
+    at: inside,
+  })
+  return keepBoth(
+    part,
+    withInner(unknownOf(block.searchResult, foundKeys), 'citations', unknownOfEnabled(citations)),
+    unknownOf(block, foundBlockKeys),
+  )
 }
 
 // ---- canonical → wire
 
 /** Parts of one message → blocks. Blank text is left out, unless it came from this protocol. */
-export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): ConverseWrittenBlock[] {
+export function encodeParts(
+  parts: readonly Part[],
+  writing: Writing,
+  role: Message['role'],
+): ConverseWrittenBlock[] {
   return flatMap(parts, part => encodeWithCarrier(part, writing, role))
 }
 
 /** The blocks of a part, with a carrier block for a signature that has no place on them. */
-export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): ConverseWrittenBlock[] {
+export function encodeWithCarrier(
+  part: Part,
+  writing: Writing,
+  role: Message['role'],
+): ConverseWrittenBlock[] {
   const blocks = encodePart(part, writing, role)
   if (part.type === 'reasoning') return blocks
   const carried = carrier(part, writing)
@@ -126,8 +224,11 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   return [...blocks, carried(blocks.length === 0 ? 'text' : 'prev')]
 }
 
-/** Long because each kind of part has its case. */
-export function encodePart(part: Part, writing: Writing, role: Message['role']): ConverseWrittenBlock[] {
+export function encodePart(
+  part: Part,
+  writing: Writing,
+  role: Message['role'],
+): ConverseWrittenBlock[] {
   const { report } = writing
   const write = (parts: readonly Part[]) => encodeParts(parts, writing, 'user')
   if (part.cache && writing.to === 'client') report.add('cache.unsupported', part.at, 'cache')
@@ -149,7 +250,8 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result':
-      if (writing.to === 'provider') return [encodeResult(part, encodeParts(part.content, writing, 'tool'), writing)]
+      if (writing.to === 'provider')
+        return [encodeResult(part, encodeParts(part.content, writing, 'tool'), writing)]
       report.add('part.unsupported', part.at)
       return []
     case 'media':
@@ -158,12 +260,16 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [encodeSearchResult(part, writing, write)]
     case 'server-tool':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      report.add(writing.serverToolHistory === 'text' ? 'server-tool.as-text' : 'server-tool.dropped', part.at)
+      report.add(
+        writing.serverToolHistory === 'text' ? 'server-tool.as-text' : 'server-tool.dropped',
+        part.at,
+      )
       return writing.serverToolHistory === 'text' ? [{ text: serverToolText(part) }] : []
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
+        report.add('part.unsupported', part.at)
       return []
     case 'opaque':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
@@ -174,12 +280,42 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
-const writtenText = keysOf<TextPart>()('type', 'text', 'citations', 'cache', 'signature', 'phase', 'at', 'ext')
-const writtenRefusal = keysOf<RefusalPart>()('type', 'text', 'cache', 'signature', 'phase', 'at', 'ext')
-const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'cache', 'signature', 'at', 'ext')
+const writtenText = keysOf<TextPart>()(
+  'type',
+  'text',
+  'citations',
+  'cache',
+  'signature',
+  'phase',
+  'at',
+  'ext',
+)
+const writtenRefusal = keysOf<RefusalPart>()(
+  'type',
+  'text',
+  'cache',
+  'signature',
+  'phase',
+  'at',
+  'ext',
+)
+const writtenResult = keysOf<SearchResultPart>()(
+  'type',
+  'source',
+  'title',
+  'parts',
+  'citations',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
 
-/** Long because a text may be blank, cited, marked, or only carry a signature. */
-function encodeText(part: TextPart, writing: Writing, role: Message['role']): ConverseWrittenBlock[] {
+function encodeText(
+  part: TextPart,
+  writing: Writing,
+  role: Message['role'],
+): ConverseWrittenBlock[] {
   const { report, native, to, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
   report.unwritten(part, writtenText, at)
@@ -197,17 +333,27 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Co
   }
   const front = phase && opens && text ? [phaseBlock(phase)] : []
   const taken = to === 'client' ? cited : cited?.filter(({ protocol }) => protocol === protocolName)
-  if (cited && taken?.length !== cited.length) for (let i = taken?.length ?? 0; i < cited.length; i++) report.add('citation.foreign', at, 'citations')
+  if (cited && taken?.length !== cited.length)
+    for (let i = taken?.length ?? 0; i < cited.length; i++)
+      report.add('citation.foreign', at, 'citations')
   if (!taken?.length) return [...front, wireOf<ConverseWrittenBlock>({ text }, ext)]
   return [...front, ...encodeCited({ ...part, citations: taken }, report)]
 }
 
-function encodeSearchResult(part: SearchResultPart, { report }: Writing, write: (parts: readonly Part[]) => ConverseWrittenBlock[]): ConverseWrittenBlock {
+function encodeSearchResult(
+  part: SearchResultPart,
+  { report }: Writing,
+  write: (parts: readonly Part[]) => ConverseWrittenBlock[],
+): ConverseWrittenBlock {
   const { source, title, parts, citations, at, ext } = part
   report.unwritten(part, writtenResult, at)
   report.ext(ext, at)
   const content = flatMap(write(parts), ({ text }) => (text === undefined ? [] : [{ text }]))
   for (const inner of parts) if (inner.type !== 'text') report.add('part.unsupported', inner.at)
   const own = citations && { ...ownUnder(ext, 'citations'), ...citations }
-  return blockOf<ConverseWrittenBlock, 'searchResult'>('searchResult', { source, title, content, citations: own }, ext)
+  return blockOf<ConverseWrittenBlock, 'searchResult'>(
+    'searchResult',
+    { source, title, content, citations: own },
+    ext,
+  )
 }

@@ -19,10 +19,16 @@ function nameOf({ filename, title }: MediaPart): { name: string; isChanged: bool
 }
 
 /** The same, unlike the other names in the request, to which it is added. A later document gets a number. */
-export function documentName(part: MediaPart, names: Set<string>): { name: string; isChanged: boolean } {
+export function documentName(
+  part: MediaPart,
+  names: Set<string>,
+): { name: string; isChanged: boolean } {
   const { name, isChanged } = nameOf(part)
   let free = name
   for (let nth = 2; names.has(free); nth++) free = `${name.slice(0, longest - 8)}-${nth}`
   names.add(free)
-  return { name: free, isChanged: isChanged || (free !== name && (part.filename ?? part.title) !== undefined) }
+  return {
+    name: free,
+    isChanged: isChanged || (free !== name && (part.filename ?? part.title) !== undefined),
+  }
 }

@@ -6,7 +6,14 @@ import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
-import type { ConverseBlockOf, ConverseInside, ConverseSource, ConverseWrittenBlock, ConverseWrittenDocument, ConverseWrittenSource } from '../schema.ts'
+import type {
+  ConverseBlockOf,
+  ConverseInside,
+  ConverseSource,
+  ConverseWrittenBlock,
+  ConverseWrittenDocument,
+  ConverseWrittenSource,
+} from '../schema.ts'
 import { formats } from '../vocabulary.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { documentName } from './document-names.ts'
@@ -19,13 +26,29 @@ export type MediaKind = keyof typeof formats
 // ---- wire → canonical
 
 const imageKeys = keysOf<ConverseInside<'image'>>()('format', 'source')
-const documentKeys = keysOf<ConverseInside<'document'>>()('format', 'name', 'source', 'context', 'citations')
+const documentKeys = keysOf<ConverseInside<'document'>>()(
+  'format',
+  'name',
+  'source',
+  'context',
+  'citations',
+)
 
 /** `inside`: what the block holds under the key `kind`. */
-export function decodeMedia(block: ConverseBlockOf<MediaKind>, kind: MediaKind, inside: ConverseInside<'document'>, at: Place): MediaPart | OpaquePart {
+export function decodeMedia(
+  block: ConverseBlockOf<MediaKind>,
+  kind: MediaKind,
+  inside: ConverseInside<'document'>,
+  at: Place,
+): MediaPart | OpaquePart {
   const { format, name, context, citations } = inside
-  const mime = format == null ? undefined : (formats[kind].get(format) ?? (format.includes('/') ? format : undefined))
-  const read = inside.source ? decodeSource(inside.source, { kind, mime, at: below(at, kind) }) : undefined
+  const mime =
+    format == null
+      ? undefined
+      : (formats[kind].get(format) ?? (format.includes('/') ? format : undefined))
+  const read = inside.source
+    ? decodeSource(inside.source, { kind, mime, at: below(at, kind) })
+    : undefined
   if (!read) return { type: 'opaque', protocol: protocolName, raw: block, at }
   const part: MediaPart = present({
     type: 'media' as const,
@@ -36,7 +59,8 @@ export function decodeMedia(block: ConverseBlockOf<MediaKind>, kind: MediaKind, 
   })
   let unknown = unknownOf(inside, kind === 'document' ? documentKeys : imageKeys)
   // A format without a media type, and one that the media type does not restore.
-  if (format != null && (read.keepsFormat || mime === undefined || mime === format)) unknown = { ...unknown, format }
+  if (format != null && (read.keepsFormat || mime === undefined || mime === format))
+    unknown = { ...unknown, format }
   unknown = withInner(unknown, 'source', read.unknown)
   if (kind === 'document') unknown = withInner(unknown, 'citations', unknownOfEnabled(citations))
   return keepBoth(part, unknown, withoutKey(block, kind))
@@ -55,20 +79,44 @@ const storedKeys = keysOf<ConverseSource>()('s3Location')
 const uriKeys = keysOf<{ uri: string }>()('uri')
 
 /** Undefined: an unknown kind of source. */
-function decodeSource(wire: ConverseSource, { kind, mime, at }: { kind: MediaKind; mime: string | undefined; at: Place }): Read | undefined {
+function decodeSource(
+  wire: ConverseSource,
+  { kind, mime, at }: { kind: MediaKind; mime: string | undefined; at: Place },
+): Read | undefined {
   const { bytes, s3Location, text, content } = wire
-  if (bytes != null) return { source: { type: 'base64', data: bytes, ...defined({ mime }) }, unknown: unknownOf(wire, bytesKeys) }
+  if (bytes != null)
+    return {
+      source: { type: 'base64', data: bytes, ...defined({ mime }) },
+      unknown: unknownOf(wire, bytesKeys),
+    }
   if (s3Location)
     return {
       source: { type: 'url', url: s3Location.uri, ...defined({ mime }) },
       unknown: withInner(unknownOf(wire, storedKeys), 's3Location', unknownOf(s3Location, uriKeys)),
     }
   if (kind !== 'document') return undefined
-  if (text != null) return { source: { type: 'text', text, mime: mime ?? 'text/plain' }, unknown: unknownOf(wire, textKeys) }
-  if (!content?.every(({ text, ...others }) => typeof text === 'string' && Object.keys(others).length === 0)) return undefined
+  if (text != null)
+    return {
+      source: { type: 'text', text, mime: mime ?? 'text/plain' },
+      unknown: unknownOf(wire, textKeys),
+    }
+  if (
+    !content?.every(
+      ({ text, ...others }) => typeof text === 'string' && Object.keys(others).length === 0,
+    )
+  )
+    return undefined
   const inside = below(below(at, 'source'), 'content')
-  const parts: Part[] = content.map(({ text }, index) => ({ type: 'text', text: text ?? '', at: below(inside, index) }))
-  return { source: { type: 'parts', parts }, unknown: unknownOf(wire, contentKeys), keepsFormat: true }
+  const parts: Part[] = content.map(({ text }, index) => ({
+    type: 'text',
+    text: text ?? '',
+    at: below(inside, index),
+  }))
+  return {
+    source: { type: 'parts', parts },
+    unknown: unknownOf(wire, contentKeys),
+    keepsFormat: true,
+  }
 }
 
 // ---- canonical → wire
@@ -91,15 +139,36 @@ const aliases = new Map([
 ])
 
 /** The kind of block for a media type, and its format. Text files of other types are written as plain text. */
-function formOf(mime: string, kind: MediaPart['kind']): { kind: MediaKind; format: string; exact: boolean } | undefined {
-  for (const one of kinds) for (const [format, type] of formats[one]) if (type === mime) return { kind: one, format, exact: true }
-  const isText = mime.startsWith('text/') || mime === 'application/json' || mime === 'application/xml'
-  return isText && (kind === 'document' || kind === 'file') ? { kind: 'document', format: 'txt', exact: false } : undefined
+function formOf(
+  mime: string,
+  kind: MediaPart['kind'],
+): { kind: MediaKind; format: string; exact: boolean } | undefined {
+  for (const one of kinds)
+    for (const [format, type] of formats[one])
+      if (type === mime) return { kind: one, format, exact: true }
+  const isText =
+    mime.startsWith('text/') || mime === 'application/json' || mime === 'application/xml'
+  return isText && (kind === 'document' || kind === 'file')
+    ? { kind: 'document', format: 'txt', exact: false }
+    : undefined
 }
 
 const kinds = Object.keys(formats) as MediaKind[]
 
-const written = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations', 'cache', 'signature', 'at', 'ext')
+const written = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'context',
+  'detail',
+  'citations',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
 
 export function encodeMedia(
   part: MediaPart,
@@ -115,10 +184,14 @@ export function encodeMedia(
   }
   // Only image models generate media, and only with images.
   const isResponse = to === 'client' || (role === 'assistant' && !native)
-  const form = isResponse && kind !== 'image' ? refused(part, writing) : encodeSource(part, writing, write)
+  const form =
+    isResponse && kind !== 'image' ? refused(part, writing) : encodeSource(part, writing, write)
   if (!form) return []
   // Results hold no audio.
-  if ((isResponse && form.kind !== 'image') || (role === 'tool' && form.kind === 'audio' && !native)) {
+  if (
+    (isResponse && form.kind !== 'image') ||
+    (role === 'tool' && form.kind === 'audio' && !native)
+  ) {
     refused(part, writing)
     return []
   }
@@ -130,11 +203,21 @@ export function encodeMedia(
     report.rest({ title, filename, context, citations }, at)
     return [blockOf<ConverseWrittenBlock, MediaKind>(form.kind, own, ext)]
   }
-  const named = native ? { name: title ?? filename ?? 'document', isChanged: false } : documentName(part, writing.documents)
-  if (filename !== undefined && title !== undefined && filename !== title) report.add('field.unsupported', at, 'title')
-  if (named.isChanged) report.add('media.document-name', at, filename === undefined ? 'title' : 'filename')
-  else if (filename !== undefined && named.name !== filename) report.add('media.filename-as-title', at, 'filename')
-  const document: ConverseWrittenDocument = defined<ConverseWrittenDocument>({ ...own, name: named.name, context, citations })
+  const named = native
+    ? { name: title ?? filename ?? 'document', isChanged: false }
+    : documentName(part, writing.documents)
+  if (filename !== undefined && title !== undefined && filename !== title)
+    report.add('field.unsupported', at, 'title')
+  if (named.isChanged)
+    report.add('media.document-name', at, filename === undefined ? 'title' : 'filename')
+  else if (filename !== undefined && named.name !== filename)
+    report.add('media.filename-as-title', at, 'filename')
+  const document: ConverseWrittenDocument = defined<ConverseWrittenDocument>({
+    ...own,
+    name: named.name,
+    context,
+    citations,
+  })
   return [blockOf<ConverseWrittenBlock, 'document'>('document', document, ext)]
 }
 
@@ -146,7 +229,11 @@ function refused({ at }: MediaPart, { report }: Writing): undefined {
 type Form = { kind: MediaKind; format?: string | undefined; source: ConverseWrittenSource }
 
 /** Undefined: it has no form here, which is noted. */
-function encodeSource(part: MediaPart, writing: Writing, write: (parts: readonly Part[]) => ConverseWrittenBlock[]): Form | undefined {
+function encodeSource(
+  part: MediaPart,
+  writing: Writing,
+  write: (parts: readonly Part[]) => ConverseWrittenBlock[],
+): Form | undefined {
   const { kind, source } = part
   const { report, native } = writing
   const common: MediaKind = kind === 'file' ? 'document' : kind
@@ -161,18 +248,31 @@ function encodeSource(part: MediaPart, writing: Writing, write: (parts: readonly
     }
     case 'url': {
       const inline = parseDataUrl(source.url)
-      if (inline) return encodeSource({ ...part, source: { type: 'base64', ...inline } }, writing, write)
+      if (inline)
+        return encodeSource({ ...part, source: { type: 'base64', ...inline } }, writing, write)
       // The server fetches nothing but objects of S3.
       if (!/^s3:\/\//i.test(source.url)) return refused(part, writing)
       const form = formFor(part, source.mime, writing) ?? { kind: common }
-      return { ...form, source: { s3Location: { ...ownUnder(part.ext, 'source'), uri: source.url } } }
+      return {
+        ...form,
+        source: { s3Location: { ...ownUnder(part.ext, 'source'), uri: source.url } },
+      }
     }
     case 'text':
-      return { kind: 'document', format: formOf(commonType(source.mime) ?? '', 'document')?.format ?? 'txt', source: { text: source.text } }
+      return {
+        kind: 'document',
+        format: formOf(commonType(source.mime) ?? '', 'document')?.format ?? 'txt',
+        source: { text: source.text },
+      }
     case 'parts': {
-      const content = flatMap(write(source.parts), ({ text }) => (text === undefined ? [] : [{ text }]))
-      for (const inner of source.parts) if (inner.type !== 'text') report.add('part.unsupported', inner.at)
-      return content.length === 0 && !native ? refused(part, writing) : { kind: 'document', format: native ? undefined : 'txt', source: { content } }
+      const content = flatMap(write(source.parts), ({ text }) =>
+        text === undefined ? [] : [{ text }],
+      )
+      for (const inner of source.parts)
+        if (inner.type !== 'text') report.add('part.unsupported', inner.at)
+      return content.length === 0 && !native
+        ? refused(part, writing)
+        : { kind: 'document', format: native ? undefined : 'txt', source: { content } }
     }
     case 'file-id':
     case 'reference':
@@ -187,7 +287,11 @@ function encodeSource(part: MediaPart, writing: Writing, write: (parts: readonly
 const isBase64 = (data: string) => /^[A-Za-z0-9+/=\s]+$/.test(data.slice(0, 64))
 
 /** Block and format of a media type. Undefined: the server has none. */
-function formFor(part: MediaPart, mime: string | undefined, { report, native }: Writing): Omit<Form, 'source'> | undefined {
+function formFor(
+  part: MediaPart,
+  mime: string | undefined,
+  { report, native }: Writing,
+): Omit<Form, 'source'> | undefined {
   const type = commonType(mime)
   if (type === undefined) {
     if (native || part.kind !== 'document') return undefined
@@ -201,7 +305,12 @@ function formFor(part: MediaPart, mime: string | undefined, { report, native }: 
 }
 
 /** The media converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
-function converted({ kind, at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): Form | undefined {
+function converted(
+  { kind, at }: MediaPart,
+  mime: string | undefined,
+  data: string,
+  { convertMedia, report }: Writing,
+): Form | undefined {
   const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
   const form = made && formOf(made.mime, kind)
   if (!made || !form) return undefined

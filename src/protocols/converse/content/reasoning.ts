@@ -1,15 +1,36 @@
 import type { PlacedSignature } from '../../../canonical/event.ts'
-import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import type {
+  Part,
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
-import { unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
-import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
+import {
+  unwrapSignature,
+  wrapSignature,
+  wrapSignatureInBase64,
+} from '../../../kit/signatures/envelope.ts'
+import {
+  between,
+  cutSegments,
+  lengthOf,
+  type SegmentLength,
+} from '../../../kit/signatures/segments.ts'
 import { familyOf, isOtherModel } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
-import { type ConverseBlock, type ConverseBlockOf, type ConverseWrittenBlock, isBlockOf } from '../schema.ts'
+import {
+  type ConverseBlock,
+  type ConverseBlockOf,
+  type ConverseWrittenBlock,
+  isBlockOf,
+} from '../schema.ts'
 import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
 import type { Writing } from './writing.ts'
 
@@ -28,13 +49,25 @@ const redactedKeys = keysOf<Inside>()('redactedContent')
 const innerKeys = keysOf<NonNullable<Inside['reasoningText']>>()('text', 'signature')
 
 /** Undefined: it holds neither text nor redacted content. */
-export function decodeReasoningBlock(block: ConverseBlockOf<'reasoningContent'>, at: Place, family: ConverseFamily): ReasoningPart | undefined {
+export function decodeReasoningBlock(
+  block: ConverseBlockOf<'reasoningContent'>,
+  at: Place,
+  family: ConverseFamily,
+): ReasoningPart | undefined {
   const { reasoningText, redactedContent } = block.reasoningContent
   const around = unknownOf(block, blockKeys)
   if (reasoningText) {
     const part = decodeReasoning(reasoningText.text ?? '', reasoningText.signature ?? '', family)
     part.at = at
-    return keepBoth(part, withInner(unknownOf(block.reasoningContent, textKeys), 'reasoningText', unknownOf(reasoningText, innerKeys)), around)
+    return keepBoth(
+      part,
+      withInner(
+        unknownOf(block.reasoningContent, textKeys),
+        'reasoningText',
+        unknownOf(reasoningText, innerKeys),
+      ),
+      around,
+    )
   }
   if (redactedContent == null) return undefined
   const part = decodeRedacted(redactedContent, family)
@@ -43,41 +76,79 @@ export function decodeReasoningBlock(block: ConverseBlockOf<'reasoningContent'>,
 }
 
 /** Text and signature of a block. An envelope around the signature has the lengths to split joined segments again. */
-export function decodeReasoning(text: string, signature: string, family: ConverseFamily): ReasoningPart {
+export function decodeReasoning(
+  text: string,
+  signature: string,
+  family: ConverseFamily,
+): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cutSegments(text, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? kindOf(family), text }))
-  const inner: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: issuerOf(family), form: 'thinking' } : undefined)
+  const segments = cutSegments(text, envelope?.lengths).map((text, nth) => ({
+    kind: envelope?.kinds?.[nth] ?? kindOf(family),
+    text,
+  }))
+  const inner: Signature | undefined =
+    envelope?.signature ??
+    (signature ? { value: signature, issuer: issuerOf(family), form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: inner, id: envelope?.id }) }
 }
 
 /** Models of these families show their reasoning as they wrote it; the others a summary. */
-const raw: ReadonlySet<ConverseFamily> = new Set(['gpt-oss', 'qwen', 'deepseek', 'kimi', 'glm', 'minimax'])
-export const kindOf = (family: ConverseFamily): ReasoningSegment['kind'] => (raw.has(family) ? 'raw' : 'summary')
+const raw: ReadonlySet<ConverseFamily> = new Set([
+  'gpt-oss',
+  'qwen',
+  'deepseek',
+  'kimi',
+  'glm',
+  'minimax',
+])
+export const kindOf = (family: ConverseFamily): ReasoningSegment['kind'] =>
+  raw.has(family) ? 'raw' : 'summary'
 
 /** `data`: the blob, in base64. */
 export function decodeRedacted(data: string, family: ConverseFamily): ReasoningPart {
   const envelope = unwrapSignature(data)
-  const signature: Signature = envelope?.signature ?? { ...ofBlob(data, issuerOf(family)), form: 'redacted' }
-  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }) }
+  const signature: Signature = envelope?.signature ?? {
+    ...ofBlob(data, issuerOf(family)),
+    form: 'redacted',
+  }
+  return {
+    type: 'reasoning',
+    segments: [],
+    redacted: true,
+    signature,
+    ...defined({ id: envelope?.id }),
+  }
 }
 
 /** Another issuer writes the same signature as plain text, which is in the blob. Where that is no text, the blob is a signature of this protocol. */
 function ofBlob(data: string, issuer: string): Pick<Signature, 'value' | 'issuer'> {
   const text = issuer === protocolName ? undefined : fromBase64(data)
-  return text !== undefined && toBase64(text) === data ? { value: text, issuer } : { value: data, issuer: protocolName }
+  return text !== undefined && toBase64(text) === data
+    ? { value: text, issuer }
+    : { value: data, issuer: protocolName }
 }
 
 function fromBase64(data: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(atob(data), char => char.charCodeAt(0)))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(atob(data), char => char.charCodeAt(0)),
+    )
   } catch {
     return undefined
   }
 }
 
 /** Adds the model to a signature of this protocol; a later request needs it. */
-export function signedBy(model: string | undefined, family: ConverseFamily, signature: Signature): Signature {
-  return model === undefined || signature.issuer !== issuerOf(family) || signature.model !== undefined ? signature : { ...signature, model }
+export function signedBy(
+  model: string | undefined,
+  family: ConverseFamily,
+  signature: Signature,
+): Signature {
+  return model === undefined ||
+    signature.issuer !== issuerOf(family) ||
+    signature.model !== undefined
+    ? signature
+    : { ...signature, model }
 }
 
 /** The signature in a carrier block. Undefined: the block is no carrier. */
@@ -89,18 +160,30 @@ export function carrierOf(block: ConverseBlock): Carried | undefined {
 /** The same of a redacted blob. */
 export function carriedIn(data: string | null | undefined): Carried | undefined {
   const { signature, attach, id, kinds } = (data && unwrapSignature(data)) || {}
-  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
+  return signature && attach !== undefined
+    ? { signature, attach, ...defined({ id, kinds }) }
+    : undefined
 }
 
 // ---- canonical → wire
 
-const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+const written = keysOf<ReasoningPart>()(
+  'type',
+  'segments',
+  'redacted',
+  'id',
+  'signature',
+  'at',
+  'ext',
+)
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
   const { report, to, opens } = writing
   report.unwritten(part, written, part.at)
   report.ext(part.ext, part.at)
-  return to === 'provider' && !(opens && part.signature) ? encodeForProvider(part, writing) : encodeSealed(part, writing)
+  return to === 'provider' && !(opens && part.signature)
+    ? encodeForProvider(part, writing)
+    : encodeSealed(part, writing)
 }
 
 const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
@@ -128,7 +211,8 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWritt
     return []
   }
   if (!signature && native && !mixed) return [encodeText(text, undefined, ext)]
-  if (signature && unsigned !== 'drop' && text) report.add('reasoning.foreign-signature', at, 'signature')
+  if (signature && unsigned !== 'drop' && text)
+    report.add('reasoning.foreign-signature', at, 'signature')
   if (unsigned === 'text' && text) {
     report.add('reasoning.as-text', at)
     return [{ text: `<thinking>${text}</thinking>` }]
@@ -142,21 +226,38 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWritt
   return []
 }
 
-function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): ConverseWrittenBlock {
+function encodeOwn(
+  part: ReasoningPart,
+  signature: Signature,
+  { report, model }: Writing,
+): ConverseWrittenBlock {
   const { segments, redacted, id, at, ext } = part
   report.onceEach('message.envelope', at, { itemId: id })
   if (isOtherModel(signature.model, model)) report.add('reasoning.other-model', at)
   if (segments.length > 1) report.add('reasoning.joined', at)
   const text = textIn(part)
-  return redacted && !text ? encodeRedacted(blobOf(signature), ext) : encodeText(text, signature.value, ext)
+  return redacted && !text
+    ? encodeRedacted(blobOf(signature), ext)
+    : encodeText(text, signature.value, ext)
 }
 
-const blobOf = ({ issuer, value }: Signature): string => (issuer === protocolName ? value : toBase64(value))
+const blobOf = ({ issuer, value }: Signature): string =>
+  issuer === protocolName ? value : toBase64(value)
 
-const encodeText = (text: string, signature: string | undefined, ext: Part['ext']): ConverseWrittenBlock =>
+const encodeText = (
+  text: string,
+  signature: string | undefined,
+  ext: Part['ext'],
+): ConverseWrittenBlock =>
   blockOf<ConverseWrittenBlock, 'reasoningContent'>(
     'reasoningContent',
-    { reasoningText: { ...ownUnder(ext, 'reasoningText'), text, ...(signature !== undefined && { signature }) } },
+    {
+      reasoningText: {
+        ...ownUnder(ext, 'reasoningText'),
+        text,
+        ...(signature !== undefined && { signature }),
+      },
+    },
     ext,
   )
 
@@ -178,33 +279,57 @@ function encodeSealed(part: ReasoningPart, { report, family }: Writing): Convers
 }
 
 /** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
-export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[], family: ConverseFamily): string {
+export function seal(
+  signature: Signature,
+  id: string | undefined,
+  segments: readonly SegmentLength[],
+  family: ConverseFamily,
+): string {
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const common = kindOf(family)
   // A single empty segment has no kind.
-  const kinds = segments.some(({ kind, length }) => kind !== common && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  const kinds = segments.some(({ kind, length }) => kind !== common && (lengths || length > 0))
+    ? segments.map(({ kind }) => kind)
+    : undefined
   if (isBare(signature, id, family) && !lengths && !kinds) return signature.value
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
 /** The same for a blob, which is base64. */
-export function sealBlob(signature: Signature, id: string | undefined, family: ConverseFamily): string {
-  return isBare(signature, id, family) ? blobOf(signature) : wrapSignatureInBase64({ signature, ...defined({ id }) })
+export function sealBlob(
+  signature: Signature,
+  id: string | undefined,
+  family: ConverseFamily,
+): string {
+  return isBare(signature, id, family)
+    ? blobOf(signature)
+    : wrapSignatureInBase64({ signature, ...defined({ id }) })
 }
 
 /** Does the client's next request, for a model of this family, show who made the signature? */
-const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean => issuer === issuerOf(family) && id === undefined
+const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean =>
+  issuer === issuerOf(family) && id === undefined
 
 /** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
-export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => ConverseWrittenBlock) | undefined {
+export function carrier(
+  { signature, at }: Part,
+  { report, opens }: Writing,
+): ((attach?: 'next' | 'prev' | 'text') => ConverseWrittenBlock) | undefined {
   if (!signature) return undefined
   if (opens) return attach => encodeCarrier({ signature }, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }
 
-export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?: string): ConverseWrittenBlock {
-  return { reasoningContent: { redactedContent: wrapSignatureInBase64({ signature, ...defined({ attach, id, kinds }) }) } }
+export function encodeCarrier(
+  { signature, id, kinds }: PlacedSignature,
+  attach?: string,
+): ConverseWrittenBlock {
+  return {
+    reasoningContent: {
+      redactedContent: wrapSignatureInBase64({ signature, ...defined({ attach, id, kinds }) }),
+    },
+  }
 }
 
 /** The block that shows a client the phase of the text behind it. */

@@ -25,7 +25,17 @@ export function decodeTools(wires: readonly ConverseTool[], reading: Reading): T
   wires.forEach((wire, index) => {
     const at = below('/toolConfig/tools', index)
     const before = tools.at(-1)
-    if (wire.cachePoint && before && 'name' in before && markBefore(before, wire, { pointer: pointerOf(before.at ?? at), list: 'tools', index }, reading.names))
+    if (
+      wire.cachePoint &&
+      before &&
+      'name' in before &&
+      markBefore(
+        before,
+        wire,
+        { pointer: pointerOf(before.at ?? at), list: 'tools', index },
+        reading.names,
+      )
+    )
       return
     tools.push(decodeTool(wire, at))
   })
@@ -36,12 +46,31 @@ function decodeTool(wire: ConverseTool, at: Place): Tool {
   const { toolSpec, systemTool } = wire
   if (toolSpec) {
     const { name, description, inputSchema, strict } = toolSpec
-    const tool: FunctionTool = present({ type: 'function' as const, name, description, parameters: inputSchema?.json, strict, at: below(at, 'toolSpec') })
-    const inside = withInner(unknownOf(toolSpec, specKeys), 'inputSchema', inputSchema ? unknownOf(inputSchema, schemaKeys) : undefined)
+    const tool: FunctionTool = present({
+      type: 'function' as const,
+      name,
+      description,
+      parameters: inputSchema?.json,
+      strict,
+      at: below(at, 'toolSpec'),
+    })
+    const inside = withInner(
+      unknownOf(toolSpec, specKeys),
+      'inputSchema',
+      inputSchema ? unknownOf(inputSchema, schemaKeys) : undefined,
+    )
     return keepBoth(tool, inside, unknownOf(wire, entryKeys))
   }
   const name = systemTool?.name
-  if (name != null) return { type: 'server', tool: systemTools.get(name) ?? 'other', protocol: protocolName, name, raw: wire, at }
+  if (name != null)
+    return {
+      type: 'server',
+      tool: systemTools.get(name) ?? 'other',
+      protocol: protocolName,
+      name,
+      raw: wire,
+      at,
+    }
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
 }
 
@@ -50,7 +79,11 @@ function decodeTool(wire: ConverseTool, at: Place): Tool {
 const noArguments = { type: 'object', properties: {} }
 
 /** The tools as they are sent. Their cache points are among `marks`. */
-export function encodeTools({ tools: all = [], messages, toolChoice }: CanonicalRequest, marks: Mark[], writing: RequestWriting): ConverseWrittenTool[] {
+export function encodeTools(
+  { tools: all = [], messages, toolChoice }: CanonicalRequest,
+  marks: Mark[],
+  writing: RequestWriting,
+): ConverseWrittenTool[] {
   const { report, options, native } = writing
   const called = calledIn(messages)
   if (toolChoice?.mode === 'none' && called.length === 0 && !native) {
@@ -62,13 +95,23 @@ export function encodeTools({ tools: all = [], messages, toolChoice }: Canonical
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, writing)
-    if (!wire || (wire.systemTool && wires.some(({ systemTool }) => systemTool?.name === wire.systemTool?.name))) continue
+    if (
+      !wire ||
+      (wire.systemTool &&
+        wires.some(({ systemTool }) => systemTool?.name === wire.systemTool?.name))
+    )
+      continue
     wires.push(wire)
     if ('cache' in tool && tool.cache) addPoint(tool, wires, marks, writing)
   }
   if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
-    refuseForeignTools('tools of the request', { protocol: protocolName, path: all[0]?.at ?? '/toolConfig/tools', notes: report.notes }, options)
-  if (wires.length === 0 && called.length > 0 && !native) for (const name of called) wires.push(fromHistory(name, wires.length, writing))
+    refuseForeignTools(
+      'tools of the request',
+      { protocol: protocolName, path: all[0]?.at ?? '/toolConfig/tools', notes: report.notes },
+      options,
+    )
+  if (wires.length === 0 && called.length > 0 && !native)
+    for (const name of called) wires.push(fromHistory(name, wires.length, writing))
   return wires
 }
 
@@ -125,7 +168,10 @@ function encodeTool(tool: Tool, writing: RequestWriting): ConverseWrittenTool | 
   }
 }
 
-function encodeServerTool(tool: ServerTool, writing: RequestWriting): ConverseWrittenTool | undefined {
+function encodeServerTool(
+  tool: ServerTool,
+  writing: RequestWriting,
+): ConverseWrittenTool | undefined {
   const { report, options, family } = writing
   if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
   const expanded = options.expandClientTools ? asFunction(tool) : undefined
@@ -133,7 +179,8 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting): ConverseWr
     report.add('tool.expanded', tool.at)
     return encodeFunction(expanded, writing)
   }
-  const nearest = options.serverTools === 'map' && family === 'nova2' ? nearestServerTool[tool.tool] : undefined
+  const nearest =
+    options.serverTools === 'map' && family === 'nova2' ? nearestServerTool[tool.tool] : undefined
   report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
   if (tool.mcp?.at !== undefined) report.add('tool.server', tool.mcp.at)
   if (nearest && tool.common) report.rest(tool.common, tool.at)
@@ -156,18 +203,24 @@ const written = keysOf<FunctionTool>()(
 
 function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWrittenTool {
   const { report, native } = writing
-  const { name, namespace, description, parameters, strict, strictImplied, deferLoading, at, ext } = tool
+  const { name, namespace, description, parameters, strict, strictImplied, deferLoading, at, ext } =
+    tool
   report.unwritten(tool, written, at)
   report.ext(ext, at)
   if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
-  const json = native ? (parameters ?? undefined) : encodeSchema(parameters, () => report.placeOf('parameters', at))
+  const json = native
+    ? (parameters ?? undefined)
+    : encodeSchema(parameters, () => report.placeOf('parameters', at))
+  const isStrict = strict && !isRefused && (!strictImplied || native)
+  // Only a request in this protocol keeps what is the default anyway.
+  const lax = native && strict === false ? false : undefined
   const spec = {
     name: writing.toolName(name, namespace, at),
     description: native || description?.trim() ? description : undefined,
     inputSchema: { ...ownUnder(ext, 'inputSchema'), json },
-    strict: strict && !isRefused && !(strictImplied && !native) ? true : native && strict === false ? false : undefined,
+    strict: isStrict ? true : lax,
   }
   return blockOf<ConverseWrittenTool, 'toolSpec'>('toolSpec', spec, ext)
 }
@@ -184,13 +237,25 @@ function encodeSchema(parameters: FunctionTool['parameters'], place: () => strin
 }
 
 /** The tools to send, if only some may be called. Undefined: all are sent. */
-function callable(choice: ToolChoice, tools: readonly Tool[], { report, options, family, native }: RequestWriting): Set<Tool> | undefined {
+function callable(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  { report, options, family, native }: RequestWriting,
+): Set<Tool> | undefined {
   if (native) return undefined
   // Models of Mistral can be forced to call any tool, but not a certain one.
-  const one = choice.mode === 'tool' && choice.kind !== 'server' && family === 'mistral' ? [choice] : undefined
+  const one =
+    choice.mode === 'tool' && choice.kind !== 'server' && family === 'mistral'
+      ? [choice]
+      : undefined
   const wanted = choice.mode === 'allowed' ? choice.tools : one
   if (!wanted) return undefined
-  const listed = tools.filter(tool => wanted.some(({ kind, name }) => 'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server')))
+  const listed = tools.filter(tool =>
+    wanted.some(
+      ({ kind, name }) =>
+        'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server'),
+    ),
+  )
   if (listed.length === tools.length) return undefined
   if (choice.mode === 'allowed' && choice.require && listed.length === 1) return undefined
   if (options.allowedTools === 'keep' && !one) {
@@ -198,6 +263,7 @@ function callable(choice: ToolChoice, tools: readonly Tool[], { report, options,
     return undefined
   }
   report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
-  for (const tool of tools) if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
+  for (const tool of tools)
+    if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
   return new Set(listed)
 }

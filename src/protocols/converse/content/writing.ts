@@ -52,7 +52,12 @@ export type RequestWriting = Writing & {
   options: Options
 }
 
-export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: ConverseReport, native: boolean): RequestWriting {
+export function startWriting(
+  { model, messages }: CanonicalRequest,
+  options: Options,
+  report: ConverseReport,
+  native: boolean,
+): RequestWriting {
   const family = familyOf(model, options)
   const issuer = signatureIssuers[family]
   return {
@@ -65,7 +70,12 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     model,
     callId: idOf,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature && signature.issuer !== protocolName && signature.issuer !== issuer)),
+    mixed: messages.some(({ parts }) =>
+      parts.some(
+        ({ signature }) =>
+          signature && signature.issuer !== protocolName && signature.issuer !== issuer,
+      ),
+    ),
     unsigned: options.unsignedReasoning ?? 'drop',
     serverToolHistory: options.serverToolHistory ?? 'drop',
     convertMedia: options.convertMedia,
@@ -75,4 +85,5 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
 }
 
 /** The id of a call, or of the call that a result belongs to, unchanged. */
-export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
+export const idOf = (part: ToolCallPart | ToolResultPart): string =>
+  part.type === 'tool-call' ? part.id : part.callId

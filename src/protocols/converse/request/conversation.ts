@@ -6,7 +6,12 @@ import { addPoint, type Mark } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
-import type { ConverseBlock, ConverseMessage, ConverseWrittenBlock, ConverseWrittenMessage } from '../schema.ts'
+import type {
+  ConverseBlock,
+  ConverseMessage,
+  ConverseWrittenBlock,
+  ConverseWrittenMessage,
+} from '../schema.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
 
 // ---- wire → canonical
@@ -16,16 +21,26 @@ export function decodeSystem(system: readonly ConverseBlock[], reading: Reading)
     if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return part
     // Instructions are text: other blocks are kept as they are.
     const [, index] = /^\/system\/(\d+)/.exec(pointerOf(part.at ?? '')) ?? []
-    return { type: 'opaque', protocol: protocolName, raw: system[Number(index)], at: below('/system', Number(index)) }
+    return {
+      type: 'opaque',
+      protocol: protocolName,
+      raw: system[Number(index)],
+      at: below('/system', Number(index)),
+    }
   })
-  return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
+  return parts.length === 0
+    ? []
+    : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
 }
 
 const known = keysOf<ConverseMessage>()('role', 'content')
 
 export function decodeMessage(wire: ConverseMessage, at: Place, reading: Reading): Message {
   const { role, content } = wire
-  return keep<Message>({ role, origin: 'message', parts: decodeContent(content, below(at, 'content'), reading), at }, unknownOf(wire, known))
+  return keep<Message>(
+    { role, origin: 'message', parts: decodeContent(content, below(at, 'content'), reading), at },
+    unknownOf(wire, known),
+  )
 }
 
 // ---- canonical → wire
@@ -33,10 +48,16 @@ export function decodeMessage(wire: ConverseMessage, at: Place, reading: Reading
 export type Conversation = { system: ConverseWrittenBlock[]; messages: ConverseWrittenMessage[] }
 
 /** The conversation, and the instructions before it. Adds their cache points to `marks`. `auto`: a cache point at the end of the last user message. */
-export function encodeConversation(messages: readonly Message[], marks: Mark[], writing: RequestWriting): Conversation {
+export function encodeConversation(
+  messages: readonly Message[],
+  marks: Mark[],
+  writing: RequestWriting,
+): Conversation {
   const { native, report } = writing
   for (const message of messages) encodeEnvelope(message, writing)
-  const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
+  const first = messages.findIndex(({ role, origin }) =>
+    native ? origin !== 'instructions' : role !== 'system' && role !== 'developer',
+  )
   const leading = first < 0 ? messages : messages.slice(0, first)
   const others = first < 0 ? [] : messages.slice(first)
   const system: ConverseWrittenBlock[] = []
@@ -44,31 +65,59 @@ export function encodeConversation(messages: readonly Message[], marks: Mark[], 
     if (role === 'developer') report.once('system.developer-role', undefined, 'messages')
     encodeBlocks(parts, { role: 'system', place: 'system', into: system, marks }, writing)
   }
-  return { system, messages: native ? others.map(message => encodeNative(message, marks, writing)) : encodeTurns(others, system.length > 0, marks, writing) }
+  return {
+    system,
+    messages: native
+      ? others.map(message => encodeNative(message, marks, writing))
+      : encodeTurns(others, system.length > 0, marks, writing),
+  }
 }
 
 /** Notes the fields of a message that have no place in this protocol. */
-function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report }: RequestWriting): void {
+function encodeEnvelope(
+  { at, ext, name, id, status, phase }: Message,
+  { report }: RequestWriting,
+): void {
   report.ext(ext, at)
   if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
-type Into = { role: Message['role']; place: Mark['place']; into: ConverseWrittenBlock[]; marks: Mark[] }
+type Into = {
+  role: Message['role']
+  place: Mark['place']
+  into: ConverseWrittenBlock[]
+  marks: Mark[]
+}
 
 /** Parts → blocks, with their cache points. */
-function encodeBlocks(parts: readonly Part[], { role, place, into, marks }: Into, writing: RequestWriting): void {
+function encodeBlocks(
+  parts: readonly Part[],
+  { role, place, into, marks }: Into,
+  writing: RequestWriting,
+): void {
   for (const part of parts) {
     const blocks =
-      role === 'system' && !writing.native && part.type !== 'text' && part.type !== 'opaque' && part.type !== 'control'
+      role === 'system' &&
+      !writing.native &&
+      part.type !== 'text' &&
+      part.type !== 'opaque' &&
+      part.type !== 'control'
         ? notText(part, writing)
         : encodeWithCarrier(part, writing, role)
     into.push(...blocks)
     // A part without a block has a note already.
     const marked = markedBy(part, writing)
-    if (marked && blocks.length > 0) addPoint(marked, into, place, { report: writing.report, marks, family: writing.family, native: writing.native })
-    else if (marked && part.type !== 'text') writing.report.add('cache.unsupported', marked.at, 'cache')
+    if (marked && blocks.length > 0)
+      addPoint(marked, into, place, {
+        report: writing.report,
+        marks,
+        family: writing.family,
+        native: writing.native,
+      })
+    else if (marked && part.type !== 'text')
+      writing.report.add('cache.unsupported', marked.at, 'cache')
   }
 }
 
@@ -76,8 +125,10 @@ function encodeBlocks(parts: readonly Part[], { role, place, into, marks }: Into
 function markedBy(part: Part, { report }: RequestWriting): Part | undefined {
   if (part.type !== 'tool-result') return part.cache ? part : undefined
   const last = part.content.at(-1)
-  const marked = part.cache ? part : last?.cache ? last : undefined
-  for (const inner of part.content) if (inner.cache && inner !== marked) report.add('cache.unsupported', inner.at, 'cache')
+  const markedInside = last?.cache ? last : undefined
+  const marked = part.cache ? part : markedInside
+  for (const inner of part.content)
+    if (inner.cache && inner !== marked) report.add('cache.unsupported', inner.at, 'cache')
   return marked
 }
 
@@ -86,12 +137,20 @@ function notText(part: Part, { report }: RequestWriting): [] {
   return []
 }
 
-function encodeNative(message: Message, marks: Mark[], writing: RequestWriting): ConverseWrittenMessage {
+function nativeRole(role: Message['role']): 'assistant' | 'system' | 'user' {
+  if (role === 'assistant' || role === 'system') return role
+  return role === 'developer' ? 'system' : 'user'
+}
+
+function encodeNative(
+  message: Message,
+  marks: Mark[],
+  writing: RequestWriting,
+): ConverseWrittenMessage {
   const { role, parts, ext } = message
   const content: ConverseWrittenBlock[] = []
-  const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
   encodeBlocks(parts, { role, place: 'conversation', into: content, marks }, writing)
-  return { ...ownOf(ext), role: word, content }
+  return { ...ownOf(ext), role: nativeRole(role), content }
 }
 
 /** Models that take a conversation that begins with the assistant, and those whose family is unknown. */
@@ -100,14 +159,23 @@ const leads: ReadonlySet<ConverseFamily> = new Set(['claude', 'qwen', 'glm', 'ki
 /** Models that take tool results only alone. */
 const alone: ReadonlySet<ConverseFamily> = new Set(['llama', 'mistral', 'writer'])
 
-function encodeTurns(messages: readonly Message[], instructs: boolean, marks: Mark[], writing: RequestWriting): ConverseWrittenMessage[] {
+function encodeTurns(
+  messages: readonly Message[],
+  instructs: boolean,
+  marks: Mark[],
+  writing: RequestWriting,
+): ConverseWrittenMessage[] {
   const { report, options, family } = writing
   const wires: ConverseWrittenMessage[] = []
   for (const { role, parts } of messages) {
     const word = role === 'assistant' ? 'assistant' : 'user'
     const last = wires.at(-1)
     const into = last?.role === word ? last.content : []
-    const isBehindResults = word === 'user' && alone.has(family) && into.at(-1)?.toolResult !== undefined && !parts.some(({ type }) => type === 'tool-result')
+    const isBehindResults =
+      word === 'user' &&
+      alone.has(family) &&
+      into.at(-1)?.toolResult !== undefined &&
+      !parts.some(({ type }) => type === 'tool-result')
     const content = isBehindResults ? [] : into
     encodeBlocks(parts, { role: word, place: 'conversation', into: content, marks }, writing)
     if (content.length === 0 || content === last?.content) continue
@@ -121,7 +189,9 @@ function encodeTurns(messages: readonly Message[], instructs: boolean, marks: Ma
   for (const { role, content } of wires) if (role === 'user') completeDocuments(content, writing)
   const { leadingUser = 'auto' } = options
   const [head] = wires
-  const isMissing = head ? head.role === 'assistant' && (leadingUser === 'synthesize' || !leads.has(family)) : instructs && leadingUser === 'synthesize'
+  const isMissing = head
+    ? head.role === 'assistant' && (leadingUser === 'synthesize' || !leads.has(family))
+    : instructs && leadingUser === 'synthesize'
   if (isMissing && leadingUser !== 'keep') {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', content: [{ text: '.' }] })
@@ -133,18 +203,25 @@ function encodeTurns(messages: readonly Message[], instructs: boolean, marks: Ma
 
 /** A message with a document also has a text. */
 function completeDocuments(content: ConverseWrittenBlock[], { report }: RequestWriting): void {
-  if (!content.some(({ document }) => document) || content.some(({ text }) => text !== undefined)) return
+  if (!content.some(({ document }) => document) || content.some(({ text }) => text !== undefined))
+    return
   const text: ConverseWrittenBlock = { text: '.' }
   report.addMade('media.document-text', text)
   content.splice(content.findLastIndex(({ toolResult }) => toolResult) + 1, 0, text)
 }
 
 /** The last text of the assistant, which the model continues, must not end with white space. */
-function trimEnd(wires: readonly ConverseWrittenMessage[], messages: readonly Message[], { report }: RequestWriting): void {
+function trimEnd(
+  wires: readonly ConverseWrittenMessage[],
+  messages: readonly Message[],
+  { report }: RequestWriting,
+): void {
   const last = wires.at(-1)
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
   if (block?.text === undefined || block.text === block.text.trimEnd()) return
   block.text = block.text.trimEnd()
-  const part = flatMap(messages, ({ parts }) => parts).findLast(({ type }) => type === 'text' || type === 'refusal')
+  const part = flatMap(messages, ({ parts }) => parts).findLast(
+    ({ type }) => type === 'text' || type === 'refusal',
+  )
   report.add('text.trimmed', part?.at)
 }

@@ -14,7 +14,11 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
-    toolPairs: { resultsFollowCalls: true, callId: hasShortIds ? shortId : id => mapCallId(id, validCallId), uniqueCallIds: true },
+    toolPairs: {
+      resultsFollowCalls: true,
+      callId: hasShortIds ? shortId : id => mapCallId(id, validCallId),
+      uniqueCallIds: true,
+    },
   }
 }
 

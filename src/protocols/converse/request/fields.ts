@@ -22,22 +22,34 @@ const isDisplay = (value: unknown): value is string => value === 'summarized' ||
  */
 export const fields = fieldTable<RequestWriting>([
   row('modelId', 'model', byCode),
-  row('inferenceConfig/maxTokens', 'maxOutputTokens', { ...byCode, read: value => (isLimit(value) ? value : undefined) }),
+  row('inferenceConfig/maxTokens', 'maxOutputTokens', {
+    ...byCode,
+    read: value => (isLimit(value) ? value : undefined),
+  }),
   row('inferenceConfig/temperature', 'sampling.temperature', byCode),
   row('inferenceConfig/topP', 'sampling.topP', byCode),
   row('inferenceConfig/stopSequences', 'stop', { write: encodeStop }),
   row('requestMetadata', 'metadata', { write: encodeMetadata }),
-  row('serviceTier/type', 'serviceTier.tier', { ...byCode, read: word => tierWords.toOurs(word as string) ?? (word as string) }),
+  row('serviceTier/type', 'serviceTier.tier', {
+    ...byCode,
+    read: word => tierWords.toOurs(word as string) ?? (word as string),
+  }),
   row(`${more}/top_k`, 'sampling.topK', wholeByCode),
   row(`${more}/inferenceConfig/topK`, 'sampling.topK', wholeByCode),
   row(`${more}/reasoning_config/type`, 'reasoning.mode', textByCode),
   row(`${more}/reasoning_config/budget_tokens`, 'reasoning.budgetTokens', wholeByCode),
   row(`${more}/reasoningConfig/type`, 'reasoning.mode', textByCode),
   row(`${more}/thinking/budget_tokens`, 'reasoning.budgetTokens', wholeByCode),
-  row(`${more}/thinking/display`, 'reasoning.display', { ...byCode, read: value => (isDisplay(value) ? value : undefined) }),
+  row(`${more}/thinking/display`, 'reasoning.display', {
+    ...byCode,
+    read: value => (isDisplay(value) ? value : undefined),
+  }),
   row(`${more}/thinking/type`, 'reasoning.mode', textByCode),
   row(`${more}/reasoning_effort`, 'reasoning.effort', textByCode),
-  row(`${more}/reasoning_config`, 'reasoning.effort', { ...byCode, read: value => (isObject(value) ? null : asText(value)) }),
+  row(`${more}/reasoning_config`, 'reasoning.effort', {
+    ...byCode,
+    read: value => (isObject(value) ? null : asText(value)),
+  }),
   row(`${more}/reasoningConfig/maxReasoningEffort`, 'reasoning.effort', textByCode),
   row(`${more}/reasoning/effort`, 'reasoning.effort', textByCode),
   row(`${more}/output_config/effort`, 'reasoning.effort', textByCode),
@@ -49,5 +61,11 @@ export const places: Readonly<Record<string, readonly string[]>> = {
   'sampling.topK': ['top_k', 'inferenceConfig/topK'],
   'reasoning.mode': ['reasoning_config/type', 'reasoningConfig/type', 'thinking/type'],
   'reasoning.budgetTokens': ['reasoning_config/budget_tokens', 'thinking/budget_tokens'],
-  'reasoning.effort': ['reasoning_effort', 'reasoning_config', 'reasoningConfig/maxReasoningEffort', 'reasoning/effort', 'output_config/effort'],
+  'reasoning.effort': [
+    'reasoning_effort',
+    'reasoning_config',
+    'reasoningConfig/maxReasoningEffort',
+    'reasoning/effort',
+    'output_config/effort',
+  ],
 }

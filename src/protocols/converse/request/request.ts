@@ -15,15 +15,35 @@ import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import { type ConverseBody, ConverseRequest } from '../schema.ts'
-import { type Conversation, decodeMessage, decodeSystem, encodeConversation } from './conversation.ts'
+import {
+  type Conversation,
+  decodeMessage,
+  decodeSystem,
+  encodeConversation,
+} from './conversation.ts'
 import { encodeReasoningSpec } from './effort.ts'
 import { fields, places } from './fields.ts'
-import { decodeFormat, encodeFormat, encodeSampling, encodeState, encodeTier, leaveCaching } from './settings.ts'
+import {
+  decodeFormat,
+  encodeFormat,
+  encodeSampling,
+  encodeState,
+  encodeTier,
+  leaveCaching,
+} from './settings.ts'
 import { decodeClaudeChoice, decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
 const known = keysIn(
   fields.keysIn(),
-  keysOf<ConverseRequest>()('messages', 'system', 'inferenceConfig', 'toolConfig', 'outputConfig', 'serviceTier', 'additionalModelRequestFields'),
+  keysOf<ConverseRequest>()(
+    'messages',
+    'system',
+    'inferenceConfig',
+    'toolConfig',
+    'outputConfig',
+    'serviceTier',
+    'additionalModelRequestFields',
+  ),
 )
 
 /**
@@ -39,13 +59,18 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const reading: Reading = { report, family: familyOf(model, options), names, isResponse: false }
   const { messages, system, toolConfig, outputConfig } = body
   const formatted = outputConfig?.textFormat ? decodeFormat(outputConfig.textFormat) : undefined
-  const more = isObject(body.additionalModelRequestFields) ? body.additionalModelRequestFields : undefined
-  const claude = more && toolConfig?.toolChoice == null ? decodeClaudeChoice(more['tool_choice']) : undefined
+  const more = isObject(body.additionalModelRequestFields)
+    ? body.additionalModelRequestFields
+    : undefined
+  const claude =
+    more && toolConfig?.toolChoice == null ? decodeClaudeChoice(more['tool_choice']) : undefined
   if (claude) names['toolChoice'] = 'additionalModelRequestFields/tool_choice'
   const request: CanonicalRequest = present({
     messages: [
       ...(system ? decodeSystem(system, reading) : []),
-      ...(messages ?? []).map((message, index) => decodeMessage(message, below('/messages', index), reading)),
+      ...(messages ?? []).map((message, index) =>
+        decodeMessage(message, below('/messages', index), reading),
+      ),
     ],
     tools: toolConfig?.tools ? decodeTools(toolConfig.tools, reading) : undefined,
     toolChoice: toolConfig?.toolChoice ? decodeToolChoice(toolConfig.toolChoice) : claude?.choice,
@@ -56,9 +81,17 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (more) nameFields(body, more, names)
   if (model !== undefined) request.model = model
   if (called?.stream !== undefined) request.stream = { enabled: called.stream }
-  const unknown = unknownIn(body, { more, format: formatted?.unknown, hasClaudeChoice: claude !== undefined })
+  const unknown = unknownIn(body, {
+    more,
+    format: formatted?.unknown,
+    hasClaudeChoice: claude !== undefined,
+  })
   keep(request, unread ? merge(unknown ?? {}, unread) : unknown)
-  return { value: request, notes: report.notes, ...(Object.keys(names).length > 0 && { fieldNames: names }) }
+  return {
+    value: request,
+    notes: report.notes,
+    ...(Object.keys(names).length > 0 && { fieldNames: names }),
+  }
 }
 
 /** The request inside a body of `count-tokens`. */
@@ -91,25 +124,49 @@ const toolConfigKeys = keysOf<NonNullable<ConverseRequest['toolConfig']>>()('too
 const outputKeys = keysOf<NonNullable<ConverseRequest['outputConfig']>>()('effort', 'textFormat')
 
 const moreFields = 'additionalModelRequestFields'
-const nested = ['thinking', 'reasoning_config', 'reasoningConfig', 'reasoning', 'output_config', 'inferenceConfig'] as const
+const nested = [
+  'thinking',
+  'reasoning_config',
+  'reasoningConfig',
+  'reasoning',
+  'output_config',
+  'inferenceConfig',
+] as const
 const moreKeys = keysIn([...fields.keysIn(moreFields), ...nested], {})
-const nestedKeys = new Map<string, Keys>(nested.map(key => [key, keysIn(fields.keysIn(`${moreFields}/${key}`), {})]))
+const nestedKeys = new Map<string, Keys>(
+  nested.map(key => [key, keysIn(fields.keysIn(`${moreFields}/${key}`), {})]),
+)
 
-type Nested = { more: JsonObject | undefined; format: JsonObject | undefined; hasClaudeChoice: boolean }
+type Nested = {
+  more: JsonObject | undefined
+  format: JsonObject | undefined
+  hasClaudeChoice: boolean
+}
 
-function unknownIn(body: ConverseRequest, { more, format, hasClaudeChoice }: Nested): JsonObject | undefined {
+function unknownIn(
+  body: ConverseRequest,
+  { more, format, hasClaudeChoice }: Nested,
+): JsonObject | undefined {
   const { toolConfig, outputConfig, additionalModelRequestFields: given } = body
   let unknown = unknownOf(body, known)
-  for (const key of groups) if (body[key]) unknown = withInner(unknown, key, unknownOf(body[key], knownInside[key]))
+  for (const key of groups)
+    if (body[key]) unknown = withInner(unknown, key, unknownOf(body[key], knownInside[key]))
   if (toolConfig) unknown = withInner(unknown, 'toolConfig', unknownOf(toolConfig, toolConfigKeys))
-  if (outputConfig) unknown = withInner(unknown, 'outputConfig', withInner(unknownOf(outputConfig, outputKeys), 'textFormat', format))
+  if (outputConfig)
+    unknown = withInner(
+      unknown,
+      'outputConfig',
+      withInner(unknownOf(outputConfig, outputKeys), 'textFormat', format),
+    )
   if (!more) return given == null ? unknown : { ...unknown, [moreFields]: given }
   let others = unknownOf(more, hasClaudeChoice ? { ...moreKeys, tool_choice: true } : moreKeys)
   for (const key of nested) {
     const inner = more[key]
-    if (isObject(inner)) others = withInner(others, key, unknownOf(inner, nestedKeys.get(key) ?? {}))
+    if (isObject(inner))
+      others = withInner(others, key, unknownOf(inner, nestedKeys.get(key) ?? {}))
     // `reasoning_config` may be a word.
-    else if (inner != null && !(key === 'reasoning_config' && typeof inner === 'string')) others = { ...others, [key]: inner }
+    else if (inner != null && !(key === 'reasoning_config' && typeof inner === 'string'))
+      others = { ...others, [key]: inner }
   }
   return withInner(unknown, moreFields, others)
 }
@@ -142,7 +199,10 @@ const handled = keysOf<CanonicalRequest>()(
  * Request → body. The model and whether to stream are in `context.path`.
  * @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead
  */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<ConverseBody> {
+export function encodeRequest(
+  request: CanonicalRequest,
+  options: Options = {},
+): Encoded<ConverseBody> {
   const report = createConverseReport(options.fieldNames)
   const { model, messages, output, sampling, serviceTier, cache, state, stream, ext } = request
   const native = request.source?.protocol === protocolName
@@ -154,7 +214,12 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const chosen = encodeToolChoice(request, tools.length, writing)
   const conversation = encodeConversation(messages, marks, writing)
   if (cache?.auto) markEnd(cache.auto, conversation, marks, writing)
-  if (!native) limitPoints(marks, [tools, conversation.system, ...conversation.messages.map(({ content }) => content)], report)
+  if (!native)
+    limitPoints(
+      marks,
+      [tools, conversation.system, ...conversation.messages.map(({ content }) => content)],
+      report,
+    )
   leaveCaching(cache, writing)
   encodeState(state, writing)
 
@@ -166,8 +231,15 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     modelId: native && options.path === undefined ? model : undefined,
     messages: conversation.messages,
     system: conversation.system.length > 0 ? conversation.system : undefined,
-    inferenceConfig: some({ maxTokens: limitOf(reasoning.maxTokens, native), temperature: sampled.temperature, topP: sampled.topP }),
-    toolConfig: tools.length > 0 || chosen.toolChoice ? defined({ tools, toolChoice: chosen.toolChoice }) : undefined,
+    inferenceConfig: some({
+      maxTokens: limitOf(reasoning.maxTokens, native),
+      temperature: sampled.temperature,
+      topP: sampled.topP,
+    }),
+    toolConfig:
+      tools.length > 0 || chosen.toolChoice
+        ? defined({ tools, toolChoice: chosen.toolChoice })
+        : undefined,
     outputConfig: format && { textFormat: format },
     serviceTier: encodeTier(serviceTier, writing),
     additionalModelRequestFields: allFields(reasoning.fields, sampled.fields, chosen.fields),
@@ -175,10 +247,17 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = wireOf<ConverseBody>(fields.write(request, writing, begun) as ConverseBody, ext)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
-    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }) }),
+    ...(model && {
+      path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }),
+    }),
     ...(wrapped && { output: wrapped }),
   }
-  return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }
+  return {
+    wire,
+    notes: report.notes,
+    context,
+    ...(!native && conversation.messages.length === 0 && { isEmpty: true }),
+  }
 }
 
 /** Notes the fields that are not here. */
@@ -188,23 +267,36 @@ function noteOthers(request: CanonicalRequest, report: ConverseReport): void {
   report.ext(ext, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   if (user) report.rest(user, undefined, 'user.')
-  if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
+  if (candidateCount !== undefined && candidateCount !== 1)
+    report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 }
 
-const limitOf = (limit: number | undefined, native: boolean): number | undefined => (!native && isNeutral('maxOutputTokens', limit) ? undefined : limit)
+const limitOf = (limit: number | undefined, native: boolean): number | undefined =>
+  !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
 
 /** The automatic cache mark of another protocol: a cache point behind the last user message. */
-function markEnd(auto: NonNullable<NonNullable<CanonicalRequest['cache']>['auto']>, { messages }: Conversation, marks: Mark[], writing: RequestWriting): void {
+function markEnd(
+  auto: NonNullable<NonNullable<CanonicalRequest['cache']>['auto']>,
+  { messages }: Conversation,
+  marks: Mark[],
+  writing: RequestWriting,
+): void {
   const last = messages.findLast(({ role }) => role === 'user')
   const before = marks.length
   if (last && !last.content.at(-1)?.cachePoint) {
     const silent: ConverseReport = createConverseReport()
-    addPoint({ type: 'text', text: '', cache: auto }, last.content, 'conversation', { ...writing, report: silent, marks })
-    for (const { code } of silent.notes) if (code === 'cache.ttl') writing.report.add('cache.ttl', undefined, 'cache.auto.ttl')
+    addPoint({ type: 'text', text: '', cache: auto }, last.content, 'conversation', {
+      ...writing,
+      report: silent,
+      marks,
+    })
+    for (const { code } of silent.notes)
+      if (code === 'cache.ttl') writing.report.add('cache.ttl', undefined, 'cache.auto.ttl')
   }
-  if (marks.length === before && !last?.content.at(-1)?.cachePoint) writing.report.add('cache.unsupported', undefined, 'cache.auto')
+  if (marks.length === before && !last?.content.at(-1)?.cachePoint)
+    writing.report.add('cache.unsupported', undefined, 'cache.auto')
 }
 
 /** Fields of the model's own API; objects are joined. */

@@ -1,5 +1,12 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
-import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../../canonical/request.ts'
+import type {
+  CacheSpec,
+  CanonicalRequest,
+  OutputFormat,
+  OutputSpec,
+  Sampling,
+  StateSpec,
+} from '../../../canonical/request.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { type JsonObject, parseObject } from '../../../kit/json/json.ts'
@@ -12,7 +19,12 @@ import type { EncodingContext } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { isClaudeFrom, refusesSchemas } from '../models.ts'
 import { protocolName, withInner } from '../own.ts'
-import type { ConverseBody, ConverseTextFormat, ConverseWrittenBlock, ConverseWrittenFormat } from '../schema.ts'
+import type {
+  ConverseBody,
+  ConverseTextFormat,
+  ConverseWrittenBlock,
+  ConverseWrittenFormat,
+} from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
 
 type Inner = NonNullable<NonNullable<ConverseTextFormat['structure']>['jsonSchema']>
@@ -22,15 +34,27 @@ const structureKeys = keysOf<NonNullable<ConverseTextFormat['structure']>>()('js
 const schemaKeys = keysOf<Inner>()('schema', 'name', 'description')
 
 /** The format, and its unknown keys. A format of an unknown type, or whose schema cannot be read, is kept whole. */
-export function decodeFormat(wire: ConverseTextFormat): { format: OutputFormat; unknown?: JsonObject | undefined } {
+export function decodeFormat(wire: ConverseTextFormat): {
+  format: OutputFormat
+  unknown?: JsonObject | undefined
+} {
   const { type, structure } = wire
   const inner = structure?.jsonSchema
   const schema = inner?.schema == null ? undefined : parseObject(inner.schema)
-  if (type !== 'json_schema' || !structure || !inner || !schema) return { format: { type: 'opaque', protocol: protocolName, raw: wire } }
+  if (type !== 'json_schema' || !structure || !inner || !schema)
+    return { format: { type: 'opaque', protocol: protocolName, raw: wire } }
   const { name, description } = inner
-  const unknownInside = withInner(unknownOf(structure, structureKeys), 'jsonSchema', unknownOf(inner, schemaKeys))
+  const unknownInside = withInner(
+    unknownOf(structure, structureKeys),
+    'jsonSchema',
+    unknownOf(inner, schemaKeys),
+  )
   return {
-    format: { type: 'schema', schema, ...defined({ name: name ?? undefined, description: description ?? undefined }) },
+    format: {
+      type: 'schema',
+      schema,
+      ...defined({ name: name ?? undefined, description: description ?? undefined }),
+    },
     unknown: withInner(unknownOf(wire, formatKeys), 'structure', unknownInside),
   }
 }
@@ -38,11 +62,16 @@ export function decodeFormat(wire: ConverseTextFormat): { format: OutputFormat; 
 type Formatted = { format?: ConverseWrittenFormat; output?: EncodingContext['output'] }
 
 /** With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `system`. */
-export function encodeFormat(output: OutputSpec | undefined, system: ConverseWrittenBlock[], { native, options, report, model }: RequestWriting): Formatted {
+export function encodeFormat(
+  output: OutputSpec | undefined,
+  system: ConverseWrittenBlock[],
+  { native, options, report, model }: RequestWriting,
+): Formatted {
   if (!output) return {}
   const { format, modalities, ...rest } = output
   report.rest(rest, undefined, 'output.')
-  if (modalities?.some(kind => kind.toLowerCase() !== 'text')) report.add('field.unsupported', undefined, 'output.modalities')
+  if (modalities?.some(kind => kind.toLowerCase() !== 'text'))
+    report.add('field.unsupported', undefined, 'output.modalities')
   if (!native && (format?.type === 'schema' || format?.type === 'enum') && refusesSchemas(model)) {
     report.add('field.unsupported', undefined, 'output.format')
     return {}
@@ -64,13 +93,17 @@ export function encodeFormat(output: OutputSpec | undefined, system: ConverseWri
       const wrapped = wrapRoot(schema)
       if (wrapped) report.add('output.wrapped', undefined, 'output.format.schema')
       const closed = closeObjects(wrapped ?? schema)
-      if (closed !== (wrapped ?? schema)) report.add('output.closed', undefined, 'output.format.schema')
+      if (closed !== (wrapped ?? schema))
+        report.add('output.closed', undefined, 'output.format.schema')
       return { format: formatOf(closed, name, description), ...(wrapped && { output: 'value' }) }
     }
     case 'enum': {
       report.add('output.enum', undefined, 'output.format')
       const wrapped = wrapRoot(format.schema)
-      return { format: formatOf(wrapped ?? format.schema, undefined, undefined), ...(wrapped && { output: 'word' }) }
+      return {
+        format: formatOf(wrapped ?? format.schema, undefined, undefined),
+        ...(wrapped && { output: 'word' }),
+      }
     }
     case 'opaque':
       if (format.protocol === protocolName) return { format: asRead(format.raw) }
@@ -82,41 +115,65 @@ export function encodeFormat(output: OutputSpec | undefined, system: ConverseWri
 }
 
 /** The schema is a text here. */
-const formatOf = (schema: JsonObject, name: string | undefined, description: string | undefined): ConverseWrittenFormat => ({
+const formatOf = (
+  schema: JsonObject,
+  name: string | undefined,
+  description: string | undefined,
+): ConverseWrittenFormat => ({
   type: 'json_schema',
   structure: { jsonSchema: defined({ schema: JSON.stringify(schema), name, description }) },
 })
 
 /** `fields`: of the model's own API. */
-type Sampled = Pick<NonNullable<ConverseBody['inferenceConfig']>, 'temperature' | 'topP'> & { fields?: JsonObject | undefined }
+type Sampled = Pick<NonNullable<ConverseBody['inferenceConfig']>, 'temperature' | 'topP'> & {
+  fields?: JsonObject | undefined
+}
 
-export function encodeSampling(sampling: Sampling | undefined, { thinks }: { thinks: boolean }, writing: RequestWriting): Sampled {
+export function encodeSampling(
+  sampling: Sampling | undefined,
+  { thinks }: { thinks: boolean },
+  writing: RequestWriting,
+): Sampled {
   if (!sampling) return {}
   const { report, native, family, model } = writing
   const { temperature, topP, topK, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
-  if (native) return defined<Sampled>({ temperature, topP, ...(topK !== undefined && { fields: { top_k: topK } }) })
+  if (native)
+    return defined<Sampled>({
+      temperature,
+      topP,
+      ...(topK !== undefined && { fields: { top_k: topK } }),
+    })
   const lose = (code: 'sampling.with-thinking' | 'sampling.model', given: Sampling) => {
     for (const key in given)
-      if (given[key as 'topK'] !== undefined && !isNeutral(`sampling.${key}`, given[key as 'topK'])) report.add(code, undefined, `sampling.${key}`)
+      if (given[key as 'topK'] !== undefined && !isNeutral(`sampling.${key}`, given[key as 'topK']))
+        report.add(code, undefined, `sampling.${key}`)
   }
   if (thinks || (family === 'claude' && isClaudeFrom(model, 4, 7))) {
     lose(thinks ? 'sampling.with-thinking' : 'sampling.model', defined({ temperature, topP, topK }))
     return {}
   }
-  const both = temperature !== undefined && topP !== undefined && family === 'claude' && isClaudeFrom(model, 4, 1)
+  const both =
+    temperature !== undefined &&
+    topP !== undefined &&
+    family === 'claude' &&
+    isClaudeFrom(model, 4, 1)
   const losesTop = both && !isNeutral('sampling.temperature', temperature)
   if (losesTop) lose('sampling.model', { topP })
   const isHot = temperature !== undefined && temperature > 1
   if (isHot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
+  const clamped = isHot ? 1 : temperature
   return defined<Sampled>({
-    temperature: both && !losesTop ? undefined : isHot ? 1 : temperature,
+    temperature: both && !losesTop ? undefined : clamped,
     topP: losesTop ? undefined : topP,
     fields: encodeTopK(topK, writing),
   })
 }
 
-function encodeTopK(topK: number | undefined, { family, report }: RequestWriting): JsonObject | undefined {
+function encodeTopK(
+  topK: number | undefined,
+  { family, report }: RequestWriting,
+): JsonObject | undefined {
   if (topK === undefined || isNeutral('sampling.topK', topK)) return undefined
   if (family === 'claude') return { top_k: topK }
   if (family === 'nova' || family === 'nova2') return { inferenceConfig: { topK } }
@@ -125,7 +182,10 @@ function encodeTopK(topK: number | undefined, { family, report }: RequestWriting
 }
 
 /** The server refuses a stop sequence that is only white space. */
-export function encodeStop(stop: readonly string[], { native, report }: RequestWriting): string[] | undefined {
+export function encodeStop(
+  stop: readonly string[],
+  { native, report }: RequestWriting,
+): string[] | undefined {
   if (native) return [...stop]
   const kept = stop.filter(sequence => sequence.trim())
   stop.forEach((sequence, nth) => {
@@ -144,12 +204,19 @@ export function encodeMetadata(
 ): Record<string, string> | undefined {
   if (native) return { ...metadata }
   const given = Object.entries(metadata)
-  const kept = given.filter(([key, value]) => fits.test(key) && (value === '' || fits.test(value))).slice(0, 16)
-  for (const entry of given) if (!kept.includes(entry)) report.add('field.unsupported', below(report.placeOf(field), entry[0]))
+  const kept = given
+    .filter(([key, value]) => fits.test(key) && (value === '' || fits.test(value)))
+    .slice(0, 16)
+  for (const entry of given)
+    if (!kept.includes(entry))
+      report.add('field.unsupported', below(report.placeOf(field), entry[0]))
   return kept.length > 0 ? Object.fromEntries(kept) : undefined
 }
 
-export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, report }: RequestWriting): { type: string } | undefined {
+export function encodeTier(
+  serviceTier: CanonicalRequest['serviceTier'],
+  { native, report }: RequestWriting,
+): { type: string } | undefined {
   if (!serviceTier) return undefined
   const { tier, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
@@ -165,15 +232,22 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { nativ
 }
 
 /** The whole request's cache settings but for `auto`, which is written as a cache point. */
-export function leaveCaching(cache: CacheSpec | undefined, { report, options }: RequestWriting): void {
+export function leaveCaching(
+  cache: CacheSpec | undefined,
+  { report, options }: RequestWriting,
+): void {
   const { auto: _, contentRef, mode, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
   // This protocol has cache points and no mode: both known modes only say whether there are points.
-  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
+  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit')
+    report.rest({ mode }, undefined, 'cache.')
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
 }
 
-export function encodeState(state: StateSpec | undefined, { options, report }: RequestWriting): void {
+export function encodeState(
+  state: StateSpec | undefined,
+  { options, report }: RequestWriting,
+): void {
   if (!state) return
   const { store, ...memory } = state
   leaveState(memory, options, report)

@@ -17,7 +17,8 @@ export function decodeToolChoice(wire: ConverseToolChoice): ToolChoice {
     if (key === 'auto' && isBare) return { mode: 'auto' }
     if (key === 'any' && isBare) return { mode: 'required' }
     const { name, ...more } = inner
-    if (key === 'tool' && typeof name === 'string' && Object.keys(more).length === 0) return { mode: 'tool', kind: 'function', name }
+    if (key === 'tool' && typeof name === 'string' && Object.keys(more).length === 0)
+      return { mode: 'tool', kind: 'function', name }
   }
   return { mode: 'opaque', protocol: protocolName, raw: wire }
 }
@@ -26,12 +27,18 @@ export function decodeToolChoice(wire: ConverseToolChoice): ToolChoice {
  * The tool choice of the messages protocol, for models of Claude, which says also whether calls may be parallel. Undefined: it says anything
  * else.
  */
-export function decodeClaudeChoice(wire: unknown): { choice: ToolChoice; parallel?: boolean } | undefined {
+export function decodeClaudeChoice(
+  wire: unknown,
+): { choice: ToolChoice; parallel?: boolean } | undefined {
   if (!isObject(wire)) return undefined
   const { type, name, disable_parallel_tool_use: disabled, ...more } = wire
-  if (Object.keys(more).length > 0 || (disabled !== undefined && typeof disabled !== 'boolean')) return undefined
+  if (Object.keys(more).length > 0 || (disabled !== undefined && typeof disabled !== 'boolean'))
+    return undefined
   const parallel = disabled === undefined ? {} : { parallel: !disabled }
-  if (type === 'tool') return typeof name === 'string' ? { choice: { mode: 'tool', kind: 'function', name }, ...parallel } : undefined
+  if (type === 'tool')
+    return typeof name === 'string'
+      ? { choice: { mode: 'tool', kind: 'function', name }, ...parallel }
+      : undefined
   const mode = name === undefined ? modes.get(type) : undefined
   return mode && { choice: { mode }, ...parallel }
 }
@@ -51,24 +58,39 @@ const unforced: ReadonlySet<ConverseFamily> = new Set(['llama', 'qwen', 'deepsee
 export type Chosen = { toolChoice?: ConverseWrittenToolChoice; fields?: JsonObject }
 
 /** `tools`: how many are written. */
-export function encodeToolChoice(request: CanonicalRequest, tools: number, writing: RequestWriting): Chosen {
+export function encodeToolChoice(
+  request: CanonicalRequest,
+  tools: number,
+  writing: RequestWriting,
+): Chosen {
   const { toolChoice: choice, parallelToolCalls: parallel } = request
   const { report, native, family, model } = writing
   if (tools === 0 && !native) {
-    if (choice?.mode === 'none' && request.tools?.length) report.add('tool-choice.none', undefined, 'toolChoice')
-    else if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool-choice.without-tools', undefined, 'toolChoice')
+    if (choice?.mode === 'none' && request.tools?.length)
+      report.add('tool-choice.none', undefined, 'toolChoice')
+    else if (choice && choice.mode !== 'auto' && choice.mode !== 'none')
+      report.add('tool-choice.without-tools', undefined, 'toolChoice')
     if (parallel === false) report.add('tool-choice.without-tools', undefined, 'parallelToolCalls')
     return {}
   }
   const toolChoice = choice && encodeMode(choice, writing)
   if (parallel !== false) return toolChoice ? { toolChoice } : {}
-  const isSupported = native || (family === 'claude' && (claudeVersion(model) === undefined || isClaudeFrom(model, 3, 7)))
+  const isSupported =
+    native ||
+    (family === 'claude' && (claudeVersion(model) === undefined || isClaudeFrom(model, 3, 7)))
   if (!isSupported) {
     report.add('field.unsupported', undefined, 'parallelToolCalls')
     return toolChoice ? { toolChoice } : {}
   }
   // Both spellings together are refused.
-  return { fields: { tool_choice: { ...asClaudeChoice(toolChoice ?? { auto: {} }), disable_parallel_tool_use: true } } }
+  return {
+    fields: {
+      tool_choice: {
+        ...asClaudeChoice(toolChoice ?? { auto: {} }),
+        disable_parallel_tool_use: true,
+      },
+    },
+  }
 }
 
 function asClaudeChoice({ any, tool }: ConverseWrittenToolChoice): JsonObject {
@@ -76,7 +98,10 @@ function asClaudeChoice({ any, tool }: ConverseWrittenToolChoice): JsonObject {
   return { type: any ? 'any' : 'auto' }
 }
 
-function encodeMode(choice: ToolChoice, writing: RequestWriting): ConverseWrittenToolChoice | undefined {
+function encodeMode(
+  choice: ToolChoice,
+  writing: RequestWriting,
+): ConverseWrittenToolChoice | undefined {
   const { report, options, native, family } = writing
   switch (choice.mode) {
     case 'auto':
@@ -89,7 +114,11 @@ function encodeMode(choice: ToolChoice, writing: RequestWriting): ConverseWritte
       return forced({ any: {} }, writing)
     case 'tool':
       if (choice.kind === 'server') {
-        refuseForeignTools('forced tool', { protocol: protocolName, path: '/toolConfig/toolChoice', notes: report.notes }, options)
+        refuseForeignTools(
+          'forced tool',
+          { protocol: protocolName, path: '/toolConfig/toolChoice', notes: report.notes },
+          options,
+        )
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }
@@ -101,7 +130,10 @@ function encodeMode(choice: ToolChoice, writing: RequestWriting): ConverseWritte
     case 'allowed': {
       const [only] = choice.tools
       if (!choice.require) return { auto: {} }
-      return forced(choice.tools.length === 1 && only ? { tool: { name: only.name } } : { any: {} }, writing)
+      return forced(
+        choice.tools.length === 1 && only ? { tool: { name: only.name } } : { any: {} },
+        writing,
+      )
     }
     case 'validated':
       // The passes before the encoder have made it another choice.
@@ -116,7 +148,10 @@ function encodeMode(choice: ToolChoice, writing: RequestWriting): ConverseWritte
   }
 }
 
-function forced(choice: ConverseWrittenToolChoice, { report, native, family }: RequestWriting): ConverseWrittenToolChoice | undefined {
+function forced(
+  choice: ConverseWrittenToolChoice,
+  { report, native, family }: RequestWriting,
+): ConverseWrittenToolChoice | undefined {
   if (native || !unforced.has(family)) return choice
   report.add('tool-choice.not-forced', undefined, 'toolChoice')
   return undefined

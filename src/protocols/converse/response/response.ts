@@ -23,11 +23,24 @@ import { familyOf } from '../models.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName, withInner } from '../own.ts'
-import { type ConverseErrorBody, ConverseResponse, type ConverseStop, type ConverseWrittenBlock, type ConverseWrittenResponse } from '../schema.ts'
+import {
+  type ConverseErrorBody,
+  ConverseResponse,
+  type ConverseStop,
+  type ConverseWrittenBlock,
+  type ConverseWrittenResponse,
+} from '../schema.ts'
 import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-const responseKeys = keysOf<ConverseResponse>()('output', 'stopReason', 'usage', 'metrics', 'additionalModelResponseFields', 'serviceTier')
+const responseKeys = keysOf<ConverseResponse>()(
+  'output',
+  'stopReason',
+  'usage',
+  'metrics',
+  'additionalModelResponseFields',
+  'serviceTier',
+)
 const outputKeys = keysOf<ConverseResponse['output']>()('message')
 const messageKeys = keysOf<NonNullable<ConverseResponse['output']['message']>>()('role', 'content')
 
@@ -40,11 +53,13 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const reading = readingOf(options, report)
   const parts = decodeContent(output.message?.content, '/output/message/content', reading)
   const model = modelOf(options)
-  for (const part of parts) if (part.signature) part.signature = signedBy(model, reading.family, part.signature)
+  for (const part of parts)
+    if (part.signature) part.signature = signedBy(model, reading.family, part.signature)
   const finish = decodeFinish(stopReason, additionalModelResponseFields)
   const last = parts.at(-1)
   // A call that a limit cut off before its arguments came has an empty object as input.
-  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
+  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}')
+    last.input = ''
   const message = keep<Message>(
     { role: 'assistant', origin: 'message', parts, at: '/output/message' },
     output.message ? unknownOf(output.message, messageKeys) : undefined,
@@ -56,7 +71,11 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     usage: usage ? decodeUsage(usage) : undefined,
     serviceTier: decodeTier(serviceTier?.type),
   })
-  return { value: keep(value, unknownOfResponse(body)), notes: report.notes, fieldNames: reading.names }
+  return {
+    value: keep(value, unknownOfResponse(body)),
+    notes: report.notes,
+    fieldNames: reading.names,
+  }
 }
 
 /** What belongs to a response of this model. */
@@ -66,7 +85,10 @@ export function readingOf(options: Options, report: ConverseReport): Reading {
 
 /** The model that a response is from: that of the path its request was sent to. */
 export function modelOf({ context }: Options): string | undefined {
-  return (context?.path === undefined ? undefined : match(context.path)?.model) ?? context?.request?.model
+  return (
+    (context?.path === undefined ? undefined : match(context.path)?.model) ??
+    context?.request?.model
+  )
 }
 
 const metricsKeys = keysOf<NonNullable<ConverseResponse['metrics']>>()('latencyMs')
@@ -76,13 +98,26 @@ function unknownOfResponse(body: ConverseResponse): JsonObject | undefined {
   const { output, additionalModelResponseFields: more } = body
   const around = unknownAround(body, unknownOf(body, responseKeys))
   const fields = withInner(around, 'output', unknownOf(output, outputKeys))
-  return more == null || isOnlySequence(more) ? fields : { ...fields, additionalModelResponseFields: more }
+  return more == null || isOnlySequence(more)
+    ? fields
+    : { ...fields, additionalModelResponseFields: more }
 }
 
 /** The unknown keys of what is next to the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
-export function unknownAround({ metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown }, fields: JsonObject | undefined): JsonObject | undefined {
-  const withMetrics = withInner(fields, 'metrics', isObject(metrics) ? unknownOf(metrics, metricsKeys) : undefined)
-  return withInner(withMetrics, 'serviceTier', isObject(serviceTier) ? unknownOf(serviceTier, tierKeys) : undefined)
+export function unknownAround(
+  { metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown },
+  fields: JsonObject | undefined,
+): JsonObject | undefined {
+  const withMetrics = withInner(
+    fields,
+    'metrics',
+    isObject(metrics) ? unknownOf(metrics, metricsKeys) : undefined,
+  )
+  return withInner(
+    withMetrics,
+    'serviceTier',
+    isObject(serviceTier) ? unknownOf(serviceTier, tierKeys) : undefined,
+  )
 }
 
 /** Usage or error of a response, as in `decodeResponse`; nothing else is read. */
@@ -96,7 +131,9 @@ export function outcome(wire: unknown): Outcome {
 const isErrorBody = (wire: unknown) =>
   isObject(wire) &&
   wire['output'] === undefined &&
-  (typeof wire['message'] === 'string' || typeof wire['Message'] === 'string' || typeof wire['__type'] === 'string')
+  (typeof wire['message'] === 'string' ||
+    typeof wire['Message'] === 'string' ||
+    typeof wire['__type'] === 'string')
 
 const errorIn = (body: unknown) => decodeError({ status: 0, headers: {}, body }).value
 
@@ -108,7 +145,9 @@ export function decodeTier(word: string | null | undefined): string | undefined 
 function sequenceIn(fields: unknown): string | undefined {
   if (!isObject(fields)) return undefined
   const { stop_sequence: sequence, delta } = fields
-  return typeof sequence === 'string' ? sequence : isObject(delta) ? sequenceIn({ stop_sequence: delta['stop_sequence'] }) : undefined
+  if (typeof sequence === 'string') return sequence
+  if (isObject(delta)) return sequenceIn({ stop_sequence: delta['stop_sequence'] })
+  return undefined
 }
 
 function isOnlySequence(fields: unknown): boolean {
@@ -121,7 +160,8 @@ function isOnlySequence(fields: unknown): boolean {
 }
 
 /** The additional fields, unless they only say which sequence matched. Undefined: nothing more. */
-export const unknownFields = (fields: unknown): unknown => (fields == null || isOnlySequence(fields) ? undefined : fields)
+export const unknownFields = (fields: unknown): unknown =>
+  fields == null || isOnlySequence(fields) ? undefined : fields
 
 /** Undefined: the response has no stop reason. */
 export function decodeFinish(raw: string | null | undefined, fields: unknown): Finish | undefined {
@@ -130,7 +170,10 @@ export function decodeFinish(raw: string | null | undefined, fields: unknown): F
     reason: stopReasons.get(raw) ?? 'other',
     raw,
     protocol: protocolName,
-    ...defined({ sequence: sequenceIn(fields), category: raw === 'guardrail_intervened' ? 'guardrail' : undefined }),
+    ...defined({
+      sequence: sequenceIn(fields),
+      category: raw === 'guardrail_intervened' ? 'guardrail' : undefined,
+    }),
   }
 }
 
@@ -138,7 +181,10 @@ export function decodeFinish(raw: string | null | undefined, fields: unknown): F
  * The first candidate as a response. The body has no field for its id and model, so both are noted.
  * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<ConverseWrittenResponse | ConverseErrorBody> {
+export function encodeResponse(
+  response: CanonicalResponse,
+  options: Options = {},
+): Encoded<ConverseWrittenResponse | ConverseErrorBody> {
   const report = createConverseReport(options.fieldNames)
   const { id, model, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
@@ -149,7 +195,11 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {
     reportDroppedContent(response, report)
-    const failed = { status: 500, kind: 'internal' as const, message: candidate.finish.message ?? 'the upstream failed' }
+    const failed = {
+      status: 500,
+      kind: 'internal' as const,
+      message: candidate.finish.message ?? 'the upstream failed',
+    }
     return { wire: encodeBareError(failed, report), notes: report.notes }
   }
   noteNames({ id, model }, report)
@@ -172,11 +222,20 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     explained: refusal !== undefined,
   }
   const stop = encodeFinish(ending, options, report)
-  const { output, additionalModelResponseFields, metrics, serviceTier: tierFields, ...own } = ownOf(ext) ?? {}
+  const {
+    output,
+    additionalModelResponseFields,
+    metrics,
+    serviceTier: tierFields,
+    ...own
+  } = ownOf(ext) ?? {}
   const tier = encodeTier(serviceTier ?? usage?.serviceTier, report)
   const wire: ConverseWrittenResponse = {
     ...own,
-    output: { ...(isObject(output) && output), message: { ...ownOf(messages[0]?.ext), role: 'assistant', content } },
+    output: {
+      ...(isObject(output) && output),
+      message: { ...ownOf(messages[0]?.ext), role: 'assistant', content },
+    },
     ...stop,
     ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }),
     usage: encodeUsage(usage, report),
@@ -188,11 +247,16 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 }
 
 /** The id and the model have no place in the body. Signatures and the ids of calls may still be made with them. */
-export function noteNames(names: { id: string | undefined; model: string | undefined }, report: ConverseReport): void {
-  for (const field of ['id', 'model'] as const) if (names[field]) report.add('response.unnamed', undefined, field)
+export function noteNames(
+  names: { id: string | undefined; model: string | undefined },
+  report: ConverseReport,
+): void {
+  for (const field of ['id', 'model'] as const)
+    if (names[field]) report.add('response.unnamed', undefined, field)
 }
 
-const hasText = (parts: readonly Part[]) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')
+const hasText = (parts: readonly Part[]) =>
+  parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')
 
 function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock[] {
   const { report } = writing
@@ -216,7 +280,8 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     mixed: false,
     family: familyOf(model, options),
     model,
-    callId: part => responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    callId: part =>
+      responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'keep',
     serverToolHistory: 'drop',
@@ -226,7 +291,12 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
   }
 }
 
-export function responseCallId(id: string, at: Place | undefined, report: ConverseReport, field: 'id' | 'callId' = 'id'): string {
+export function responseCallId(
+  id: string,
+  at: Place | undefined,
+  report: ConverseReport,
+  field: 'id' | 'callId' = 'id',
+): string {
   const fitting = mapCallId(id, validCallId)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
@@ -234,14 +304,23 @@ export function responseCallId(id: string, at: Place | undefined, report: Conver
 
 /** The word for a tier. Undefined: there is none. */
 export function encodeTier(tier: string | undefined, report: ConverseReport): string | undefined {
-  const type = tier === undefined ? undefined : (tierWords.toWire(tier) ?? (tier === 'reserved' ? tier : undefined))
-  if (tier !== undefined && type === undefined) report.add('tier.unsupported', undefined, 'serviceTier')
+  const type =
+    tier === undefined
+      ? undefined
+      : (tierWords.toWire(tier) ?? (tier === 'reserved' ? tier : undefined))
+  if (tier !== undefined && type === undefined)
+    report.add('tier.unsupported', undefined, 'serviceTier')
   return type
 }
 
 /** `fields`: unknown keys of the object. */
-export function tierOf(type: string | undefined, fields: unknown): ConverseWrittenResponse['serviceTier'] {
-  return type === undefined && !isObject(fields) ? undefined : defined({ ...(isObject(fields) && fields), type: type as string })
+export function tierOf(
+  type: string | undefined,
+  fields: unknown,
+): ConverseWrittenResponse['serviceTier'] {
+  return type === undefined && !isObject(fields)
+    ? undefined
+    : defined({ ...(isObject(fields) && fields), type: type as string })
 }
 
 /**
@@ -258,10 +337,16 @@ export type Ending = {
 }
 
 /** The explanation of a refusal, for a response without text: the protocol has no field for it. Undefined: there is none. */
-export function refusalText({ finish, promptBlocked }: Pick<Ending, 'finish' | 'promptBlocked'>, hasWritten: boolean): string | undefined {
+export function refusalText(
+  { finish, promptBlocked }: Pick<Ending, 'finish' | 'promptBlocked'>,
+  hasWritten: boolean,
+): string | undefined {
   if (hasWritten) return undefined
-  if (promptBlocked && !finish) return promptBlocked.message || `Prompt blocked: ${promptBlocked.reason}`
-  return finish?.protocol !== protocolName && finish?.reason === 'refusal' ? finish.message || undefined : undefined
+  if (promptBlocked && !finish)
+    return promptBlocked.message || `Prompt blocked: ${promptBlocked.reason}`
+  return finish?.protocol !== protocolName && finish?.reason === 'refusal'
+    ? finish.message || undefined
+    : undefined
 }
 
 /**
@@ -276,14 +361,21 @@ export function encodeFinish(
   if (promptBlocked) report.add('finish.approximated', undefined, 'promptBlocked')
   if (!finish && promptBlocked) return { stopReason: 'content_filtered' }
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no stop reason')
+    if (truncated !== 'length')
+      throw new TranslationError(
+        { code: 'truncated', protocol: protocolName, path: '' },
+        'the response has no stop reason',
+      )
     report.add('finish.truncated-as-length', at)
     return { stopReason: 'max_tokens' }
   }
   const { reason, message, sequence, category, details, protocol } = finish
-  if (message !== undefined) report.add(explained ? 'refusal.as-text' : 'field.unsupported', at, 'finish.message')
-  if ((category !== undefined || details !== undefined) && protocol !== protocolName) report.add('field.unsupported', at, 'finish.details')
-  const isMatch = sequence !== undefined && (protocol === protocolName || reason === 'stop_sequence')
+  if (message !== undefined)
+    report.add(explained ? 'refusal.as-text' : 'field.unsupported', at, 'finish.message')
+  if ((category !== undefined || details !== undefined) && protocol !== protocolName)
+    report.add('field.unsupported', at, 'finish.details')
+  const isMatch =
+    sequence !== undefined && (protocol === protocolName || reason === 'stop_sequence')
   if (sequence !== undefined && !isMatch) report.add('field.unsupported', at, 'finish.sequence')
   if (protocol !== protocolName && reason === 'stop' && calls) {
     report.add('finish.tool-use', at, 'finish.reason')
@@ -296,11 +388,17 @@ export function encodeFinish(
   const { word, exact } = wordOf(finish)
   if (!exact) report.add('finish.approximated', at, 'finish.reason')
   const matched = isMatch ? { stop_sequence: sequence } : undefined
-  return defined({ stopReason: word, additionalModelResponseFields: matched && (streamed ? { delta: matched } : matched) })
+  return defined({
+    stopReason: word,
+    additionalModelResponseFields: matched && (streamed ? { delta: matched } : matched),
+  })
 }
 
 /** `stopReason` by the finish reason alone. `exact`: it says all of the reason. */
 export function wordOf({ reason, raw, protocol }: Finish): { word: string; exact: boolean } {
-  const own = protocol === protocolName && raw !== undefined && (!finishWords[reason].exact || stopReasons.get(raw) === reason)
+  const own =
+    protocol === protocolName &&
+    raw !== undefined &&
+    (!finishWords[reason].exact || stopReasons.get(raw) === reason)
   return own ? { word: raw, exact: true } : finishWords[reason]
 }

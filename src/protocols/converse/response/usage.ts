@@ -37,7 +37,17 @@ export function decodeUsage(wire: JsonObject): Usage {
   if (cacheWriteByTtl) read['cacheDetails'] = true
   const serverTools = callsIn(wire['serverToolUsage'])
   if (serverTools) read['serverToolUsage'] = true
-  return keep<Usage>(defined({ input, output, cacheRead, cacheWrite, cacheWriteByTtl, serverTools: some(serverTools ?? {}) }), unknownOf(wire, read))
+  return keep<Usage>(
+    defined({
+      input,
+      output,
+      cacheRead,
+      cacheWrite,
+      cacheWriteByTtl,
+      serverTools: some(serverTools ?? {}),
+    }),
+    unknownOf(wire, read),
+  )
 }
 
 /** Undefined: it is another kind of list. */
@@ -46,7 +56,13 @@ function byTtl(details: unknown): Record<string, number> | undefined {
   const counts: Record<string, number> = {}
   for (const entry of details as unknown[]) {
     const count = isObject(entry) ? countOf(entry['inputTokens']) : undefined
-    if (!isObject(entry) || count === undefined || typeof entry['ttl'] !== 'string' || Object.keys(entry).length > 2) return undefined
+    if (
+      !isObject(entry) ||
+      count === undefined ||
+      typeof entry['ttl'] !== 'string' ||
+      Object.keys(entry).length > 2
+    )
+      return undefined
     if (Object.hasOwn(counts, entry['ttl'])) return undefined
     setOwn(counts, entry['ttl'], count)
   }
@@ -65,13 +81,23 @@ function callsIn(calls: unknown): Record<string, number> | undefined {
   return counts
 }
 
-const written = keysOf<Usage>()('input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteByTtl', 'serverTools', 'serviceTier', 'ext')
+const written = keysOf<Usage>()(
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWriteByTtl',
+  'serverTools',
+  'serviceTier',
+  'ext',
+)
 
 /** `usage` undefined: no count is known. */
 export function encodeUsage(usage: Usage = {}, report: ConverseReport): ConverseWrittenUsage {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, serverTools, ext } = usage
   // A lost count of 0 needs no note.
-  for (const key in usage) if (!written[key] && usage[key as keyof Usage]) report.once('usage.merged', undefined, 'usage')
+  for (const key in usage)
+    if (!written[key] && usage[key as keyof Usage]) report.once('usage.merged', undefined, 'usage')
   report.ext(ext, report.placeOf('usage'))
   if (input === undefined || output === undefined) report.add('usage.missing', '/usage')
   // In other protocols the cache counts may overlap, and then exceed the input.
@@ -82,7 +108,8 @@ export function encodeUsage(usage: Usage = {}, report: ConverseReport): Converse
   const known: ConverseWrittenUsage = {
     inputTokens,
     outputTokens: output ?? 0,
-    totalTokens: countOf(total) ?? inputTokens + (cacheRead ?? 0) + (cacheWrite ?? 0) + (output ?? 0),
+    totalTokens:
+      countOf(total) ?? inputTokens + (cacheRead ?? 0) + (cacheWrite ?? 0) + (output ?? 0),
     cacheReadInputTokens: cacheRead,
     cacheWriteInputTokens: cacheWrite,
     cacheDetails: cacheWriteByTtl && detailsOf(cacheWriteByTtl, report),
@@ -92,12 +119,17 @@ export function encodeUsage(usage: Usage = {}, report: ConverseReport): Converse
 }
 
 /** The longer lifetime comes first. */
-function detailsOf(counts: Record<string, number>, report: ConverseReport): ConverseWrittenUsage['cacheDetails'] {
+function detailsOf(
+  counts: Record<string, number>,
+  report: ConverseReport,
+): ConverseWrittenUsage['cacheDetails'] {
   const tokens: Partial<Record<'1h' | '5m', number>> = {}
   for (const [ttl, count] of Object.entries(counts)) {
     const nearest = ttl === '1h' || ttl === '12h' ? '1h' : '5m'
     if (ttl !== nearest) report.once('usage.ttl', undefined, 'usage.cacheWriteByTtl')
     tokens[nearest] = (tokens[nearest] ?? 0) + count
   }
-  return (['1h', '5m'] as const).flatMap(ttl => (tokens[ttl] === undefined ? [] : [{ ttl, inputTokens: tokens[ttl] }]))
+  return (['1h', '5m'] as const).flatMap(ttl =>
+    tokens[ttl] === undefined ? [] : [{ ttl, inputTokens: tokens[ttl] }],
+  )
 }

@@ -10,7 +10,15 @@ import type { ConverseBlock } from '../schema.ts'
 
 /** What the files of the stream decoder share: the events, and blocks that are complete only at their end. */
 
-const eventNames = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'ping'] as const
+const eventNames = [
+  'messageStart',
+  'contentBlockStart',
+  'contentBlockDelta',
+  'contentBlockStop',
+  'messageStop',
+  'metadata',
+  'ping',
+] as const
 export type EventName = (typeof eventNames)[number]
 
 /** The event in a frame. Undefined: none that is known, nor an exception. */
@@ -20,12 +28,21 @@ export function eventIn(wire: JsonObject): { name: EventName; payload: unknown }
 }
 
 /** The name of the exception in a frame, in any case and with any namespace. Undefined: it is none. */
-export const exceptionIn = (wire: JsonObject): string | undefined => Object.keys(wire).find(key => /exception$/i.test(key))
+export const exceptionIn = (wire: JsonObject): string | undefined =>
+  Object.keys(wire).find(key => /exception$/i.test(key))
 
 /** By event: the known keys of its frame. Some servers write a `type` next to it. */
-export const frameKeys: Readonly<Record<string, Keys>> = Object.fromEntries(eventNames.map(name => [name, { [name]: true, type: true }]))
+export const frameKeys: Readonly<Record<string, Keys>> = Object.fromEntries(
+  eventNames.map(name => [name, { [name]: true, type: true }]),
+)
 
-const ofEvent = keysOf<{ role: string; contentBlockIndex: number; start: object; delta: object; p: string }>()
+const ofEvent = keysOf<{
+  role: string
+  contentBlockIndex: number
+  start: object
+  delta: object
+  p: string
+}>()
 
 /** Known keys of events whose unknown keys have no place in a response. `p` only pads a frame. */
 export const eventKeys: Partial<Record<EventName, Keys>> = {
@@ -35,11 +52,16 @@ export const eventKeys: Partial<Record<EventName, Keys>> = {
   contentBlockStop: ofEvent('contentBlockIndex', 'p'),
 }
 
-export const reportOf = ({ notes }: MachineState): ConverseReport => createConverseReport(undefined, notes)
+export const reportOf = ({ notes }: MachineState): ConverseReport =>
+  createConverseReport(undefined, notes)
 
 export const noteUnknown = unknownNoter(reportOf)
 
-export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+export function fault(
+  path: Place,
+  message: string,
+  code: 'malformed' | 'out-of-order' = 'malformed',
+): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
@@ -62,20 +84,34 @@ export type OpenBlock = {
   citations: number
 }
 
-export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({ kind, text: '', signature: '', chunks: [], citations: 0 })
+export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({
+  kind,
+  text: '',
+  signature: '',
+  chunks: [],
+  citations: 0,
+})
 
 /** Adds a delta to a block that is decoded at its end. False: it does not fit. */
 export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {
   const { raw = {} } = open
   const { toolUse, toolResult, image } = delta
-  if (isObject(toolUse) && typeof toolUse['input'] === 'string' && raw['toolUse'] != null) open.text += toolUse['input']
+  if (isObject(toolUse) && typeof toolUse['input'] === 'string' && raw['toolUse'] != null)
+    open.text += toolUse['input']
   else if (Array.isArray(toolResult) && isObject(raw['toolResult'])) {
     const { content } = raw['toolResult']
     open.raw = {
       ...raw,
-      toolResult: { ...raw['toolResult'], content: [...(Array.isArray(content) ? (content as unknown[]) : []), ...(toolResult as unknown[])] },
+      toolResult: {
+        ...raw['toolResult'],
+        content: [
+          ...(Array.isArray(content) ? (content as unknown[]) : []),
+          ...(toolResult as unknown[]),
+        ],
+      },
     }
-  } else if (isObject(image) && isObject(raw['image'])) open.raw = { ...raw, image: { ...raw['image'], ...withSource(raw['image']['source'], image) } }
+  } else if (isObject(image) && isObject(raw['image']))
+    open.raw = { ...raw, image: { ...raw['image'], ...withSource(raw['image']['source'], image) } }
   else return false
   return true
 }
@@ -83,8 +119,17 @@ export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {
 /** The bytes of an image may come in several chunks. */
 function withSource(before: unknown, image: JsonObject): JsonObject {
   const { source } = image
-  if (!isObject(before) || !isObject(source) || typeof before['bytes'] !== 'string' || typeof source['bytes'] !== 'string') return image
-  return { ...image, source: { ...source, bytes: joinedBase64([before['bytes'], source['bytes']]) } }
+  if (
+    !isObject(before) ||
+    !isObject(source) ||
+    typeof before['bytes'] !== 'string' ||
+    typeof source['bytes'] !== 'string'
+  )
+    return image
+  return {
+    ...image,
+    source: { ...source, bytes: joinedBase64([before['bytes'], source['bytes']]) },
+  }
 }
 
 /** The block as a whole response has it. */
@@ -108,7 +153,10 @@ function parsed(text: string): unknown {
 
 /** Chunks of a blob as one. Each chunk is base64 of its own; where they are only cut, the text is simply joined. */
 export function joinedBase64(chunks: readonly string[]): string {
-  const isJoint = chunks.every((chunk, index) => index === chunks.length - 1 || (chunk.length % 4 === 0 && !chunk.endsWith('=')))
+  const isJoint = chunks.every(
+    (chunk, index) =>
+      index === chunks.length - 1 || (chunk.length % 4 === 0 && !chunk.endsWith('=')),
+  )
   if (isJoint) return chunks.join('')
   try {
     return btoa(chunks.map(chunk => atob(chunk)).join(''))

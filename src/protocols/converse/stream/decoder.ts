@@ -13,13 +13,25 @@ import { isLimit } from '../../../kit/tools/cut-calls.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeCitation, unknownOfCitation } from '../content/citations.ts'
 import { decodeBlock } from '../content/content.ts'
-import { carriedIn, decodeReasoning, decodeRedacted, kindOf, signedBy } from '../content/reasoning.ts'
+import {
+  carriedIn,
+  decodeReasoning,
+  decodeRedacted,
+  kindOf,
+  signedBy,
+} from '../content/reasoning.ts'
 import type { Reading } from '../content/writing.ts'
 import { decodeError } from '../errors.ts'
 import { familyOf } from '../models.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { keep, protocolName } from '../own.ts'
-import { decodeFinish, decodeTier, modelOf, unknownAround, unknownFields } from '../response/response.ts'
+import {
+  decodeFinish,
+  decodeTier,
+  modelOf,
+  unknownAround,
+  unknownFields,
+} from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
 import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
@@ -69,43 +81,44 @@ export type DecoderState = MachineState & {
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ConverseOptions> = {
-  initial: (options: Options = {}) => ({
-    notes: [],
-    phase: 'before',
-    family: familyOf(modelOf(options), options),
-    model: modelOf(options),
-    open: {},
-    nextPart: 0,
-    closing: undefined,
-    reasoningParts: [],
-    waiting: undefined,
-    phases: noPhases(),
-    finish: undefined,
-    usage: {},
-    hasMetadata: false,
-  }),
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ConverseOptions> =
+  {
+    initial: (options: Options = {}) => ({
+      notes: [],
+      phase: 'before',
+      family: familyOf(modelOf(options), options),
+      model: modelOf(options),
+      open: {},
+      nextPart: 0,
+      closing: undefined,
+      reasoningParts: [],
+      waiting: undefined,
+      phases: noPhases(),
+      finish: undefined,
+      usage: {},
+      hasMetadata: false,
+    }),
 
-  step(state, wire, emit) {
-    if (state.phase === 'ended' || wire === '[DONE]') return
-    try {
-      take(state, wire, emit)
-    } catch (error) {
-      // The error is reported inside the stream, which must have begun for that.
+    step(state, wire, emit) {
+      if (state.phase === 'ended' || wire === '[DONE]') return
+      try {
+        take(state, wire, emit)
+      } catch (error) {
+        // The error is reported inside the stream, which must have begun for that.
+        begin(state, emit)
+        throw error
+      }
+    },
+
+    end(state, emit) {
+      if (state.phase === 'ended') return
       begin(state, emit)
-      throw error
-    }
-  },
-
-  end(state, emit) {
-    if (state.phase === 'ended') return
-    begin(state, emit)
-    flushClosing(state, emit)
-    const clean = state.phase === 'finished'
-    state.phase = 'ended'
-    emit({ type: 'end', clean })
-  },
-}
+      flushClosing(state, emit)
+      const clean = state.phase === 'finished'
+      state.phase = 'ended'
+      emit({ type: 'end', clean })
+    },
+  }
 
 function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault('', 'expected an event')
@@ -134,7 +147,8 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
 function takeOther(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const name = exceptionIn(wire)
   if (name !== undefined) fail(state, name, wire[name], emit)
-  else if (isObject(wire['error'])) fail(state, typeof wire['error']['code'] === 'string' ? wire['error']['code'] : '', wire, emit)
+  else if (isObject(wire['error']))
+    fail(state, typeof wire['error']['code'] === 'string' ? wire['error']['code'] : '', wire, emit)
   // Servers that fail with a plain body.
   else if (typeof wire['message'] === 'string') fail(state, '', wire, emit)
   // Noted here, not by encoders of other protocols: a stream that is collected has none.
@@ -152,7 +166,13 @@ function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, emit)
   if (state.phase !== 'started') return
   state.phase = 'inside'
-  emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant', at: '/output/message' })
+  emit({
+    type: 'message.start',
+    candidate: 0,
+    message: 0,
+    role: 'assistant',
+    at: '/output/message',
+  })
 }
 
 function startMessage(state: DecoderState, emit: EmitEvent): void {
@@ -161,25 +181,29 @@ function startMessage(state: DecoderState, emit: EmitEvent): void {
 }
 
 function indexOf({ contentBlockIndex: index }: JsonObject): string {
-  if (typeof index !== 'number') throw fault('/contentBlockIndex', 'expected the index of a content block')
+  if (typeof index !== 'number')
+    throw fault('/contentBlockIndex', 'expected the index of a content block')
   return String(index)
 }
 
 const placeOf = (index: string): Place => below('/output/message/content', index)
 
-const openAt = ({ open }: DecoderState, index: string): OpenBlock | undefined => (Object.hasOwn(open, index) ? open[index] : undefined)
+const openAt = ({ open }: DecoderState, index: string): OpenBlock | undefined =>
+  Object.hasOwn(open, index) ? open[index] : undefined
 
 // ---- blocks
 
 function startBlock(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const index = indexOf(payload)
   const { start } = payload
-  if (start != null && !isObject(start)) throw fault('/contentBlockStart/start', 'expected what a block begins with')
+  if (start != null && !isObject(start))
+    throw fault('/contentBlockStart/start', 'expected what a block begins with')
   if (isAfter(state)) return
   if (openAt(state, index)) stopBlock(state, index, emit)
   const { toolUse, text, ...others } = start ?? {}
   const kind = Object.keys(others).find(key => others[key] != null)
-  if (isObject(toolUse) && !isServerType(toolUse['type'])) startCall(state, index, present(start ?? {}), emit)
+  if (isObject(toolUse) && !isServerType(toolUse['type']))
+    startCall(state, index, present(start ?? {}), emit)
   else if (toolUse != null || kind !== undefined) {
     enter(state, emit)
     state.open[index] = { ...openBlock('whole'), raw: present(start ?? {}) }
@@ -198,18 +222,38 @@ function isAfter(state: DecoderState): boolean {
   return true
 }
 
-function startCall(state: DecoderState, index: string, block: ConverseBlock, emit: EmitEvent): void {
+function startCall(
+  state: DecoderState,
+  index: string,
+  block: ConverseBlock,
+  emit: EmitEvent,
+): void {
   const open = openBlock('call')
   const head = decodeBlock(checkBlock(block), placeOf(index), readingOf(state))
   startPart(state, { index, open, head }, emit)
 }
 
-const readingOf = (state: DecoderState): Reading => ({ report: reportOf(state), family: state.family, names: {}, isResponse: true })
+const readingOf = (state: DecoderState): Reading => ({
+  report: reportOf(state),
+  family: state.family,
+  names: {},
+  isResponse: true,
+})
 
-const checkBlock = (block: unknown): ConverseBlock => check(protocolName, ConverseBlock, block, path => `/contentBlockStart/start${path}`) as ConverseBlock
+const checkBlock = (block: unknown): ConverseBlock =>
+  check(
+    protocolName,
+    ConverseBlock,
+    block,
+    path => `/contentBlockStart/start${path}`,
+  ) as ConverseBlock
 
 /** Begins the part of a block. `head`: as known now. */
-function startPart(state: DecoderState, { index, open, head }: { index: string; open: OpenBlock; head: Part }, emit: EmitEvent): void {
+function startPart(
+  state: DecoderState,
+  { index, open, head }: { index: string; open: OpenBlock; head: Part },
+  emit: EmitEvent,
+): void {
   enter(state, emit)
   flushClosing(state, emit)
   takePhase(state.phases, head)
@@ -239,15 +283,32 @@ function wholePart(state: DecoderState, whole: Part, emit: EmitEvent): void {
   state.closing = { part }
 }
 
-function takeCarrier(state: DecoderState, { attach, ...placed }: Carried, at: Place, emit: EmitEvent): void {
+function takeCarrier(
+  state: DecoderState,
+  { attach, ...placed }: Carried,
+  at: Place,
+  emit: EmitEvent,
+): void {
   const { signature } = placed
   const proven = state.reasoningParts[ordinalOf(attach) ?? -1]
   if (attach === 'text') wholePart(state, { type: 'text', text: '', signature, at }, emit)
   else if (attach === 'next') {
     loseWaiting(state)
     state.waiting = { signature, at }
-  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...placed } })
-  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  } else if (proven !== undefined)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: proven,
+      delta: { kind: 'signature', ...placed },
+    })
+  else if (attach === 'prev' && state.closing)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: state.closing.part,
+      delta: { kind: 'signature', signature },
+    })
   else reportOf(state).add('reasoning.signature-orphaned', at)
 }
 
@@ -260,7 +321,14 @@ function loseWaiting(state: DecoderState): void {
 // ---- deltas
 
 const reasoningKeys = ['text', 'signature', 'redactedContent', 'data'] as const
-const deltaKinds = ['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'] as const
+const deltaKinds = [
+  'text',
+  'toolUse',
+  'reasoningContent',
+  'citation',
+  'toolResult',
+  'image',
+] as const
 
 function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const index = indexOf(payload)
@@ -270,14 +338,18 @@ function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): v
   const kind = deltaKinds.find(known => delta[known] !== undefined && delta[known] !== null)
   const content = kind && delta[kind]
   if (kind === 'text') takeText(state, index, textAt(content, 'text'), emit)
-  else if (kind === 'reasoningContent' && isObject(content)) takeReasoning(state, index, content, emit)
+  else if (kind === 'reasoningContent' && isObject(content))
+    takeReasoning(state, index, content, emit)
   else if (kind === 'citation' && isObject(content)) takeCitation(state, index, content, emit)
   else if (kind === 'toolUse' && isObject(content) && openAt(state, index)?.kind === 'call')
     takeInput(state, index, textAt(content['input'], 'toolUse/input'), emit)
   else takeRest(state, index, delta, emit)
-  for (const key in delta) if (key !== kind && delta[key] !== null && (deltaKinds as readonly string[]).includes(key)) stray(state)
+  for (const key in delta)
+    if (key !== kind && delta[key] !== null && (deltaKinds as readonly string[]).includes(key))
+      stray(state)
   noteUnknown(state, delta, { path: '/contentBlockDelta/delta', known: knownDeltas })
-  if (isObject(content) && (kind === 'toolUse' || kind === 'reasoningContent')) noteInside(state, kind, content)
+  if (isObject(content) && (kind === 'toolUse' || kind === 'reasoningContent'))
+    noteInside(state, kind, content)
 }
 
 const knownInside = {
@@ -286,14 +358,23 @@ const knownInside = {
 }
 
 /** Notes what is inside a delta and is not read: unknown keys, and reasoning that is no text. */
-function noteInside(state: DecoderState, kind: keyof typeof knownInside, content: JsonObject): void {
+function noteInside(
+  state: DecoderState,
+  kind: keyof typeof knownInside,
+  content: JsonObject,
+): void {
   const path = `/contentBlockDelta/delta/${kind}`
   noteUnknown(state, content, { path, known: knownInside[kind] })
   if (kind === 'toolUse') return
-  for (const key of reasoningKeys) if (content[key] != null && typeof content[key] !== 'string') reportOf(state).once('field.unknown', `${path}/${key}`)
+  for (const key of reasoningKeys)
+    if (content[key] != null && typeof content[key] !== 'string')
+      reportOf(state).once('field.unknown', `${path}/${key}`)
 }
 
-const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>>()(...deltaKinds, 'type')
+const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>>()(
+  ...deltaKinds,
+  'type',
+)
 
 /** What only belongs to blocks that are decoded at their end. */
 function takeRest(state: DecoderState, index: string, delta: JsonObject, emit: EmitEvent): void {
@@ -305,7 +386,8 @@ function takeRest(state: DecoderState, index: string, delta: JsonObject, emit: E
   } else if (open?.kind !== 'whole' || !addToWhole(open, delta)) stray(state)
 }
 
-const stray = (state: DecoderState) => reportOf(state).once('stream.stray-delta', '/contentBlockDelta/delta')
+const stray = (state: DecoderState) =>
+  reportOf(state).once('stream.stray-delta', '/contentBlockDelta/delta')
 
 function textAt(text: unknown, key: string): string {
   if (typeof text !== 'string') throw fault(`/contentBlockDelta/delta/${key}`, 'expected text')
@@ -322,7 +404,11 @@ function textBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlo
   if (open?.kind === 'text') return open
   if (open && open.kind !== 'pending') return undefined
   const opened = openBlock('text')
-  startPart(state, { index, open: opened, head: { type: 'text', text: '', at: placeOf(index) } }, emit)
+  startPart(
+    state,
+    { index, open: opened, head: { type: 'text', text: '', at: placeOf(index) } },
+    emit,
+  )
   return opened
 }
 
@@ -332,8 +418,18 @@ function takeText(state: DecoderState, index: string, text: string, emit: EmitEv
   else if (text) emitDelta(open, { kind: 'text', text }, emit)
 }
 
-function takeCitation(state: DecoderState, index: string, citation: JsonObject, emit: EmitEvent): void {
-  const cited = check(protocolName, ConverseCitation, citation, path => `/contentBlockDelta/delta/citation${path}`)
+function takeCitation(
+  state: DecoderState,
+  index: string,
+  citation: JsonObject,
+  emit: EmitEvent,
+): void {
+  const cited = check(
+    protocolName,
+    ConverseCitation,
+    citation,
+    path => `/contentBlockDelta/delta/citation${path}`,
+  )
   const open = textBlock(state, index, emit)
   const unknown = unknownOfCitation(cited)
   const delta: Delta = { kind: 'citation', citation: decodeCitation(cited) }
@@ -341,7 +437,11 @@ function takeCitation(state: DecoderState, index: string, citation: JsonObject, 
   else {
     const before = Array.from({ length: open.citations++ }, () => ({}))
     const at = below(placeOf(index), 'citationsContent')
-    emitDelta(open, unknown ? keep({ ...delta, at }, { citations: [...before, unknown] }) : delta, emit)
+    emitDelta(
+      open,
+      unknown ? keep({ ...delta, at }, { citations: [...before, unknown] }) : delta,
+      emit,
+    )
   }
 }
 
@@ -352,7 +452,12 @@ function takeInput(state: DecoderState, index: string, text: string, emit: EmitE
   if (text) emitDelta(open, { kind: 'input', text }, emit)
 }
 
-function takeReasoning(state: DecoderState, index: string, content: JsonObject, emit: EmitEvent): void {
+function takeReasoning(
+  state: DecoderState,
+  index: string,
+  content: JsonObject,
+  emit: EmitEvent,
+): void {
   // `data` is an older name of the blob.
   const { text, signature, redactedContent = content['data'] } = content
   if (typeof redactedContent === 'string') takeBlob(state, index, redactedContent, emit)
@@ -364,7 +469,8 @@ function takeReasoning(state: DecoderState, index: string, content: JsonObject, 
     if (!open) stray(state)
     else {
       open.text += text
-      if (text) emitDelta(open, { kind: 'reasoning', segment: 0, of: kindOf(state.family), text }, emit)
+      if (text)
+        emitDelta(open, { kind: 'reasoning', segment: 0, of: kindOf(state.family), text }, emit)
     }
   }
   if (typeof signature === 'string') {
@@ -374,19 +480,41 @@ function takeReasoning(state: DecoderState, index: string, content: JsonObject, 
   }
 }
 
-function reasoningBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlock | undefined {
+function reasoningBlock(
+  state: DecoderState,
+  index: string,
+  emit: EmitEvent,
+): OpenBlock | undefined {
   const open = openAt(state, index)
   if (open?.kind === 'reasoning') return open
   if (open && open.kind !== 'pending') return undefined
   const opened = openBlock('reasoning')
-  startPart(state, { index, open: opened, head: { type: 'reasoning', segments: [], at: below(placeOf(index), 'reasoningContent') } }, emit)
+  startPart(
+    state,
+    {
+      index,
+      open: opened,
+      head: { type: 'reasoning', segments: [], at: below(placeOf(index), 'reasoningContent') },
+    },
+    emit,
+  )
   return opened
 }
 
-function takeSignature(state: DecoderState, open: OpenBlock, signature: string, emit: EmitEvent): void {
+function takeSignature(
+  state: DecoderState,
+  open: OpenBlock,
+  signature: string,
+  emit: EmitEvent,
+): void {
   open.signature += signature
   const { signature: placed } = decodeReasoning('', open.signature, state.family)
-  if (placed) emitDelta(open, { kind: 'signature', signature: signedBy(state.model, state.family, placed) }, emit)
+  if (placed)
+    emitDelta(
+      open,
+      { kind: 'signature', signature: signedBy(state.model, state.family, placed) },
+      emit,
+    )
 }
 
 function takeBlob(state: DecoderState, index: string, data: string, emit: EmitEvent): void {
@@ -410,13 +538,26 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
     const carried = carriedIn(data)
     if (carried) takeCarrier(state, carried, placeOf(index), emit)
     else wholePart(state, { ...decodeRedacted(data, state.family), at }, emit)
-  } else if (kind === 'whole') wholePart(state, decodeBlock(checkBlock(wholeBlock(open)), placeOf(index), readingOf(state)), emit)
+  } else if (kind === 'whole')
+    wholePart(
+      state,
+      decodeBlock(checkBlock(wholeBlock(open)), placeOf(index), readingOf(state)),
+      emit,
+    )
   else if (part !== undefined) {
     flushClosing(state, emit)
     const whole = kind === 'reasoning' ? decodeReasoning(text, signature, state.family) : undefined
-    const isSplit = whole && (whole.segments.length > 1 || whole.segments[0]?.kind !== kindOf(state.family) || whole.id !== undefined)
+    const isSplit =
+      whole &&
+      (whole.segments.length > 1 ||
+        whole.segments[0]?.kind !== kindOf(state.family) ||
+        whole.id !== undefined)
     if (whole?.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
-    state.closing = defined({ part, final: isSplit && (text || whole.id !== undefined) ? whole : undefined, isEmpty: kind === 'call' && !text })
+    state.closing = defined({
+      part,
+      final: isSplit && (text || whole.id !== undefined) ? whole : undefined,
+      isEmpty: kind === 'call' && !text,
+    })
   }
 }
 
@@ -426,19 +567,30 @@ function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): voi
   const { isEmpty, ...closing } = state.closing
   state.closing = undefined
   const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
-  if (isEmpty && !isCut) emit({ type: 'part.delta', candidate: 0, part: closing.part, delta: { kind: 'input', text: '{}' } })
+  if (isEmpty && !isCut)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: closing.part,
+      delta: { kind: 'input', text: '{}' },
+    })
   emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
 // ---- the end
 
-const stopKeys = keysOf<{ stopReason: string; additionalModelResponseFields: unknown; p: string }>()('stopReason', 'additionalModelResponseFields', 'p')
+const stopKeys = keysOf<{
+  stopReason: string
+  additionalModelResponseFields: unknown
+  p: string
+}>()('stopReason', 'additionalModelResponseFields', 'p')
 
 function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const { stopReason, additionalModelResponseFields: fields } = payload
   if (state.phase === 'finished') return
   begin(state, emit)
-  if (stopReason != null && typeof stopReason !== 'string') reportOf(state).once('field.unknown', '/stopReason')
+  if (stopReason != null && typeof stopReason !== 'string')
+    reportOf(state).once('field.unknown', '/stopReason')
   state.finish = decodeFinish(typeof stopReason === 'string' ? stopReason : undefined, fields)
   for (const index of Object.keys(state.open)) stopBlock(state, index, emit)
   flushClosing(state, emit, true)
@@ -448,7 +600,11 @@ function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent):
   enter(state, emit)
   loseWaiting(state)
   emit({ type: 'message.end', candidate: 0, message: 0 })
-  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
+  emit({
+    type: 'finish',
+    candidate: 0,
+    finish: state.finish ?? { reason: 'other', protocol: protocolName },
+  })
   state.phase = 'finished'
   if (state.hasMetadata) end(state, emit)
 }
@@ -458,7 +614,12 @@ function end(state: DecoderState, emit: EmitEvent): void {
   emit({ type: 'end', clean: true })
 }
 
-const metadataKeys = keysOf<ConverseMetadata & { p: string }>()('usage', 'metrics', 'serviceTier', 'p')
+const metadataKeys = keysOf<ConverseMetadata & { p: string }>()(
+  'usage',
+  'metrics',
+  'serviceTier',
+  'p',
+)
 
 function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const { usage, metrics, serviceTier } = payload
@@ -471,8 +632,12 @@ function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent)
   } else if (usage != null) reportOf(state).once('field.unknown', '/usage')
   const { latencyMs = 0 } = isObject(metrics) ? metrics : {}
   if (metrics != null && !isObject(metrics)) reportOf(state).once('field.unknown', '/metrics')
-  else if (latencyMs !== null && typeof latencyMs !== 'number') reportOf(state).once('field.unknown', '/metrics/latencyMs')
-  const tier = isObject(serviceTier) && typeof serviceTier['type'] === 'string' ? decodeTier(serviceTier['type']) : undefined
+  else if (latencyMs !== null && typeof latencyMs !== 'number')
+    reportOf(state).once('field.unknown', '/metrics/latencyMs')
+  const tier =
+    isObject(serviceTier) && typeof serviceTier['type'] === 'string'
+      ? decodeTier(serviceTier['type'])
+      : undefined
   if (tier !== undefined) emit({ type: 'update', serviceTier: tier })
   updateBy(unknownAround(payload, unknownOf(payload, metadataKeys)), emit)
   if (state.phase === 'finished') end(state, emit)

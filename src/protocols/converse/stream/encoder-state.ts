@@ -44,7 +44,8 @@ export type EncoderState = MachineState & {
   ext: ExtMap | undefined
 }
 
-export const reportOf = ({ notes, fieldNames }: EncoderState): ConverseReport => createConverseReport(fieldNames, notes)
+export const reportOf = ({ notes, fieldNames }: EncoderState): ConverseReport =>
+  createConverseReport(fieldNames, notes)
 
 /** Notes the unknown keys that only a whole response of this protocol has a place for: its streams have no event for such a node. */
 export function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place | undefined): void {
@@ -56,13 +57,20 @@ export function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place 
 }
 
 /** How parts are written that are written whole. */
-export const writingOf = (state: EncoderState): Writing => ({ ...responseWriting(reportOf(state), noOptions), family: state.family })
+export const writingOf = (state: EncoderState): Writing => ({
+  ...responseWriting(reportOf(state), noOptions),
+  family: state.family,
+})
 
 const noOptions: Options = {}
 
 /** Ends the stream with an error, because a client would take these arguments for none. */
 export function failByInput(state: EncoderState, what: string, emit: EmitWire): void {
-  state.failure = { status: 502, kind: 'internal', message: `the arguments of a tool call are not ${what}` }
+  state.failure = {
+    status: 502,
+    kind: 'internal',
+    message: `the arguments of a tool call are not ${what}`,
+  }
   fail(state, state.failure, emit)
 }
 

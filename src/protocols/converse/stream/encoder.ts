@@ -13,15 +13,34 @@ import type { StreamMachine } from '../../../protocol.ts'
 import { familyOf } from '../models.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { ownOf, protocolName } from '../own.ts'
-import { encodeFinish, encodeTier, noteNames, refusalText, tierOf, wordOf } from '../response/response.ts'
+import {
+  encodeFinish,
+  encodeTier,
+  noteNames,
+  refusalText,
+  tierOf,
+  wordOf,
+} from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ConverseEvent, ConverseStop } from '../schema.ts'
-import { type EmitWire, type EncoderState, fail, failByInput, noteOwn, reportOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  fail,
+  failByInput,
+  noteOwn,
+  reportOf,
+} from './encoder-state.ts'
 import { closeOpen, writeBlock } from './open-block.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 
 /** Canonical events → wire events. `messageStop` waits for the end of the source; the last event of a failed response is an exception. */
-export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderState, ConverseOptions> = {
+export const streamEncoder: StreamMachine<
+  EncoderEvent,
+  ConverseEvent,
+  EncoderState,
+  ConverseOptions
+> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -42,7 +61,6 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
     ext: undefined,
   }),
 
-  /** Long because each kind of event has its case. */
   step(state, event, emit) {
     if (state.phase === 'done') return
     switch (event.type) {
@@ -62,7 +80,12 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
-        startPart(state, `${event.part}`, withStreamedPhase(state.messages[event.message], event), emit)
+        startPart(
+          state,
+          `${event.part}`,
+          withStreamedPhase(state.messages[event.message], event),
+          emit,
+        )
         return
       case 'part.delta':
         markCarried(state.messages, event)
@@ -74,7 +97,8 @@ export const streamEncoder: StreamMachine<EncoderEvent, ConverseEvent, EncoderSt
       case 'message.end': {
         const opened = state.messages[event.message]
         reportOf(state).rest(lostPhase(opened), opened?.at)
-        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed')
+          reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
       }
@@ -127,7 +151,10 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
   state.messages[message] = defined({ role, at, phase: phase ?? undefined })
 }
 
-function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+function update(
+  state: EncoderState,
+  { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>,
+): void {
   const report = reportOf(state)
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, '')
@@ -157,7 +184,11 @@ function close(state: EncoderState, emit: EmitWire): void {
     return
   }
   if (state.finish?.reason === 'error') {
-    fail(state, { status: 500, kind: 'internal', message: state.finish.message ?? 'the upstream failed' }, emit)
+    fail(
+      state,
+      { status: 500, kind: 'internal', message: state.finish.message ?? 'the upstream failed' },
+      emit,
+    )
     return
   }
   begin(state, emit)
@@ -173,18 +204,42 @@ function close(state: EncoderState, emit: EmitWire): void {
   // A call that was cut off stays open, and only the end follows.
   if (refusal !== undefined && !state.open) writeBlock(state, { text: refusal }, emit)
   const explained = refusal !== undefined && !state.open
-  finishMessage(state, encodeFinish({ finish, at, promptBlocked, calls: seen.calls, explained, streamed: true }, {}, reportOf(state)), emit)
+  finishMessage(
+    state,
+    encodeFinish(
+      { finish, at, promptBlocked, calls: seen.calls, explained, streamed: true },
+      {},
+      reportOf(state),
+    ),
+    emit,
+  )
 }
 
 function finishMessage(state: EncoderState, stop: ConverseStop, emit: EmitWire): void {
-  const { additionalModelResponseFields, output, metrics, serviceTier, ...own } = ownOf(state.ext) ?? {}
+  const { additionalModelResponseFields, output, metrics, serviceTier, ...own } =
+    ownOf(state.ext) ?? {}
   const report = reportOf(state)
   state.phase = 'done'
-  emit({ messageStop: { ...stop, ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }) } })
+  emit({
+    messageStop: {
+      ...stop,
+      ...(additionalModelResponseFields !== undefined && { additionalModelResponseFields }),
+    },
+  })
   if (output !== undefined) noteOwn(state, { [protocolName]: { fields: { output } } }, '')
-  const tier = tierOf(encodeTier(state.start.serviceTier ?? state.usage?.serviceTier, report), serviceTier)
+  const tier = tierOf(
+    encodeTier(state.start.serviceTier ?? state.usage?.serviceTier, report),
+    serviceTier,
+  )
   const usage = defined(encodeUsage(state.usage, report))
-  emit({ metadata: defined({ ...own, usage, metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 }, serviceTier: tier }) })
+  emit({
+    metadata: defined({
+      ...own,
+      usage,
+      metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 },
+      serviceTier: tier,
+    }),
+  })
 }
 
 /** The source was cut off. A call that was cut off is never closed. */
@@ -211,5 +266,10 @@ function closeOpenAtFinish(state: EncoderState, finish: Finish, emit: EmitWire):
   const { reason } = finish
   const isCut = isLimit(finish) && open.kind !== 'freeform' && !isWholeInput(open.text)
   if (!isCall(open) || (!isCut && isWhole(open))) closeOpen(state, emit)
-  else if (reason === 'stop' || reason === 'tool_calls' || (reason !== 'error' && wordOf(finish).word === 'end_turn')) failByInput(state, 'whole JSON', emit)
+  else if (
+    reason === 'stop' ||
+    reason === 'tool_calls' ||
+    (reason !== 'error' && wordOf(finish).word === 'end_turn')
+  )
+    failByInput(state, 'whole JSON', emit)
 }

@@ -13,5 +13,6 @@ export const { startPart, takeDelta, endPart } = createBlockWriter<EncoderState,
   close: closeOpen,
   fail: failByInput,
   callId: (id, at) => responseCallId(id, at, createConverseReport()),
-  carry: (state, { placed, attach, at }, emit) => writeBlock(state, encodeCarrier(placed, attach), emit, at),
+  carry: (state, { placed, attach, at }, emit) =>
+    writeBlock(state, encodeCarrier(placed, attach), emit, at),
 })

@@ -1,4 +1,12 @@
-import type { ExtMap, Message, Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type {
+  ExtMap,
+  Message,
+  Part,
+  Place,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/message.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
@@ -18,10 +26,18 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-const knownCallPart = keysOf<GeminiPartOf<'functionCall'>>()('functionCall', 'thought', 'thoughtSignature')
+const knownCallPart = keysOf<GeminiPartOf<'functionCall'>>()(
+  'functionCall',
+  'thought',
+  'thoughtSignature',
+)
 const knownCall = keysOf<GeminiPartOf<'functionCall'>['functionCall']>()('id', 'name', 'args')
 
-export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: Place, reading: Reading): ToolCallPart {
+export function decodeCall(
+  wire: GeminiPartOf<'functionCall'>,
+  at: Place,
+  reading: Reading,
+): ToolCallPart {
   const { functionCall } = wire
   const { id, args } = functionCall
   return {
@@ -40,22 +56,41 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: Place, readin
 }
 
 /** Unknown fields of a part are kept with those of the call or result in it, under the prefix `../`. */
-function extOfBoth(inner: JsonObject | undefined, outer: JsonObject | undefined): ExtMap | undefined {
+function extOfBoth(
+  inner: JsonObject | undefined,
+  outer: JsonObject | undefined,
+): ExtMap | undefined {
   return inner || outer ? extOf({ ...asInside(inner), ...asBeside(outer) }) : undefined
 }
 
-const knownResultPart = keysOf<GeminiPartOf<'functionResponse'>>()('functionResponse', 'thought', 'thoughtSignature')
-const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>()('id', 'name', 'response', 'parts')
+const knownResultPart = keysOf<GeminiPartOf<'functionResponse'>>()(
+  'functionResponse',
+  'thought',
+  'thoughtSignature',
+)
+const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>()(
+  'id',
+  'name',
+  'response',
+  'parts',
+)
 
-export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, reading: Reading): ToolResultPart {
+export function decodeResult(
+  wire: GeminiPartOf<'functionResponse'>,
+  at: Place,
+  reading: Reading,
+): ToolResultPart {
   const { functionResponse } = wire
   const { id, name, response, parts } = functionResponse
   const inside = reading.place(below(at, 'functionResponse'))
   const decoded = readResponse(response, below(inside, 'response'))
-  const media = (parts ?? []).map((part, index) => decodeInside(part, below(below(inside, 'parts'), index), reading))
+  const media = (parts ?? []).map((part, index) =>
+    decodeInside(part, below(below(inside, 'parts'), index), reading),
+  )
   return {
     type: 'tool-result',
-    callId: reading.resultCallId?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
+    callId:
+      reading.resultCallId?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
     kind: 'function',
     content: [...decoded.content, ...media],
     at: inside,
@@ -64,7 +99,10 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, 
       structured: response,
       isError: decoded.isError,
       signature: decodeSignature(wire.thoughtSignature).signature,
-      ext: extOfBoth(unknownOf(functionResponse, knownResult), unknownOfPart(wire, knownResultPart)),
+      ext: extOfBoth(
+        unknownOf(functionResponse, knownResult),
+        unknownOfPart(wire, knownResultPart),
+      ),
     }),
   }
 }
@@ -106,20 +144,28 @@ const isText = ({ type }: Part) => type === 'text'
 function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
   const isChecked = accepts(GeminiPart, part)
-  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
+  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')))
+    return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
 /** The content of a result: the text or texts under an only key `output`, `result` or `error`; else the whole object as JSON. */
-function readResponse(response: JsonObject | null | undefined, at: Place): { content: TextPart[]; isError?: boolean } {
+function readResponse(
+  response: JsonObject | null | undefined,
+  at: Place,
+): { content: TextPart[]; isError?: boolean } {
   if (!response) return { content: [] }
   const [only, ...others] = Object.entries(response)
-  const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])
+  const text = (value: unknown): TextPart[] =>
+    value === ''
+      ? []
+      : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }]
   if (only && others.length === 0) {
     const [key, value] = only
     const isError = key === 'error' ? { isError: true } : {}
     if (key === 'output' || key === 'result' || key === 'error') {
-      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: flatMap(value, text), ...isError }
+      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string'))
+        return { content: flatMap(value, text), ...isError }
       if (typeof value === 'string' || key === 'error') return { content: text(value), ...isError }
     }
   }
@@ -149,7 +195,8 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiWrittenP
   const { id, itemId, name, namespace, status, at, ext } = part
   report.unwritten(part, handledOfCall, at)
   report.ext(ext, at)
-  if (itemId !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId, status })
+  if (itemId !== undefined || status !== undefined)
+    report.onceEach('message.envelope', at, { itemId, status })
   const own = ownFields(ext)
   const { inside, beside } = own ? splitBeside(own) : {}
   return {
@@ -183,7 +230,11 @@ const handledOfResult = keysOf<ToolResultPart>()(
   'ext',
 )
 
-export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiWrittenPart[] {
+export function encodeResult(
+  part: ToolResultPart,
+  writing: Writing,
+  { parseJson, write }: { parseJson: boolean; write: WriteParts },
+): GeminiWrittenPart[] {
   const { report, native } = writing
   const { callId, name, namespace, itemId, status, at, ext } = part
   report.unwritten(part, handledOfResult, at)
@@ -196,7 +247,8 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const functionResponse: NonNullable<GeminiWrittenPart['functionResponse']> = inside
-  if (name !== undefined && (name || native)) functionResponse.name = writing.toolName(name, namespace, at)
+  if (name !== undefined && (name || native))
+    functionResponse.name = writing.toolName(name, namespace, at)
   else if (!native) {
     functionResponse.name = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
@@ -213,16 +265,26 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
 
 /** Can it be written as text in `response`? The rest goes to `parts`, which holds only data. */
 function hasText(part: Part): boolean {
-  return part.type === 'media' ? part.source.type === 'parts' || part.source.type === 'reference' : part.type !== 'opaque'
+  return part.type === 'media'
+    ? part.source.type === 'parts' || part.source.type === 'reference'
+    : part.type !== 'opaque'
 }
 
 /** The `response` of a result: the original object if it says the same, else the text under one key, or parsed if `parseJson` is set. */
-function encodeResponse({ structured, isError = false }: ToolResultPart, written: readonly GeminiWrittenPart[], parseJson: boolean): JsonObject {
+function encodeResponse(
+  { structured, isError = false }: ToolResultPart,
+  written: readonly GeminiWrittenPart[],
+  parseJson: boolean,
+): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
   if (isObject(structured)) {
     const original = readResponse(structured, '')
-    if (original.isError === (isError || undefined) && original.content.map(one => one.text).join('') === text) return structured
+    if (
+      original.isError === (isError || undefined) &&
+      original.content.map(one => one.text).join('') === text
+    )
+      return structured
   }
   const content = texts.length > 1 ? texts : text
   if (isError) return { error: content }

@@ -1,4 +1,10 @@
-import type { Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../../canonical/message.ts'
+import type {
+  Part,
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+} from '../../../canonical/message.ts'
 import { isRepeatedThought } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
@@ -22,7 +28,11 @@ export const nothingGathered = (): Gathered => ({ units: 0, reasoning: [] })
 const attach = 'reasoning'
 
 /** Puts the gathered reasoning into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
-export function carryReasoning(gathered: Gathered, part: Part, written: readonly GeminiWrittenPart[]): void {
+export function carryReasoning(
+  gathered: Gathered,
+  part: Part,
+  written: readonly GeminiWrittenPart[],
+): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
     gathered.reasoning.push([gathered.units, defined({ segments, redacted, signature, id })])
@@ -30,23 +40,33 @@ export function carryReasoning(gathered: Gathered, part: Part, written: readonly
   }
   const [call] = written
   if (part.type !== 'tool-call' || !call) {
-    for (const { text, thought } of written) if (typeof text === 'string' && thought !== true) gathered.units += text.length
+    for (const { text, thought } of written)
+      if (typeof text === 'string' && thought !== true) gathered.units += text.length
     return
   }
   const { reasoning } = gathered
   if (reasoning.length > 0) {
     const value = JSON.stringify(defined({ reasoning, own: call.thoughtSignature ?? undefined }))
-    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: protocolName }, attach })
+    call.thoughtSignature = wrapSignatureInBase64({
+      signature: { value, issuer: protocolName },
+      attach,
+    })
   }
   Object.assign(gathered, nothingGathered())
 }
 
 /** The reasoning that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
-export function carriedBy(envelope: Envelope | undefined): { reasoning: Gathered['reasoning']; own?: string } | undefined {
+export function carriedBy(
+  envelope: Envelope | undefined,
+): { reasoning: Gathered['reasoning']; own?: string } | undefined {
   if (envelope?.attach !== attach) return undefined
   const { reasoning, own } = asObject(parseJson(envelope.signature.value))
-  const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
-  return { reasoning: Array.isArray(reasoning) ? reasoning.filter(isCarried) : [], ...defined({ own: asText(own) }) }
+  const isCarried = (one: unknown): one is [number, JsonObject] =>
+    Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
+  return {
+    reasoning: Array.isArray(reasoning) ? reasoning.filter(isCarried) : [],
+    ...defined({ own: asText(own) }),
+  }
 }
 
 /**
@@ -84,17 +104,30 @@ export function restoreReasoning(carried: Gathered['reasoning'], before: Part[],
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
 
 function readThought({ segments, redacted, signature, id }: JsonObject, at: Place): ReasoningPart {
-  const valid = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {
-    const { kind, text } = asObject(one)
-    return typeof text === 'string' ? [{ kind: kind === 'raw' ? 'raw' : 'summary', text }] : []
-  })
-  return { type: 'reasoning', segments: valid, ...(redacted === true && { redacted }), ...defined({ signature: readSignature(signature), id: asText(id) }), at }
+  const valid = flatMap(
+    Array.isArray(segments) ? segments : [],
+    (one: unknown): ReasoningSegment[] => {
+      const { kind, text } = asObject(one)
+      return typeof text === 'string' ? [{ kind: kind === 'raw' ? 'raw' : 'summary', text }] : []
+    },
+  )
+  return {
+    type: 'reasoning',
+    segments: valid,
+    ...(redacted === true && { redacted }),
+    ...defined({ signature: readSignature(signature), id: asText(id) }),
+    at,
+  }
 }
 
 function readSignature(encoded: unknown): Signature | undefined {
   const { value, issuer, model, form: made } = asObject(encoded)
   if (typeof value !== 'string' || typeof issuer !== 'string') return undefined
-  return { value, issuer, ...defined({ model: asText(model), form: asText(made) as Signature['form'] }) }
+  return {
+    value,
+    issuer,
+    ...defined({ model: asText(model), form: asText(made) as Signature['form'] }),
+  }
 }
 
 const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})

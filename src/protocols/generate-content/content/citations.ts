@@ -27,7 +27,10 @@ export function decodeGrounding(
   chunks: readonly unknown[] = listIn(wire, 'groundingChunks'),
 ): Grounding {
   const { groundingChunks: ownChunks, groundingSupports: ownSupports, ...rest } = wire
-  const texts = textsAtParts.map(({ text, place }) => ({ bytes: new TextEncoder().encode(text), place }))
+  const texts = textsAtParts.map(({ text, place }) => ({
+    bytes: new TextEncoder().encode(text),
+    place,
+  }))
   const found: Found[] = []
   const cited = new Set<number>()
   let rounded = false
@@ -40,20 +43,26 @@ export function decodeGrounding(
     return read.left
   })
   const before = chunks.length - listIn(wire, 'groundingChunks').length
-  const sources = listIn(wire, 'groundingChunks').map((chunk, place) => (cited.has(before + place) ? leftOfSource(chunk) : chunk))
+  const sources = listIn(wire, 'groundingChunks').map((chunk, place) =>
+    cited.has(before + place) ? leftOfSource(chunk) : chunk,
+  )
   return {
     found,
     left: {
       ...rest,
-      ...(sources.some(saysSomething) ? { groundingChunks: sources } : Array.isArray(ownChunks) || ownChunks == null ? {} : { groundingChunks: ownChunks }),
-      ...(supports.some(saysSomething)
-        ? { groundingSupports: supports }
-        : Array.isArray(ownSupports) || ownSupports == null
-          ? {}
-          : { groundingSupports: ownSupports }),
+      ...defined({
+        groundingChunks: leftOfList(sources, ownChunks),
+        groundingSupports: leftOfList(supports, ownSupports),
+      }),
     },
     rounded,
   }
+}
+
+/** What is left of a list, or what `own`, the field as it came, is instead of one. */
+function leftOfList(left: unknown[], own: unknown): unknown {
+  if (left.some(saysSomething)) return left
+  return Array.isArray(own) || own == null ? undefined : own
 }
 
 export function listIn(wire: JsonObject, key: string): unknown[] {
@@ -75,16 +84,22 @@ function readSupport(
   if (!isObject(segment) || !Array.isArray(indices) || indices.length === 0) return undefined
   const { partIndex, startIndex, endIndex, text, ...beside } = segment
   const place = placeOf({ partIndex, start: startIndex ?? 0, end: endIndex }, texts)
-  const sources = indices.map((index: unknown) => (typeof index === 'number' ? readSource(chunks[index]) : undefined))
+  const sources = indices.map((index: unknown) =>
+    typeof index === 'number' ? readSource(chunks[index]) : undefined,
+  )
   if (!place || !sources.every(source => source !== undefined)) return undefined
   const { textIndex, start, end } = place
   const { bytes } = texts[textIndex] ?? { bytes: new Uint8Array() }
   const slice = new TextDecoder().decode(bytes.subarray(start, end))
   const span = { start: pointsBefore(bytes, start), end: pointsBefore(bytes, end) }
+  const unread = text != null && text !== slice ? { text, ...beside } : beside
   return {
     found: sources.map(source => ({ textIndex, citation: { ...source, ...span } })),
     cited: indices as number[],
-    left: { ...(text != null && text !== slice ? { segment: { text, ...beside } } : Object.keys(beside).length > 0 ? { segment: beside } : {}), ...more },
+    left: {
+      ...(Object.keys(unread).length > 0 && { segment: unread }),
+      ...more,
+    },
     rounded: isInside(bytes, start) || isInside(bytes, end),
   }
 }
@@ -100,14 +115,18 @@ function placeOf(
   }
   let before = 0
   for (const [textIndex, { bytes }] of texts.entries()) {
-    if (start < before + bytes.length) return end <= before + bytes.length ? { textIndex, start: start - before, end: end - before } : undefined
+    if (start < before + bytes.length)
+      return end <= before + bytes.length
+        ? { textIndex, start: start - before, end: end - before }
+        : undefined
     before += bytes.length
   }
   return undefined
 }
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
-const isInside = (bytes: Uint8Array, offset: number) => offset < bytes.length && isContinuation(bytes[offset])
+const isInside = (bytes: Uint8Array, offset: number) =>
+  offset < bytes.length && isContinuation(bytes[offset])
 
 /** Whole code points before a byte. */
 function pointsBefore(bytes: Uint8Array, offset: number): number {
@@ -119,13 +138,27 @@ function pointsBefore(bytes: Uint8Array, offset: number): number {
 function readSource(chunk: unknown): Citation | undefined {
   if (!isObject(chunk)) return undefined
   const { web, maps, image, retrievedContext } = chunk
-  const [page, key] = isObject(web) ? [web, 'uri'] : isObject(maps) ? [maps, 'uri'] : [image, 'sourceUri']
+  const place = isObject(web) ? web : maps
+  const [page, key] = isObject(place) ? [place, 'uri'] : [image, 'sourceUri']
   if (isObject(page) && typeof page[key] === 'string')
-    return { kind: 'url', url: page[key], ...defined({ title: textIn(page, 'title') }), protocol: protocolName, raw: chunk }
+    return {
+      kind: 'url',
+      url: page[key],
+      ...defined({ title: textIn(page, 'title') }),
+      protocol: protocolName,
+      raw: chunk,
+    }
   if (!isObject(retrievedContext)) return undefined
-  const [fileId, filename, citedText] = ['uri', 'title', 'text'].map(key => textIn(retrievedContext, key))
+  const [fileId, filename, citedText] = ['uri', 'title', 'text'].map(key =>
+    textIn(retrievedContext, key),
+  )
   if (fileId === undefined && filename === undefined && citedText === undefined) return undefined
-  return { kind: 'file', ...defined({ fileId, filename, citedText }), protocol: protocolName, raw: chunk }
+  return {
+    kind: 'file',
+    ...defined({ fileId, filename, citedText }),
+    protocol: protocolName,
+    raw: chunk,
+  }
 }
 
 function leftOfSource(chunk: unknown): unknown {
@@ -135,12 +168,16 @@ function leftOfSource(chunk: unknown): unknown {
   if (kind === undefined || !isObject(source)) return chunk
   const { [kind]: _, ...more } = chunk
   const inner = { ...source }
-  const read = kind === 'retrievedContext' ? ['uri', 'title', 'text'] : [kind === 'image' ? 'sourceUri' : 'uri', 'title']
+  const read =
+    kind === 'retrievedContext'
+      ? ['uri', 'title', 'text']
+      : [kind === 'image' ? 'sourceUri' : 'uri', 'title']
   for (const key of read) if (typeof inner[key] === 'string') delete inner[key]
   return { ...(Object.keys(inner).length > 0 && { [kind]: inner }), ...more }
 }
 
-const textIn = (wire: JsonObject, key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
+const textIn = (wire: JsonObject, key: string) =>
+  typeof wire[key] === 'string' ? wire[key] : undefined
 
 /** How much of a citation cannot be written here. */
 export type Loss = 'none' | 'some' | 'all'
@@ -169,7 +206,10 @@ export function encodeGrounding(
         lost(index, 'all')
         continue
       }
-      const given = { start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }
+      const given = {
+        start: citation.start ?? 0,
+        end: Math.min(citation.end ?? points.length, points.length),
+      }
       const isSpan = given.start >= 0 && given.start < given.end
       if (loss === 'some' || !isSpan) lost(index, 'some')
       const { start, end } = isSpan ? given : { start: 0, end: points.length }
@@ -180,39 +220,68 @@ export function encodeGrounding(
       }
       const place = known.indexOf(key)
       // A source that is cited twice for the same span gets two supports.
-      const span = spans.find(one => one.start === start && one.end === end && !one.sources.includes(place))
+      const span = spans.find(
+        one => one.start === start && one.end === end && !one.sources.includes(place),
+      )
       if (span) span.sources.push(place)
       else spans.push({ start, end, sources: [place] })
     }
     for (const { start, end, sources } of spans) {
       const startIndex = before + bytes(start)
       supports.push({
-        segment: { ...(startIndex > 0 && { startIndex }), endIndex: before + bytes(end), text: points.slice(start, end).join('') },
+        segment: {
+          ...(startIndex > 0 && { startIndex }),
+          endIndex: before + bytes(end),
+          text: points.slice(start, end).join(''),
+        },
         groundingChunkIndices: sources,
       })
     }
     before += bytes(points.length)
   }
-  return supports.length > 0 ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports } : undefined
+  return supports.length > 0
+    ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports }
+    : undefined
 }
 
-function encodeSource({ kind, url, title, fileId, filename, container, citedText, encrypted, index, source, protocol, raw }: Citation): {
+function encodeSource({
+  kind,
+  url,
+  title,
+  fileId,
+  filename,
+  container,
+  citedText,
+  encrypted,
+  index,
+  source,
+  protocol,
+  raw,
+}: Citation): {
   source?: GeminiGroundingChunk
   loss: Loss
 } {
   if (protocol === protocolName && isObject(raw)) return { source: asRead(raw), loss: 'none' }
   if (kind === 'url' && url !== undefined)
-    return { source: { web: { uri: url, ...defined({ title }) } }, loss: citedText !== undefined || encrypted !== undefined ? 'some' : 'none' }
+    return {
+      source: { web: { uri: url, ...defined({ title }) } },
+      loss: citedText !== undefined || encrypted !== undefined ? 'some' : 'none',
+    }
   if (kind === 'file' && (fileId ?? filename) !== undefined)
     return {
       source: {
-        retrievedContext: defined<{ uri: string | undefined; title: string | undefined; text: string | undefined }>({
+        retrievedContext: defined<{
+          uri: string | undefined
+          title: string | undefined
+          text: string | undefined
+        }>({
           uri: fileId,
           title: filename ?? title,
           text: citedText,
         }),
       },
-      loss: index !== undefined || container !== undefined || source !== undefined ? 'some' : 'none',
+      loss:
+        index !== undefined || container !== undefined || source !== undefined ? 'some' : 'none',
     }
   return { loss: 'all' }
 }

@@ -1,4 +1,12 @@
-import type { OpaquePart, Part, Place, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../../canonical/message.ts'
+import type {
+  OpaquePart,
+  Part,
+  Place,
+  RefusalPart,
+  SearchResultPart,
+  ServerToolPart,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
@@ -32,7 +40,12 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 /** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and reasoning are put there. */
-export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Reading, before: Part[] = []): Part[] {
+export function decodeParts(
+  parts: readonly GeminiPart[],
+  at: Place,
+  reading: Reading,
+  before: Part[] = [],
+): Part[] {
   const phases = noPhases()
   parts.forEach((given, index) => {
     const wire = withoutCarried(given, before, below(at, index))
@@ -49,7 +62,10 @@ export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Re
 
 /** Takes the carried reasoning out of a call's signature, and puts it back among the parts before the call. */
 function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
-  const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
+  const carried =
+    isPartOf(wire, 'functionCall') && wire.thoughtSignature
+      ? carriedBy(unwrapSignature(wire.thoughtSignature))
+      : undefined
   if (!carried) return wire
   restoreReasoning(carried.reasoning, before, at)
   // The client added no placeholder, because the call had a signature.
@@ -60,7 +76,14 @@ function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart
 function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
   const { signature, envelope } = decodeSignature(wire.thoughtSignature)
   const owner = before.at(-1)
-  if (wire['text'] !== '' || envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
+  if (
+    wire['text'] !== '' ||
+    envelope?.attach !== 'prev' ||
+    !signature ||
+    owner?.type !== 'text' ||
+    owner.signature
+  )
+    return false
   owner.signature = signature
   return true
 }
@@ -68,16 +91,26 @@ function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
 /** A part that `GeminiPart` has checked. */
 export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part {
   if (isBareText(part)) return { type: 'text', text: part.text, at }
-  if (isPartOf(part, 'functionCall') && isOfRole(part, reading)) return decodeCall(part, at, reading)
-  if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
-  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at, reading)
+  if (isPartOf(part, 'functionCall') && isOfRole(part, reading))
+    return decodeCall(part, at, reading)
+  if (isPartOf(part, 'functionResponse') && isOfRole(part, reading))
+    return decodeResult(part, at, reading)
+  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))
+    return decodeMedia(part, at, reading)
   for (const [key, { phase, tool }] of serverParts) {
     const value = part[key]
-    if (isObject(value)) return decodeServerTool(part, value, { phase, tool: tool ?? serverToolOfType(value['toolType']) }, at)
+    if (isObject(value))
+      return decodeServerTool(
+        part,
+        value,
+        { phase, tool: tool ?? serverToolOfType(value['toolType']) },
+        at,
+      )
   }
   // Some servers send unknown fields instead of text with `thought: true`: such a part is opaque.
   const isEmpty = Object.keys(part).every(key => key === 'thought' || key === 'thoughtSignature')
-  if (part.thought === true && (isPartOf(part, 'text') || (isEmpty && part.thoughtSignature))) return decodeThought(part, at)
+  if (part.thought === true && (isPartOf(part, 'text') || (isEmpty && part.thoughtSignature)))
+    return decodeThought(part, at)
   if (isPartOf(part, 'text')) return decodeHidden(part, at) ?? decodeText(part, at)
   if (isEmpty && part.thoughtSignature) return decodeText(part, at)
   return { type: 'opaque', protocol: protocolName, raw: part, at }
@@ -104,12 +137,29 @@ function decodeText(part: GeminiPart & { text?: unknown }, at: Place): TextPart 
   return {
     type: 'text',
     text: typeof text === 'string' ? text : '',
-    ...defined({ signature: decodeSignature(part.thoughtSignature).signature, at, ext: extOf(unknownOfPart(part, knownText)) }),
+    ...defined({
+      signature: decodeSignature(part.thoughtSignature).signature,
+      at,
+      ext: extOf(unknownOfPart(part, knownText)),
+    }),
   }
 }
 
-function decodeServerTool(raw: GeminiPart, value: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: Place): ServerToolPart {
-  return { type: 'server-tool', phase, tool, id: typeof value['id'] === 'string' ? value['id'] : '', protocol: protocolName, raw, at }
+function decodeServerTool(
+  raw: GeminiPart,
+  value: Record<string, unknown>,
+  { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>,
+  at: Place,
+): ServerToolPart {
+  return {
+    type: 'server-tool',
+    phase,
+    tool,
+    id: typeof value['id'] === 'string' ? value['id'] : '',
+    protocol: protocolName,
+    raw,
+    at,
+  }
 }
 
 // ---- canonical → wire
@@ -134,7 +184,10 @@ export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
       report.add('tool-call.cut', part.at)
       return []
     case 'tool-result':
-      return encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, inResult(writing)) })
+      return encodeResult(part, writing, {
+        parseJson: writing.parseJson === true,
+        write: parts => encodeParts(parts, inResult(writing)),
+      })
     case 'media':
       return encodeMedia(part, writing, write)
     case 'search-result':
@@ -144,7 +197,8 @@ export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
+        report.add('part.unsupported', part.at)
       return []
     case 'opaque':
       return encodeOpaque(part, writing)
@@ -158,7 +212,16 @@ function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }
 
-const handledOfText = keysOf<TextPart>()('type', 'text', 'citations', 'logprobs', 'signature', 'phase', 'at', 'ext')
+const handledOfText = keysOf<TextPart>()(
+  'type',
+  'text',
+  'citations',
+  'logprobs',
+  'signature',
+  'phase',
+  'at',
+  'ext',
+)
 
 function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
   const { report, native, beside, instructs, opens } = writing
@@ -167,11 +230,13 @@ function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
   if (phase && !opens) report.rest({ phase }, at)
   if (!beside && logprobs) report.rest({ logprobs }, at)
   report.ext(ext, at)
-  if (!beside) for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
+  if (!beside)
+    for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
   const signed = sign(part, writing, text ? {} : { attach: 'text' })
   if (!text && !native && !signed.thoughtSignature) {
     if ((part.cache || instructs) && !signature) report.add('text.empty', at)
-    for (const _citation of (beside && citations) ?? []) report.add('citation.unsupported', at, 'citations')
+    for (const _citation of (beside && citations) ?? [])
+      report.add('citation.unsupported', at, 'citations')
     if (beside) report.rest({ logprobs }, at)
     return []
   }
@@ -209,7 +274,11 @@ function encodeSearchResult(
     : [{ text: head }, ...inside]
 }
 
-function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiWrittenPart[]): GeminiWrittenPart[] {
+function encodeServerTool(
+  part: ServerToolPart,
+  writing: Writing,
+  write: (parts: readonly Part[]) => GeminiWrittenPart[],
+): GeminiWrittenPart[] {
   const { report, serverToolHistory } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
   if (part.image) {

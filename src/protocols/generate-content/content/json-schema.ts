@@ -4,7 +4,14 @@ import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 /** The schema dialect of this protocol: types in upper case, `nullable`, and counts as strings. */
 
 const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
-const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+const counts = new Set([
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+])
 /** Keys that hold a map whose values are schemas. */
 const maps = new Set(['properties', 'defs', '$defs', 'definitions', 'patternProperties'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
@@ -35,23 +42,30 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
 
 function decodeValue(key: string, value: unknown): unknown {
   if (key === 'type') return Array.isArray(value) ? value.map(typeOf) : typeOf(value)
-  if (counts.has(key)) return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  if (counts.has(key))
+    return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (maps.has(key) && isObject(value)) return mapped(value)
-  if (lists.has(key) && Array.isArray(value)) return value.map(one => (isObject(one) ? decodeSchema(one) : (one as unknown)))
+  if (lists.has(key) && Array.isArray(value))
+    return value.map(one => (isObject(one) ? decodeSchema(one) : (one as unknown)))
   return inner.has(key) && isObject(value) ? decodeSchema(value) : value
 }
 
 function mapped(schemas: JsonObject): JsonObject {
   const written: JsonObject = {}
-  for (const [key, schema] of Object.entries(schemas)) setOwn(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+  for (const [key, schema] of Object.entries(schemas))
+    setOwn(written, key, isObject(schema) ? decodeSchema(schema) : schema)
   return written
 }
 
 function ordered(properties: JsonObject, order: readonly unknown[]): JsonObject {
   const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length)
   const written: JsonObject = {}
-  for (const [key, schema] of Object.entries(properties).sort(([one], [other]) => place(one) - place(other))) setOwn(written, key, schema)
+  for (const [key, schema] of Object.entries(properties).sort(
+    ([one], [other]) => place(one) - place(other),
+  ))
+    setOwn(written, key, schema)
   return written
 }
 
-const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.has(word) ? word.toLowerCase() : word)
+const typeOf = (word: unknown): unknown =>
+  typeof word === 'string' && types.has(word) ? word.toLowerCase() : word

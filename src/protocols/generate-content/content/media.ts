@@ -14,16 +14,47 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-const knownInlinePart = keysOf<GeminiPartOf<'inlineData'>>()('inlineData', 'videoMetadata', 'mediaResolution', 'thought', 'thoughtSignature')
-const knownFilePart = keysOf<GeminiPartOf<'fileData'>>()('fileData', 'videoMetadata', 'mediaResolution', 'thought', 'thoughtSignature')
-const knownInline = keysOf<GeminiPartOf<'inlineData'>['inlineData']>()('mimeType', 'data', 'displayName')
-const knownFile = keysOf<GeminiPartOf<'fileData'>['fileData']>()('mimeType', 'fileUri', 'displayName')
-const knownVideo = keysOf<NonNullable<GeminiPartOf<'inlineData'>['videoMetadata']>>()('startOffset', 'endOffset', 'fps')
-const knownResolution = keysOf<NonNullable<GeminiPartOf<'inlineData'>['mediaResolution']>>()('level')
+const knownInlinePart = keysOf<GeminiPartOf<'inlineData'>>()(
+  'inlineData',
+  'videoMetadata',
+  'mediaResolution',
+  'thought',
+  'thoughtSignature',
+)
+const knownFilePart = keysOf<GeminiPartOf<'fileData'>>()(
+  'fileData',
+  'videoMetadata',
+  'mediaResolution',
+  'thought',
+  'thoughtSignature',
+)
+const knownInline = keysOf<GeminiPartOf<'inlineData'>['inlineData']>()(
+  'mimeType',
+  'data',
+  'displayName',
+)
+const knownFile = keysOf<GeminiPartOf<'fileData'>['fileData']>()(
+  'mimeType',
+  'fileUri',
+  'displayName',
+)
+const knownVideo = keysOf<NonNullable<GeminiPartOf<'inlineData'>['videoMetadata']>>()(
+  'startOffset',
+  'endOffset',
+  'fps',
+)
+const knownResolution =
+  keysOf<NonNullable<GeminiPartOf<'inlineData'>['mediaResolution']>>()('level')
 
-export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: Place, { names }: Pick<Reading, 'names'>): MediaPart {
+export function decodeMedia(
+  part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>,
+  at: Place,
+  { names }: Pick<Reading, 'names'>,
+): MediaPart {
   const { videoMetadata: video, mediaResolution } = part
-  const { source, mime, filename, left } = isInline(part) ? decodeInline(part.inlineData) : decodeFile(part.fileData)
+  const { source, mime, filename, left } = isInline(part)
+    ? decodeInline(part.inlineData)
+    : decodeFile(part.fileData)
   if (filename && !isInline(part)) names[`${pointerOf(at)}:filename`] = 'fileData/displayName'
   const level = mediaResolution?.level
   const detail = level == null ? undefined : resolution.toOurs(level)
@@ -35,28 +66,46 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
     ...present({
       filename,
       detail,
-      video: video && some(present({ startOffset: video.startOffset, endOffset: video.endOffset, fps: video.fps })),
+      video:
+        video &&
+        some(
+          present({ startOffset: video.startOffset, endOffset: video.endOffset, fps: video.fps }),
+        ),
       signature: decodeSignature(part.thoughtSignature).signature,
       at,
       ext: extOf({
         ...unknownOfPart(part, isInline(part) ? knownInlinePart : knownFilePart),
         ...left,
         ...under('videoMetadata', video && unknownOf(video, knownVideo)),
-        ...under('mediaResolution', mediaResolution && { ...unknownOf(mediaResolution, knownResolution), ...unknownLevel }),
+        ...under(
+          'mediaResolution',
+          mediaResolution && { ...unknownOf(mediaResolution, knownResolution), ...unknownLevel },
+        ),
       }),
     }),
   }
 }
 
-const isInline = (part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>): part is GeminiPartOf<'inlineData'> => part['inlineData'] != null
+const isInline = (
+  part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>,
+): part is GeminiPartOf<'inlineData'> => part['inlineData'] != null
 
-type Held = { source: MediaPart['source']; mime: string | undefined; filename: string | null | undefined; left: JsonObject }
+type Held = {
+  source: MediaPart['source']
+  mime: string | undefined
+  filename: string | null | undefined
+  left: JsonObject
+}
 
 function decodeInline(inlineData: GeminiPartOf<'inlineData'>['inlineData']): Held {
   const { data, displayName: filename } = inlineData
   const mime = inlineData.mimeType || undefined
   return {
-    source: { type: 'base64', data: isUrlSafe(data) ? inStandardAlphabet(data) : data, ...defined({ mime }) },
+    source: {
+      type: 'base64',
+      data: isUrlSafe(data) ? inStandardAlphabet(data) : data,
+      ...defined({ mime }),
+    },
     mime,
     filename,
     left: under('inlineData', unknownOf(inlineData, knownInline)),
@@ -68,7 +117,12 @@ function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
   const mime = fileData.mimeType || undefined
   const unknown = unknownOf(fileData, knownFile)
   return isPublic(fileUri)
-    ? { source: { type: 'url', url: fileUri, ...defined({ mime }) }, mime, filename, left: under('fileData', unknown) }
+    ? {
+        source: { type: 'url', url: fileUri, ...defined({ mime }) },
+        mime,
+        filename,
+        left: under('fileData', unknown),
+      }
     : {
         source: { type: 'file-id', id: fileUri, issuer: protocolName },
         mime,
@@ -78,11 +132,15 @@ function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
 }
 
 /** Servers accept both alphabets of base64, and the official Python SDK writes this one; other protocols accept only the standard one. */
-const isUrlSafe = (data: string) => (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
+const isUrlSafe = (data: string) =>
+  (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
 
 /** Can anyone fetch it? The URI of a file stored at the provider works only there. */
 function isPublic(uri: string): boolean {
-  return /^https?:\/\//i.test(uri) && !/^https:\/\/[\w.-]*googleapis\.com\/(?:upload\/)?v\d\w*\/files\//i.test(uri)
+  return (
+    /^https?:\/\//i.test(uri) &&
+    !/^https:\/\/[\w.-]*googleapis\.com\/(?:upload\/)?v\d\w*\/files\//i.test(uri)
+  )
 }
 
 const byExtension = new Map([
@@ -133,9 +191,26 @@ const handled = keysOf<MediaPart>()(
   'ext',
 )
 
-export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiWrittenPart[] {
+export function encodeMedia(
+  part: MediaPart,
+  writing: Writing,
+  write: WriteParts,
+): GeminiWrittenPart[] {
   const { report, native, inResult } = writing
-  const { source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, at, ext } = part
+  const {
+    source,
+    filename,
+    title,
+    context,
+    detail,
+    citations,
+    transcript,
+    expiresAt,
+    video,
+    cache,
+    at,
+    ext,
+  } = part
   if (source.type === 'reference') {
     report.add(transcript ? 'media.transcript' : 'media.unsupported', at)
     return transcript ? [{ text: transcript }] : []
@@ -151,13 +226,24 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   if (!written) return []
   report.unwritten(part, handled, at)
   // Only some hosts of this protocol accept a file name.
-  report.rest({ filename: native ? undefined : filename, title, context, citations, transcript, expiresAt, cache }, at)
+  report.rest(
+    {
+      filename: native ? undefined : filename,
+      title,
+      context,
+      citations,
+      transcript,
+      expiresAt,
+      cache,
+    },
+    at,
+  )
   report.ext(ext, at)
   if (inResult && !native) {
     report.rest({ video, detail: detail === 'auto' ? undefined : detail }, at)
     return [{ ...ownFields(ext), ...written }]
   }
-  const level = detail === undefined || detail === 'auto' ? undefined : detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
+  const level = levelOf(detail)
   if (detail === 'original') report.add('media.detail', at, 'detail')
   return [
     {
@@ -172,14 +258,30 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   ]
 }
 
+function levelOf(detail: MediaPart['detail']) {
+  if (detail === undefined || detail === 'auto') return undefined
+  return detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
+}
+
 /** The MIME type that is written for data without one. */
-const defaultMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
+const defaultMime = {
+  image: 'image/png',
+  audio: 'audio/wav',
+  video: 'video/mp4',
+  document: 'application/pdf',
+  file: 'application/pdf',
+} as const
 
 const isEmpty = (source: MediaPart['source']) =>
-  (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '') || (source.type === 'url' && source.url === '')
+  (source.type === 'text' && source.text === '') ||
+  (source.type === 'base64' && source.data === '') ||
+  (source.type === 'url' && source.url === '')
 
 /** The part without its common fields. Undefined: it cannot be written. */
-function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiWrittenPart | undefined {
+function encodeSource(
+  part: MediaPart,
+  { report, native, unresolvable }: Writing,
+): GeminiWrittenPart | undefined {
   const { source, filename: displayName, at, ext } = part
   if (!native && isEmpty(source)) {
     report.add('media.unsupported', at)
@@ -189,12 +291,25 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
   switch (source.type) {
     case 'base64': {
       const { mime: mimeType = native ? undefined : defaultMime[part.kind], data } = source
-      const inlineData = { ...ownObject(ext, 'inlineData'), ...defined({ mimeType }), data, ...named }
-      if (source.mime === undefined && !native) report.addMade('media.mime', inlineData, '/mimeType')
+      const inlineData = {
+        ...ownObject(ext, 'inlineData'),
+        ...defined({ mimeType }),
+        data,
+        ...named,
+      }
+      if (source.mime === undefined && !native)
+        report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }
     }
     case 'text':
-      return { inlineData: { ...ownObject(ext, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...named } }
+      return {
+        inlineData: {
+          ...ownObject(ext, 'inlineData'),
+          mimeType: source.mime,
+          data: toBase64(source.text),
+          ...named,
+        },
+      }
     case 'url': {
       if (/^data:/i.test(source.url)) {
         report.add('media.unsupported', at)
@@ -202,10 +317,18 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
       }
       if (!native) report.add('media.url', at)
       const mimeType = source.mime ?? (native ? undefined : mimeOfUrl(source.url))
-      return { fileData: { ...ownObject(ext, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...named } }
+      return {
+        fileData: {
+          ...ownObject(ext, 'fileData'),
+          fileUri: source.url,
+          ...defined({ mimeType }),
+          ...named,
+        },
+      }
     }
     case 'file-id':
-      if (source.issuer === protocolName) return { fileData: { ...ownObject(ext, 'fileData'), fileUri: source.id, ...named } }
+      if (source.issuer === protocolName)
+        return { fileData: { ...ownObject(ext, 'fileData'), fileUri: source.id, ...named } }
       unresolvable(part)
       return undefined
     case 'parts':

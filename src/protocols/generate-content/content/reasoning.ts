@@ -1,9 +1,21 @@
-import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import type {
+  Part,
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+  TextPart,
+} from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import {
+  type Envelope,
+  isEnvelope,
+  unwrapSignature,
+  wrapSignatureInBase64,
+} from '../../../kit/signatures/envelope.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import type { GeminiPart, GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
 import { carriedBy } from './carried-reasoning.ts'
@@ -17,14 +29,19 @@ export const placeholder = 'skip_thought_signature_validator'
 // ---- wire → canonical
 
 /** The signature of a part of any kind, and its envelope if it came in one. */
-export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
+export function decodeSignature(value: string | null | undefined): {
+  signature?: Signature
+  envelope?: Envelope
+} {
   if (!value || value === placeholder) return {}
   const envelope = unwrapSignature(value)
   const carried = carriedBy(envelope)
   if (carried) return decodeSignature(carried.own)
   // A damaged envelope has no valid signature.
   if (!envelope && isEnvelope(value)) return {}
-  return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
+  return envelope
+    ? { signature: envelope.signature, envelope }
+    : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
 /** The unknown keys of a part that is no thought. `known` has `thought`, which there means something only when it is true. */
@@ -40,7 +57,10 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place):
   const { signature, envelope } = decodeSignature(part.thoughtSignature)
   return {
     type: 'reasoning',
-    segments: typeof text === 'string' && text ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text }] : [],
+    segments:
+      typeof text === 'string' && text
+        ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text }]
+        : [],
     ...defined({ signature, id: envelope?.id, at, ext: extOf(unknownOf(part, knownThought)) }),
   }
 }
@@ -48,9 +68,18 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place):
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
 /** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
-export function decodeHidden(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart | undefined {
+export function decodeHidden(
+  part: GeminiPart & { text?: unknown },
+  at: Place,
+): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(part.thoughtSignature)
-  if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
+  if (
+    !envelope ||
+    !signature ||
+    signature.issuer === protocolName ||
+    (envelope.attach !== undefined && ordinalOf(envelope) === undefined)
+  )
+    return undefined
   if (part.text !== '' && !ofReasoning.has(signature.form)) return undefined
   return {
     type: 'reasoning',
@@ -69,7 +98,11 @@ export function decodeHidden(part: GeminiPart & { text?: unknown }, at: Place): 
  * Joins a thought that was written in chunks (segments or stream events), if the lengths in its envelope match. Removes the earlier chunks
  * from `before`.
  */
-export function rejoin(part: ReasoningPart, value: string | null | undefined, before: Part[]): ReasoningPart {
+export function rejoin(
+  part: ReasoningPart,
+  value: string | null | undefined,
+  before: Part[],
+): ReasoningPart {
   const envelope = value ? unwrapSignature(value) : undefined
   const lengths = envelope?.lengths
   if (!envelope || !lengths) return part
@@ -119,7 +152,12 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
       whole += part.segments.map(({ text: segmentText }) => segmentText).join('')
       if (whole.length !== wanted) continue
       const first = parts[from] as ReasoningPart
-      parts.splice(from, to - from + 1, { ...first, segments: cut(whole, envelope), signature, ...defined({ id: envelope.id }) })
+      parts.splice(from, to - from + 1, {
+        ...first,
+        segments: cut(whole, envelope),
+        signature,
+        ...defined({ id: envelope.id }),
+      })
       return true
     }
   }
@@ -129,19 +167,35 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
 // ---- canonical → wire
 
 /** The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in an envelope for a client, not for a provider. */
-export function sign(part: Part, { report, opens, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
+export function sign(
+  part: Part,
+  { report, opens, model, unsigned }: Writing,
+  beside: Omit<Envelope, 'signature'> = {},
+): { thoughtSignature?: string } {
   const { signature, at } = part
   if (signature?.issuer === protocolName) {
     if (!opens && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
     const bare = beside.id === undefined && beside.lengths === undefined
-    return { thoughtSignature: !opens || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
+    return {
+      thoughtSignature:
+        !opens || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }),
+    }
   }
-  if (signature && opens) return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
+  if (signature && opens)
+    return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
 }
 
-const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+const handled = keysOf<ReasoningPart>()(
+  'type',
+  'segments',
+  'redacted',
+  'id',
+  'signature',
+  'at',
+  'ext',
+)
 
 /** One part for each segment; the last one has the signature. */
 export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWrittenPart[] {
@@ -153,21 +207,34 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
   const isEmpty = segments.length === 0
   const carried = opens && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
-  const kinds = segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  const kinds = segments.some(({ kind }) => kind === 'raw')
+    ? segments.map(({ kind }) => kind)
+    : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
   const isOwn = signature?.issuer === protocolName
   if (isEmpty && !opens && signature && !isOwn) {
     report.add('reasoning.foreign-signature', at)
     return []
   }
-  const beside = carried ? defined({ id, lengths: isOwn || isEmpty ? undefined : segments.map(({ text }) => text.length), kinds }) : {}
+  const beside = carried
+    ? defined({
+        id,
+        lengths: isOwn || isEmpty ? undefined : segments.map(({ text }) => text.length),
+        kinds,
+      })
+    : {}
   const signed = sign(part, writing, beside)
   if (isEmpty) {
     if (!signed.thoughtSignature) return []
     // A foreign signature is put on a text, not a thought: clients that drop reasoning keep signed texts.
     return [{ ...ownFields(ext), text: '', ...(isOwn && { thought: true }), ...signed }]
   }
-  return segments.map(({ text }, nth) => ({ ...(nth === 0 && ownFields(ext)), text, thought: true, ...(nth === segments.length - 1 && signed) }))
+  return segments.map(({ text }, nth) => ({
+    ...(nth === 0 && ownFields(ext)),
+    text,
+    thought: true,
+    ...(nth === segments.length - 1 && signed),
+  }))
 }
 
 /** The part that gives a client the phase of the text after it: an empty text, which other clients do not show. */

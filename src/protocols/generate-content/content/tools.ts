@@ -10,7 +10,13 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import type { GeminiDeclaration, GeminiTool, GeminiWrittenDeclaration, GeminiWrittenTool, GeminiWrittenToolConfig } from '../schema.ts'
+import type {
+  GeminiDeclaration,
+  GeminiTool,
+  GeminiWrittenDeclaration,
+  GeminiWrittenTool,
+  GeminiWrittenToolConfig,
+} from '../schema.ts'
 import { nearestServerTool, serverTools } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { Reading, RequestWriting } from './writing.ts'
@@ -24,26 +30,48 @@ export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: 
     : decodeEntry(wires, `${reading.root}/tools`, reading)
 }
 
-const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)
+const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] =>
+  Array.isArray(wires)
 
 function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
   // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
-  if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
-    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions must be in a list under functionDeclarations')
-  const tools: Tool[] = (wire.functionDeclarations ?? []).map((declaration, index) =>
-    decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), reading),
+  if (
+    typeof wire['name'] === 'string' &&
+    (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema']))
   )
-  for (const key in wire) if (key !== 'functionDeclarations' && wire[key] !== null) tools.push(...decodeOther(key, wire[key], reading.place(below(at, key))))
+    throw new TranslationError(
+      { code: 'malformed', protocol: protocolName, path: reading.place(at) },
+      'functions must be in a list under functionDeclarations',
+    )
+  const tools: Tool[] = (wire.functionDeclarations ?? []).map((declaration, index) =>
+    decodeFunction(
+      declaration,
+      reading.place(below(below(at, 'functionDeclarations'), index)),
+      reading,
+    ),
+  )
+  for (const key in wire)
+    if (key !== 'functionDeclarations' && wire[key] !== null)
+      tools.push(...decodeOther(key, wire[key], reading.place(below(at, key))))
   return tools
 }
 
-const knownDeclaration = keysOf<GeminiDeclaration>()('name', 'description', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema', 'behavior')
+const knownDeclaration = keysOf<GeminiDeclaration>()(
+  'name',
+  'description',
+  'parameters',
+  'parametersJsonSchema',
+  'response',
+  'responseJsonSchema',
+  'behavior',
+)
 
 function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading): FunctionTool {
   const { name, description, parametersJsonSchema, responseJsonSchema, behavior } = wire
   const parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : wire.parameters
   const output = isObject(responseJsonSchema) ? responseJsonSchema : wire.response
-  if (parameters && parameters === wire.parameters) names[`${pointerOf(at)}:parameters`] = 'parameters'
+  if (parameters && parameters === wire.parameters)
+    names[`${pointerOf(at)}:parameters`] = 'parameters'
   if (output && output === wire.response) names[`${pointerOf(at)}:output`] = 'response'
   return {
     type: 'function',
@@ -58,7 +86,8 @@ function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading):
     ...defined({
       ext: extOf({
         ...unknownOf(wire, knownDeclaration),
-        parametersJsonSchema: parametersJsonSchema === parameters ? undefined : parametersJsonSchema,
+        parametersJsonSchema:
+          parametersJsonSchema === parameters ? undefined : parametersJsonSchema,
         parameters: wire.parameters === parameters ? undefined : wire.parameters,
         responseJsonSchema: responseJsonSchema === output ? undefined : responseJsonSchema,
         response: wire.response === output ? undefined : wire.response,
@@ -72,7 +101,8 @@ const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
 
 function decodeOther(key: string, value: unknown, at: Place): Tool[] {
   const tool = serverTools.get(key)
-  if (tool === undefined) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at }]
+  if (tool === undefined)
+    return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at }]
   if (tool === 'mcp' && Array.isArray(value) && value.length > 0)
     return value.map(
       (server: unknown, index): ServerTool => ({
@@ -84,20 +114,40 @@ function decodeOther(key: string, value: unknown, at: Place): Tool[] {
         at: below(at, index),
       }),
     )
-  const blockedDomains = isObject(value) ? stringsOf(value['excludeDomains'] ?? value['exclude_domains']) : undefined
-  return [{ type: 'server', tool, protocol: protocolName, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at }]
+  const blockedDomains = isObject(value)
+    ? stringsOf(value['excludeDomains'] ?? value['exclude_domains'])
+    : undefined
+  return [
+    {
+      type: 'server',
+      tool,
+      protocol: protocolName,
+      raw: { [key]: value },
+      ...(blockedDomains && { common: { blockedDomains } }),
+      at,
+    },
+  ]
 }
 
 function stringsOf(value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string') ? (value as string[]) : undefined
+  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string')
+    ? (value as string[])
+    : undefined
 }
 
 function decodeServer(server: unknown): McpServer | undefined {
-  if (!isObject(server) || typeof server['name'] !== 'string' || !isObject(server['streamableHttpTransport'])) return undefined
+  if (
+    !isObject(server) ||
+    typeof server['name'] !== 'string' ||
+    !isObject(server['streamableHttpTransport'])
+  )
+    return undefined
   const { name: label, streamableHttpTransport, ...others } = server
   const { url, headers, ...transport } = streamableHttpTransport
   const bearer =
-    isObject(headers) && Object.keys(headers).length === 1 ? /^Bearer (.+)$/i.exec(String(headers['Authorization'] ?? headers['authorization'])) : null
+    isObject(headers) && Object.keys(headers).length === 1
+      ? /^Bearer (.+)$/i.exec(String(headers['Authorization'] ?? headers['authorization']))
+      : null
   const left = { ...others, ...transport, ...(headers !== undefined && !bearer && { headers }) }
   return {
     label,
@@ -110,7 +160,10 @@ function decodeServer(server: unknown): McpServer | undefined {
 // ---- canonical → wire
 
 /** All functions are written in one entry, each other tool in its own. */
-export function encodeTools(tools: readonly Tool[], writing: RequestWriting): GeminiWrittenTool[] | undefined {
+export function encodeTools(
+  tools: readonly Tool[],
+  writing: RequestWriting,
+): GeminiWrittenTool[] | undefined {
   const { report, options, native } = writing
   const written: GeminiWrittenTool[] = []
   let functions: GeminiWrittenDeclaration[] | undefined
@@ -124,8 +177,17 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Ge
       written.push({ functionDeclarations: functions })
     }
   }
-  if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server'))
-    refuseForeignTools('tools of the request', { protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes }, options)
+  if (
+    written.length === 0 &&
+    tools.length > 0 &&
+    !native &&
+    tools.every(({ type }) => type === 'server')
+  )
+    refuseForeignTools(
+      'tools of the request',
+      { protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes },
+      options,
+    )
   return written.length > 0 || native ? written : undefined
 }
 
@@ -135,13 +197,22 @@ export function askForInvocations(
   { native, options, report }: RequestWriting,
 ): GeminiWrittenToolConfig | undefined {
   const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
-  if (native || options.toolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
+  if (
+    native ||
+    options.toolInvocations === 'omit' ||
+    !keys.has('functionDeclarations') ||
+    keys.size < 2
+  )
+    return undefined
   report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
   return { includeServerSideToolInvocations: true }
 }
 
 /** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
-function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
+function encodeTool(
+  tool: Tool,
+  writing: RequestWriting,
+): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
   const { report } = writing
   switch (tool.type) {
     case 'function':
@@ -153,7 +224,8 @@ function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { 
     case 'server':
       return encodeServerTool(tool, writing)
     case 'opaque':
-      if (tool.protocol === protocolName && isObject(tool.raw)) return asRead<GeminiWrittenTool>(tool.raw)
+      if (tool.protocol === protocolName && isObject(tool.raw))
+        return asRead<GeminiWrittenTool>(tool.raw)
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -162,24 +234,44 @@ function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { 
 }
 
 /** A tool that the client runs itself, as a function. Undefined: it is none, or it was not requested. */
-export function asDeclared(tool: Tool, { serverTools: all, expandClientTools }: RequestWriting['options']): FunctionTool | undefined {
-  return tool.type === 'server' && (all === 'map' || expandClientTools) ? asFunction(tool) : undefined
+export function asDeclared(
+  tool: Tool,
+  { serverTools: all, expandClientTools }: RequestWriting['options'],
+): FunctionTool | undefined {
+  return tool.type === 'server' && (all === 'map' || expandClientTools)
+    ? asFunction(tool)
+    : undefined
 }
 
-function encodeServerTool(tool: ServerTool, writing: RequestWriting): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
+function encodeServerTool(
+  tool: ServerTool,
+  writing: RequestWriting,
+): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
   const { report, options } = writing
-  if (tool.protocol === protocolName && isObject(tool.raw)) return asRead<GeminiWrittenTool>(tool.raw)
+  if (tool.protocol === protocolName && isObject(tool.raw))
+    return asRead<GeminiWrittenTool>(tool.raw)
   const known = asDeclared(tool, options)
   if (known) {
     report.add('tool.server-mapped', tool.at)
     return { function: encodeFunction(known, writing) }
   }
   const { mcp } = tool
-  if (options.serverTools === 'map' && tool.tool === 'mcp' && mcp?.url !== undefined && mcp.allowed === undefined && !mcp.approval) {
+  if (
+    options.serverTools === 'map' &&
+    tool.tool === 'mcp' &&
+    mcp?.url !== undefined &&
+    mcp.allowed === undefined &&
+    !mcp.approval
+  ) {
     report.add('tool.server-mapped', tool.at)
     report.rest(defined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
-    const headers = mcp.authorization === undefined ? {} : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
-    return { mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }] }
+    const headers =
+      mcp.authorization === undefined
+        ? {}
+        : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
+    return {
+      mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }],
+    }
   }
   if (mcp?.at !== undefined) report.add('tool.server', mcp.at)
   const nearest = options.serverTools === 'map' ? nearestServerTool[tool.tool] : undefined
@@ -187,7 +279,9 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting): GeminiWrit
   if (nearest === undefined) return undefined
   const { blockedDomains, ...rest } = tool.common ?? {}
   report.rest({ ...rest, ...(nearest !== 'googleSearch' && defined({ blockedDomains })) }, tool.at)
-  return { [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {} }
+  return {
+    [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {},
+  }
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
@@ -207,8 +301,24 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting): GeminiWrittenDeclaration {
-  const { name, namespace, description, parameters, strict, output, deferLoading, allowedCallers, async, eagerStreaming, at, ext } = tool
+function encodeFunction(
+  tool: FunctionTool,
+  { report, toolName }: RequestWriting,
+): GeminiWrittenDeclaration {
+  const {
+    name,
+    namespace,
+    description,
+    parameters,
+    strict,
+    output,
+    deferLoading,
+    allowedCallers,
+    async,
+    eagerStreaming,
+    at,
+    ext,
+  } = tool
   report.unwritten(tool, handledOfFunction, at)
   if (deferLoading) report.rest({ deferLoading }, at)
   if (allowedCallers?.some(caller => caller !== 'direct')) report.rest({ allowedCallers }, at)

@@ -11,27 +11,37 @@ export type Held = { body: unknown; at: string; beside: JsonObject }
 const counted = ['generateContentRequest', 'generate_content_request']
 
 export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
-  return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...keysFor('request', options)])
+  return isObject(given) && 'contents' in given
+    ? alone(given)
+    : held(given, [...counted, ...keysFor('request', options)])
 }
 
 /** A response, or an event of one. */
 export function unwrapResponse(given: unknown, options: GeminiOptions): Held {
-  return isObject(given) && 'candidates' in given ? alone(given) : held(given, keysFor('response', options))
+  return isObject(given) && 'candidates' in given
+    ? alone(given)
+    : held(given, keysFor('response', options))
 }
 
 /** Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`, because the body is only passed on. */
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
   if (isBody(given)) return change(given)
-  const key = [...counted, 'request', 'response'].find(one => (counted.includes(one) ? isObject : isHeld)(given[one]))
+  const key = [...counted, 'request', 'response'].find(one =>
+    (counted.includes(one) ? isObject : isHeld)(given[one]),
+  )
   const inner = key === undefined ? undefined : given[key]
-  return key !== undefined && isObject(inner) ? { ...change(given), [key]: change(inner) } : change(given)
+  return key !== undefined && isObject(inner)
+    ? { ...change(given), [key]: change(inner) }
+    : change(given)
 }
 
-const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
+const isBody = (value: unknown): value is JsonObject =>
+  isObject(value) && ('contents' in value || 'candidates' in value)
 
 /** A response to a blocked prompt and an event with only usage have no candidates. */
-const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
+const isHeld = (value: unknown) =>
+  isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
 const keysFor = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
@@ -70,7 +80,11 @@ export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: Jso
 }
 
 /** A written body nested as it was. `at`: see `Source`. */
-export function wrapAgain<Body extends object>(body: Body, at: string | undefined, beside: JsonObject): Body {
+export function wrapAgain<Body extends object>(
+  body: Body,
+  at: string | undefined,
+  beside: JsonObject,
+): Body {
   // What a host puts around a body is no part of the protocol.
   return at === undefined ? body : asRead({ ...beside, [at.slice(1)]: body })
 }

@@ -1,4 +1,10 @@
-import type { Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type {
+  Part,
+  Place,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
@@ -20,7 +26,9 @@ export type Reading = {
   /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result belongs to. */
-  resultCallId?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
+  resultCallId?:
+    | ((result: { id: string | undefined; name: string | undefined }, at: Place) => string)
+    | undefined
 }
 
 /** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
@@ -67,10 +75,18 @@ export type RequestWriting = Writing & {
   options: Options
 }
 
-export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
+export function startWriting(
+  { model, messages }: CanonicalRequest,
+  options: Options,
+  report: GeminiReport,
+  native: boolean,
+): RequestWriting {
   // Ids that this protocol's own decoder made.
   const made = new Set<string>()
-  if (native) for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)
+  if (native)
+    for (const { parts } of messages)
+      for (const part of parts)
+        if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)
   return {
     report,
     options,

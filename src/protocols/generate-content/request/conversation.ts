@@ -7,7 +7,12 @@ import { joinContinued, repeatedBy } from '../content/calls.ts'
 import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import type { GeminiBody, GeminiContent, GeminiWrittenContent, GeminiWrittenPart } from '../schema.ts'
+import type {
+  GeminiBody,
+  GeminiContent,
+  GeminiWrittenContent,
+  GeminiWrittenPart,
+} from '../schema.ts'
 import { isBeforeGemini3 } from '../vocabulary.ts'
 import { groupTurns, type Turn } from './turns.ts'
 
@@ -17,8 +22,17 @@ const knownContent = keysOf<GeminiContent>()('role', 'parts')
 
 export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
   const at = reading.place(`${reading.root}/systemInstruction`)
-  const parts = decodeParts(wire.parts ?? [], below(at, 'parts'), { ...reading, speaks: 'instructions' })
-  return { role: 'system', origin: 'instructions', parts, at, ...defined({ ext: extOf(unknownOf(wire, knownContent)) }) }
+  const parts = decodeParts(wire.parts ?? [], below(at, 'parts'), {
+    ...reading,
+    speaks: 'instructions',
+  })
+  return {
+    role: 'system',
+    origin: 'instructions',
+    parts,
+    at,
+    ...defined({ ext: extOf(unknownOf(wire, knownContent)) }),
+  }
 }
 
 /**
@@ -37,7 +51,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
     const inside = content.role === 'model' ? ofModel : ofUser
-    const isPlain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
+    const isPlain =
+      content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     const count = content.parts?.length ?? 0
     if (open && isPlain) {
       const { parts, last } = open
@@ -51,7 +66,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
       open = isPlain ? { parts: message.parts, last: count } : undefined
     }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
-    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
+    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null))
+      calls.forget()
     index++
   }
   joinContinued(messages)
@@ -68,7 +84,8 @@ function idFrom(place: Place): string {
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
   if (!before || !part || before.signature || part.signature || before.ext || part.ext) return
-  if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text })
+  if (before.type === 'text' && part.type === 'text')
+    parts.splice(from - 1, 2, { ...before, text: before.text + part.text })
   else if (before.type === 'reasoning' && part.type === 'reasoning' && part.segments.length > 0) {
     const text = [...before.segments, ...part.segments].map(segment => segment.text).join('')
     parts.splice(from - 1, 2, { ...before, segments: [{ kind: 'summary', text }] })
@@ -78,11 +95,16 @@ function join(parts: Part[], from: number): void {
 /** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
 const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
 
+function roleOf(role: GeminiContent['role']): Message['role'] {
+  if (role === 'model') return 'assistant'
+  return role === 'system' ? 'system' : 'user'
+}
+
 function decodeContent(content: GeminiContent, at: Place, reading: Reading): Message {
   const { role, parts } = content
   const unknown = unknownOf(content, knownContent)
   return {
-    role: role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user',
+    role: roleOf(role),
     origin: 'message',
     parts: decodeParts(parts ?? [], below(at, 'parts'), reading),
     at,
@@ -130,13 +152,19 @@ class OpenCalls {
 
 export type Conversation = Pick<GeminiBody, 'systemInstruction' | 'contents'>
 
-export function encodeConversation(messages: readonly Message[], writing: RequestWriting): Conversation {
+export function encodeConversation(
+  messages: readonly Message[],
+  writing: RequestWriting,
+): Conversation {
   for (const message of messages) encodeEnvelope(message, writing)
   return writing.native ? encodeOwn(messages, writing) : encodeForeign(messages, writing)
 }
 
 /** Notes the fields of a message that cannot be written here. */
-function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report }: RequestWriting): void {
+function encodeEnvelope(
+  { at, ext, name, id, status, phase }: Message,
+  { report }: RequestWriting,
+): void {
   report.ext(ext, at)
   if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
@@ -151,20 +179,34 @@ function encodeOwn(messages: readonly Message[], writing: RequestWriting): Conve
   const unsigned = unsignedCalls(messages, writing)
   const inner: RequestWriting = { ...writing, unsigned, repeated }
   const contents = (system ? others : messages).map(({ role, parts, ext }) => ({
-    role: role === 'assistant' ? 'model' : role === 'system' || role === 'developer' ? 'system' : 'user',
+    role: ownRole(role),
     ...ownFields(ext),
     parts: encodeParts(parts, inner),
   }))
-  return system ? { systemInstruction: { ...ownFields(system.ext), parts: encodeParts(system.parts, inner) }, contents } : { contents }
+  return system
+    ? {
+        systemInstruction: { ...ownFields(system.ext), parts: encodeParts(system.parts, inner) },
+        contents,
+      }
+    : { contents }
+}
+
+function ownRole(role: Message['role']): 'model' | 'system' | 'user' {
+  if (role === 'assistant') return 'model'
+  return role === 'system' || role === 'developer' ? 'system' : 'user'
 }
 
 /** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. Earlier models sign nothing. */
-function unsignedCalls(messages: readonly { parts: readonly Part[] }[], { model, opens }: RequestWriting): ReadonlySet<Part> | undefined {
+function unsignedCalls(
+  messages: readonly { parts: readonly Part[] }[],
+  { model, opens }: RequestWriting,
+): ReadonlySet<Part> | undefined {
   if (isBeforeGemini3(model)) return undefined
   const found = new Set<Part>()
   for (const { parts } of messages) {
     const first = parts.find(part => part.type === 'tool-call')
-    if (first && (opens ? !first.signature : first.signature?.issuer !== protocolName)) found.add(first)
+    if (first && (opens ? !first.signature : first.signature?.issuer !== protocolName))
+      found.add(first)
   }
   return found
 }
@@ -177,7 +219,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
-  if (options.leadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
+  if (
+    options.leadingUser === 'synthesize' &&
+    (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))
+  ) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }
@@ -185,7 +230,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }
 
-function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiWrittenPart[] {
+function encodeInstructions(
+  messages: readonly Message[],
+  writing: RequestWriting,
+): GeminiWrittenPart[] {
   const instructions = flatMap(messages, ({ parts }) => parts)
   return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
 }
@@ -195,9 +243,11 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting): GeminiWri
   return flatMap(turns, ({ role, parts }) => {
     const written = flatMap(parts, part => {
       const one = encodePart(part, writing)
-      if (part.type === 'tool-result' && part.synthesized) for (const made of one) report.addMade('tool-result.synthesized', made)
+      if (part.type === 'tool-result' && part.synthesized)
+        for (const made of one) report.addMade('tool-result.synthesized', made)
       const [first] = one
-      if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
+      if (first && writing.unsigned?.has(part))
+        report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
       return one
     })
     return written.length > 0 ? [{ role: role === 'model' ? 'model' : 'user', parts: written }] : []

@@ -25,16 +25,24 @@ export function reasoningHere(
 ): ReasoningSpec {
   const { thinking = 'auto', levels: levelsOf } = options
   report.rest(rest, undefined, 'reasoning.')
-  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  if (mode !== undefined && !reasoningModes.has(mode))
+    report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = thinking === 'auto' ? !isBeforeGemini3(model) : thinking === 'level'
   const levels = takesLevel ? (levelsOf?.(model) ?? allLevels) : undefined
   return {
     ...amountHere({ effort, budgetTokens, mode }, levels, report),
-    ...shownHere({ summary, display, isShown: mode === 'enabled' && effort !== 'none' && budgetTokens !== 0 }, report),
+    ...shownHere(
+      { summary, display, isShown: mode === 'enabled' && effort !== 'none' && budgetTokens !== 0 },
+      report,
+    ),
   }
 }
 
-function amountHere({ effort: requested, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): ReasoningSpec {
+function amountHere(
+  { effort: requested, budgetTokens, mode }: Amount,
+  levels: readonly string[] | undefined,
+  report: GeminiReport,
+): ReasoningSpec {
   const effort = requested === undefined || budgets.has(requested) ? requested : undefined
   if (effort !== requested) report.add('field.unsupported', undefined, 'reasoning.effort')
   const off = mode === 'disabled' || mode === 'between_tools'
@@ -52,7 +60,8 @@ function amountHere({ effort: requested, budgetTokens, mode }: Amount, levels: r
       report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
       return { budgetTokens }
     }
-    if (budgetTokens !== undefined) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+    if (budgetTokens !== undefined)
+      report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
     return levels ? levelOf(effort, levels, report) : budgetOf(effort, report)
   }
   if (budgetTokens !== undefined) return { budgetTokens }
@@ -62,7 +71,8 @@ function amountHere({ effort: requested, budgetTokens, mode }: Amount, levels: r
 const allLevels: readonly string[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
 
 function levelOf(effort: string, levels: readonly string[], report: GeminiReport): ReasoningSpec {
-  const level = thinkingLevel.toWire(effort) ? effort : effort === 'none' ? 'minimal' : 'high'
+  const extreme = effort === 'none' ? 'minimal' : 'high'
+  const level = thinkingLevel.toWire(effort) ? effort : extreme
   const nearest = nearestOf(level, levels)
   if (nearest !== effort) report.add('reasoning.effort', undefined, 'reasoning.effort')
   return defined({ effort: nearest })
@@ -74,7 +84,10 @@ function nearestOf(effort: string, levels: readonly string[]): string | undefine
   const distance = (one: string) => Math.abs(allLevels.indexOf(one) - wanted)
   const nearest = allLevels
     .filter(one => levels.includes(one))
-    .reduceRight<string | undefined>((best, one) => (best && distance(best) <= distance(one) ? best : one), undefined)
+    .reduceRight<string | undefined>(
+      (best, one) => (best && distance(best) <= distance(one) ? best : one),
+      undefined,
+    )
   return nearest && thinkingLevel.toOurs(nearest)
 }
 
@@ -89,7 +102,8 @@ type Shown = { summary: string | undefined; display: string | undefined; isShown
 
 function shownHere({ summary, display, isShown }: Shown, report: GeminiReport): ReasoningSpec {
   if (display === 'summarized' || display === 'omitted') {
-    if (summary !== undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+    if (summary !== undefined && summary !== 'none')
+      report.add('reasoning.summary', undefined, 'reasoning.summary')
     return { display }
   }
   if (display !== undefined) report.add('field.unsupported', undefined, 'reasoning.display')

@@ -20,7 +20,11 @@ export const fieldNames: FieldNames = {
   phase: '',
   ...inside('functionCall', { input: 'args', signature: '../thoughtSignature' }),
   ...inside('functionCallingConfig', { name: 'allowedFunctionNames' }),
-  ...inside('functionResponse', { callId: 'id', isError: 'response', signature: '../thoughtSignature' }),
+  ...inside('functionResponse', {
+    callId: 'id',
+    isError: 'response',
+    signature: '../thoughtSignature',
+  }),
   detail: 'mediaResolution',
   video: 'videoMetadata',
   'finish.reason': 'finishReason',
@@ -82,5 +86,9 @@ export const fieldNames: FieldNames = {
 /** Fields of a node nested in `holder`, with the name of the holder in both spellings. */
 function inside(holder: string, names: FieldNames): FieldNames {
   const other = holder.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  return Object.fromEntries(Object.entries(names).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([field, written]) =>
+      [holder, other].map(key => [`${key}:${field}`, written]),
+    ),
+  )
 }

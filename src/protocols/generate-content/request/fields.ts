@@ -2,7 +2,18 @@ import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GeminiBody } from '../schema.ts'
 import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
-import { encodeLimit, encodeModalities, encodePenalty, encodeSeed, encodeStop, encodeTier, encodeTopK, encodeVoice, onlyOwn, reference } from './settings.ts'
+import {
+  encodeLimit,
+  encodeModalities,
+  encodePenalty,
+  encodeSeed,
+  encodeStop,
+  encodeTier,
+  encodeTopK,
+  encodeVoice,
+  onlyOwn,
+  reference,
+} from './settings.ts'
 
 const row = rowFor<RequestWriting, GeminiBody>()
 
@@ -13,12 +24,18 @@ const filled = <T>(value: unknown) => (empty(value) ? null : (value as T))
 /** The request fields that hold one value. */
 export const fields = fieldTable<RequestWriting>([
   // In most requests only the path names it.
-  row('model', 'model', { read: name => filled((name as string).replace(/^models\//, '')), write: false }),
+  row('model', 'model', {
+    read: name => filled((name as string).replace(/^models\//, '')),
+    write: false,
+  }),
   row('safetySettings', 'safety.settings', { read: filled, write: onlyOwn }),
   row('generationConfig/temperature', 'sampling.temperature'),
   row('generationConfig/topP', 'sampling.topP'),
   // Vertex AI accepts a fraction; the other protocols refuse one.
-  row('generationConfig/topK', 'sampling.topK', { read: value => (Number.isInteger(value) ? (value as number) : undefined), write: encodeTopK }),
+  row('generationConfig/topK', 'sampling.topK', {
+    read: value => (Number.isInteger(value) ? (value as number) : undefined),
+    write: encodeTopK,
+  }),
   row('generationConfig/frequencyPenalty', 'sampling.frequencyPenalty', { write: encodePenalty }),
   row('generationConfig/presencePenalty', 'sampling.presencePenalty', { write: encodePenalty }),
   row('generationConfig/seed', 'sampling.seed', { write: encodeSeed }),
@@ -26,7 +43,9 @@ export const fields = fieldTable<RequestWriting>([
   row('generationConfig/stopSequences', 'stop', { read: filled, write: encodeStop }),
   row('generationConfig/candidateCount', 'candidateCount'),
   row('generationConfig/responseLogprobs', 'logprobs.enabled'),
-  row('generationConfig/logprobs', 'logprobs.top', { read: (top, config) => (config['responseLogprobs'] == null ? undefined : (top as number)) }),
+  row('generationConfig/logprobs', 'logprobs.top', {
+    read: (top, config) => (config['responseLogprobs'] == null ? undefined : (top as number)),
+  }),
   row('generationConfig/responseModalities', 'output.modalities', {
     read: words => (empty(words) ? null : (words as string[]).map(modalityOf)),
     write: encodeModalities,
@@ -45,8 +64,14 @@ export const fields = fieldTable<RequestWriting>([
     write: effort => thinkingLevel.toWire(effort) ?? effort,
   }),
   row('cachedContent', 'cache.contentRef', { read: filled, write: reference }),
-  row('serviceTier', 'serviceTier.tier', { read: word => filled(tierWords.toOurs(word as string) ?? (word as string)), write: encodeTier }),
-  row('labels', 'metadata', { write: (labels, writing, field) => (writing.options.labels ? labels : onlyOwn(labels, writing, field)) }),
+  row('serviceTier', 'serviceTier.tier', {
+    read: word => filled(tierWords.toOurs(word as string) ?? (word as string)),
+    write: encodeTier,
+  }),
+  row('labels', 'metadata', {
+    write: (labels, writing, field) =>
+      writing.options.labels ? labels : onlyOwn(labels, writing, field),
+  }),
   row('store', 'state.store'),
   row('continuationToken', 'state.continuationToken', { read: filled, write: reference }),
 ])

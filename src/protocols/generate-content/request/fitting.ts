@@ -5,18 +5,30 @@ import type { GeminiOptions } from '../options.ts'
 import { budgets } from './effort.ts'
 
 /** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
-export function fitRequest(wire: unknown, options: GeminiOptions): { wire: unknown; notes: GeminiReport['notes'] } {
+export function fitRequest(
+  wire: unknown,
+  options: GeminiOptions,
+): { wire: unknown; notes: GeminiReport['notes'] } {
   const report = createGeminiReport()
   const config = isObject(wire) ? wire['generationConfig'] : undefined
   const thinking = isObject(config) ? config['thinkingConfig'] : undefined
   if (!isObject(wire) || !isObject(config) || !isObject(thinking)) return { wire, notes: [] }
   const met = fitThinking(thinking, options, report)
-  return met === thinking ? { wire, notes: [] } : { wire: { ...wire, generationConfig: { ...config, thinkingConfig: met } }, notes: report.notes }
+  return met === thinking
+    ? { wire, notes: [] }
+    : {
+        wire: { ...wire, generationConfig: { ...config, thinkingConfig: met } },
+        notes: report.notes,
+      }
 }
 
 const place = '/generationConfig/thinkingConfig'
 
-function fitThinking(thinking: JsonObject, { thinking: way, efforts, leastBudget: least = 0 }: GeminiOptions, report: GeminiReport): JsonObject {
+function fitThinking(
+  thinking: JsonObject,
+  { thinking: way, efforts, leastBudget: least = 0 }: GeminiOptions,
+  report: GeminiReport,
+): JsonObject {
   const { thinkingLevel: level, thinkingBudget: budget } = thinking
   if (typeof level === 'string' && way === 'budget') {
     report.add('reasoning.effort-as-budget', `${place}/thinkingLevel`)

@@ -21,7 +21,16 @@ import { decodeFormat, encodeFormat, type Format, withoutVoice } from './setting
 import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
-const known = keysIn(fields.keysIn(), keysOf<GeminiRequest>()('contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'))
+const known = keysIn(
+  fields.keysIn(),
+  keysOf<GeminiRequest>()(
+    'contents',
+    'systemInstruction',
+    'tools',
+    'toolConfig',
+    'generationConfig',
+  ),
+)
 
 /**
  * Body and path → request. The model and whether to stream are in the path, `options.path`.
@@ -32,18 +41,34 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
-  const request = check(protocolName, GeminiRequest, spelling.wire, path => pointerOf(place(at + path)))
+  const request = check(protocolName, GeminiRequest, spelling.wire, path =>
+    pointerOf(place(at + path)),
+  )
   const { contents, systemInstruction, tools, toolConfig, generationConfig } = request
   const names: FieldNames = at ? { '': at } : {}
-  const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, resultCallId: undefined }
+  const reading: Reading = {
+    report,
+    root: at,
+    place,
+    names,
+    callId: place => `call_${pointerOf(place)}`,
+    speaks: undefined,
+    resultCallId: undefined,
+  }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
-  const { format, schemaAt, left = {} }: Format = generationConfig ? decodeFormat(generationConfig) : {}
+  const {
+    format,
+    schemaAt,
+    left = {},
+  }: Format = generationConfig ? decodeFormat(generationConfig) : {}
   if (schemaAt) names['output.format.schema'] = `generationConfig/${schemaAt}`
   const chosen = toolConfig ? decodeToolChoice(toolConfig) : undefined
   const conversation = decodeContents(contents, reading)
   const value: CanonicalRequest = {
-    messages: systemInstruction ? [decodeSystem(systemInstruction, reading), ...conversation] : conversation,
+    messages: systemInstruction
+      ? [decodeSystem(systemInstruction, reading), ...conversation]
+      : conversation,
     ...present({
       tools: tools ? decodeTools(tools, reading) : undefined,
       toolChoice: chosen?.choice,
@@ -58,13 +83,20 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const unknown = {
     ...asInside(unknownOf(request, known)),
     ...asBeside({ ...others, ...(typeof outer !== 'string' && { model: outer }) }),
-    ...under('generationConfig', generationConfig && { ...unknownOfConfig(generationConfig, value), ...left }),
+    ...under(
+      'generationConfig',
+      generationConfig && { ...unknownOfConfig(generationConfig, value), ...left },
+    ),
     ...under('toolConfig', chosen?.left),
   }
   const ext = extOf(unread ? merge(unknown, unread) : unknown)
   if (ext) value.ext = ext
   const spelled = inSpelling(names, spelling)
-  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+  return {
+    value,
+    notes: report.notes,
+    ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }),
+  }
 }
 
 const knownConfig = keysIn(
@@ -85,8 +117,14 @@ function unknownOfConfig(config: GeminiGenerationConfig, { output }: CanonicalRe
   const { speechConfig, thinkingConfig } = config
   return {
     ...unknownOf(config, knownConfig),
-    ...under('speechConfig', speechConfig && output?.audio ? withoutVoice(speechConfig) : speechConfig),
-    ...under('thinkingConfig', thinkingConfig ? unknownOf(thinkingConfig, knownThinking) : undefined),
+    ...under(
+      'speechConfig',
+      speechConfig && output?.audio ? withoutVoice(speechConfig) : speechConfig,
+    ),
+    ...under(
+      'thinkingConfig',
+      thinkingConfig ? unknownOf(thinkingConfig, knownThinking) : undefined,
+    ),
   }
 }
 
@@ -114,24 +152,37 @@ const handled = keysOf<CanonicalRequest>()(
 )
 
 const handledOutput = keysOf<OutputSpec>()('format', 'modalities', 'audio')
-const groups = (['sampling', 'logprobs', 'cache', 'serviceTier', 'safety'] as const).map(group => ({ group, handled: fields.fieldsOf(group) }))
+const groups = (['sampling', 'logprobs', 'cache', 'serviceTier', 'safety'] as const).map(group => ({
+  group,
+  handled: fields.fieldsOf(group),
+}))
 const handledReasoning = fields.fieldsOf('reasoning')
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
  * @throws TranslationError `inexpressible` for references to state that another provider stores, unless `onUnresolvable` is `note`
  */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<GeminiBody> {
+export function encodeRequest(
+  request: CanonicalRequest,
+  options: Options = {},
+): Encoded<GeminiBody> {
   const report = createGeminiReport(options.fieldNames)
   const { model, messages, tools, output, user, state, stream, ext, source } = request
   const native = source?.protocol === protocolName
   report.unwritten(request, handled, undefined)
-  for (const one of groups) report.unwritten(request[one.group] ?? {}, one.handled, undefined, `${one.group}.`)
+  for (const one of groups)
+    report.unwritten(request[one.group] ?? {}, one.handled, undefined, `${one.group}.`)
   if (output) report.unwritten(output, handledOutput, undefined, 'output.')
   // Empty user ids mean nothing, so they need no note.
-  if (user) report.rest(native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')), undefined, 'user.')
+  if (user)
+    report.rest(
+      native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')),
+      undefined,
+      'user.',
+    )
   report.ext(ext, undefined)
-  if (request.parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
+  if (request.parallelToolCalls === false)
+    report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
   const declared = tools && encodeTools(tools, writing)
@@ -146,7 +197,10 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   }
   const begun: GeminiBody = {
     // Without a path it names the model itself.
-    model: native && model !== undefined && options.path === undefined && source.at !== '/request' ? `models/${model}` : undefined,
+    model:
+      native && model !== undefined && options.path === undefined && source.at !== '/request'
+        ? `models/${model}`
+        : undefined,
     ...conversation,
     tools: declared,
     toolConfig: invocations ? { ...choice, ...invocations } : choice,
@@ -156,12 +210,22 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = merge<GeminiBody>(inside, begun)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
-    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.apiVersion) }),
+    ...(model && {
+      path: target(
+        { operation: 'generate', model, stream: stream?.enabled ?? false },
+        options.apiVersion,
+      ),
+    }),
   }
   const isEmpty = !native && conversation.contents.length === 0
   // Hosts that wrap every body name the model next to it.
   const outer = source?.at === '/request' ? defined({ model }) : {}
-  return { wire: wrapAgain(wire, source?.at, { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
+  return {
+    wire: wrapAgain(wire, source?.at, { ...outer, ...beside }),
+    notes: report.notes,
+    context,
+    ...(isEmpty && { isEmpty }),
+  }
 }
 
 /** The request with what this protocol can say of reasoning and of token probabilities. */
@@ -174,5 +238,9 @@ function asHere(request: CanonicalRequest, writing: RequestWriting): CanonicalRe
   }
   if (!reasoning && !logprobs) return request
   if (logprobs?.top && !logprobs.enabled) report.add('field.unsupported', undefined, 'logprobs.top')
-  return present({ ...request, reasoning: reasoning && reasoningHere(reasoning, writing), logprobs: logprobs?.enabled ? logprobs : undefined })
+  return present({
+    ...request,
+    reasoning: reasoning && reasoningHere(reasoning, writing),
+    logprobs: logprobs?.enabled ? logprobs : undefined,
+  })
 }

@@ -18,18 +18,39 @@ export type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: stri
 
 /** `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
 export function decodeFormat(config: GeminiGenerationConfig): Format {
-  const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
-  const left = present({ responseJsonSchema, _responseJsonSchema, responseSchema, responseFormat }) as JsonObject
-  const places = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema'].filter(place => left[place] !== undefined)
+  const {
+    responseMimeType: mime,
+    responseSchema,
+    responseJsonSchema,
+    _responseJsonSchema,
+    responseFormat,
+  } = config
+  const left = present({
+    responseJsonSchema,
+    _responseJsonSchema,
+    responseSchema,
+    responseFormat,
+  }) as JsonObject
+  const places = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema'].filter(
+    place => left[place] !== undefined,
+  )
   const schemaAt = places.find(place => isObject(left[place]))
   const schema = schemaAt === undefined ? undefined : left[schemaAt]
   if (schemaAt !== undefined && isObject(schema)) {
     delete left[schemaAt]
     if (mime != null && mime !== json && mime !== words) left['responseMimeType'] = mime
-    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema) }, left, schemaAt }
+    return {
+      format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema) },
+      left,
+      schemaAt,
+    }
   }
   const newer = mime == null && places.length === 0 ? decodeNewer(responseFormat) : undefined
-  if (newer) return { format: newer, schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema` }
+  if (newer)
+    return {
+      format: newer,
+      schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema`,
+    }
   if (mime === json) return { format: { type: 'json' }, left }
   if (mime === 'text/plain') return { format: { type: 'text' }, left }
   if (mime != null) left['responseMimeType'] = mime
@@ -38,7 +59,10 @@ export function decodeFormat(config: GeminiGenerationConfig): Format {
 
 /** The newer field `responseFormat`. Undefined: it asks for something other than text or JSON. */
 function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
-  const only: unknown = Array.isArray(responseFormat) && responseFormat.length === 1 ? responseFormat[0] : responseFormat
+  const only: unknown =
+    Array.isArray(responseFormat) && responseFormat.length === 1
+      ? responseFormat[0]
+      : responseFormat
   const text = isObject(only) && Object.keys(only).length === 1 ? only['text'] : undefined
   if (!isObject(text)) return undefined
   const { mimeType, schema, ...rest } = text
@@ -47,7 +71,9 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   const type = String(mimeType).toLowerCase().replace('_', '/')
   if (type === 'text/plain' && schema === undefined) return { type: 'text' }
   if (type !== json) return undefined
-  return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
+  if (isObject(schema)) return { type: 'schema', schema: decodeSchema(schema) }
+  if (schema === undefined) return { type: 'json' }
+  return undefined
 }
 
 /** `own`: the unknown keys of `generationConfig`. */
@@ -64,7 +90,8 @@ export function encodeFormat(
       return { responseMimeType: json }
     case 'schema': {
       // The name is only a label and needs no note; the description is read by the model.
-      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
+      if (format.description !== undefined)
+        report.add('field.unsupported', undefined, 'output.format.description')
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       return { responseMimeType: own?.responseMimeType ?? json, responseJsonSchema: format.schema }
     }
@@ -78,46 +105,74 @@ export function encodeFormat(
   }
 }
 
-const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
+const inside = (holder: unknown, key: string): JsonObject =>
+  isObject(holder) && isObject(holder[key]) ? holder[key] : {}
 
 /** What a configuration of speech has in addition to the name of its voice. */
 export function withoutVoice(speechConfig: JsonObject): JsonObject {
   const { voiceConfig: _, ...speech } = speechConfig
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
-  const { voiceName: ___, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
-  return { ...speech, ...under('voiceConfig', { ...config, ...under('prebuiltVoiceConfig', prebuilt) }) }
+  const { voiceName: ___, ...prebuilt } = inside(
+    inside(speechConfig, 'voiceConfig'),
+    'prebuiltVoiceConfig',
+  )
+  return {
+    ...speech,
+    ...under('voiceConfig', { ...config, ...under('prebuiltVoiceConfig', prebuilt) }),
+  }
 }
 
 // ---- fields of one value; `field`: the canonical path
 
-export function onlyOwn(value: unknown, { native, report }: RequestWriting, field: string): unknown {
+export function onlyOwn(
+  value: unknown,
+  { native, report }: RequestWriting,
+  field: string,
+): unknown {
   if (native) return value
   report.rest({ [field]: value }, undefined)
   return undefined
 }
 
 /** To what only its own provider can resolve. */
-export function reference(value: unknown, { native, options, report }: RequestWriting, field: string): unknown {
+export function reference(
+  value: unknown,
+  { native, options, report }: RequestWriting,
+  field: string,
+): unknown {
   return native ? value : report.unresolvable(undefined, field, options)
 }
 
-export function encodeVoice(audio: unknown, { native, report }: RequestWriting, field: string): string | undefined {
+export function encodeVoice(
+  audio: unknown,
+  { native, report }: RequestWriting,
+  field: string,
+): string | undefined {
   const voice = isObject(audio) ? audio['voice'] : undefined
   const isVoice = typeof voice === 'string'
-  if (!isVoice || !native) report.add(isVoice ? 'output.voice' : 'field.unsupported', undefined, field)
+  if (!isVoice || !native)
+    report.add(isVoice ? 'output.voice' : 'field.unsupported', undefined, field)
   return isVoice ? voice : undefined
 }
 
-export function encodeModalities(modalities: readonly string[], { native }: RequestWriting): string[] | undefined {
+export function encodeModalities(
+  modalities: readonly string[],
+  { native }: RequestWriting,
+): string[] | undefined {
   const words = modalities.map(kind => modality.toWire(kind) ?? kind)
   return native || words.some(word => word !== 'TEXT') ? words : undefined
 }
 
-export const encodeTopK = (topK: number, { native }: RequestWriting, field: string) => (!native && isNeutral(field, topK) ? undefined : topK)
+export const encodeTopK = (topK: number, { native }: RequestWriting, field: string) =>
+  !native && isNeutral(field, topK) ? undefined : topK
 
 const largestSeed = 2 ** 31
 
-export function encodeSeed(seed: number, { native, report }: RequestWriting, field: string): number | undefined {
+export function encodeSeed(
+  seed: number,
+  { native, report }: RequestWriting,
+  field: string,
+): number | undefined {
   if (native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)) return seed
   report.add('sampling.seed', undefined, field)
   return undefined
@@ -126,13 +181,21 @@ export function encodeSeed(seed: number, { native, report }: RequestWriting, fie
 /** Penalties have to be below 2 here; in other protocols 2 is allowed. */
 const largestPenalty = 1.99
 
-export function encodePenalty(penalty: number, { native, report }: RequestWriting, field: string): number {
+export function encodePenalty(
+  penalty: number,
+  { native, report }: RequestWriting,
+  field: string,
+): number {
   if (native || penalty !== 2) return penalty
   report.add('sampling.penalty-clamped', undefined, field)
   return largestPenalty
 }
 
-export function encodeLimit(limit: number, { native, report }: RequestWriting, field: string): number | undefined {
+export function encodeLimit(
+  limit: number,
+  { native, report }: RequestWriting,
+  field: string,
+): number | undefined {
   if (native || limit >= 1) return limit
   if (isNeutral(field, limit)) return undefined
   report.add('max-tokens.raised', undefined, field)
@@ -141,13 +204,21 @@ export function encodeLimit(limit: number, { native, report }: RequestWriting, f
 
 const mostStops = 5
 
-export function encodeStop(stop: readonly string[], { native, report }: RequestWriting, field: string): readonly string[] | undefined {
+export function encodeStop(
+  stop: readonly string[],
+  { native, report }: RequestWriting,
+  field: string,
+): readonly string[] | undefined {
   if (native) return stop
   if (stop.length > mostStops) report.add('stop.too-many', undefined, field)
   return stop.length > 0 ? stop.slice(0, mostStops) : undefined
 }
 
-export function encodeTier(tier: string, { native, report }: RequestWriting, field: string): string | undefined {
+export function encodeTier(
+  tier: string,
+  { native, report }: RequestWriting,
+  field: string,
+): string | undefined {
   if (!native && tier === 'auto') return undefined
   const word = tierWords.toWire(tier)
   if (native || word !== undefined) return word ?? tier

@@ -31,14 +31,25 @@ const fields = `
   partIndex startIndex endIndex promptTokenCount cachedContentTokenCount candidatesTokenCount thoughtsTokenCount
   toolUsePromptTokenCount totalTokenCount promptTokensDetails candidatesTokensDetails cacheTokensDetails renderedContent
 `
-const camel = new Map(flatMap(fields.split(/\s+/), field => (field ? [[snakeOf(field), field] as const] : [])))
+const camel = new Map(
+  flatMap(fields.split(/\s+/), field => (field ? [[snakeOf(field), field] as const] : [])),
+)
 
 function snakeOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 /** Names below these keys are the caller's own and stay as they are. */
-const ownNames = new Set(['args', 'partMetadata', 'labels', 'parametersJsonSchema', 'responseJsonSchema', '_responseJsonSchema', 'default', 'example'])
+const ownNames = new Set([
+  'args',
+  'partMetadata',
+  'labels',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'default',
+  'example',
+])
 
 /** The keys directly below these are the caller's own, but their values have fields again. */
 const ownKeys = new Set(['properties', 'defs', '$defs'])
@@ -55,7 +66,9 @@ type Walk = { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }
 function respelled(value: unknown, at: Place, walk: Walk, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   refuseTooDeep(depth, protocolName)
-  return Array.isArray(value) ? respelledList(value, at, walk, depth) : respelledObject(value as JsonObject, at, walk, depth)
+  return Array.isArray(value)
+    ? respelledList(value, at, walk, depth)
+    : respelledObject(value as JsonObject, at, walk, depth)
 }
 
 function respelledList(value: unknown[], at: Place, walk: Walk, depth: number): unknown[] {
@@ -77,7 +90,10 @@ function respelledObject(from: JsonObject, at: Place, walk: Walk, depth: number)
     const field = known !== undefined && !Object.hasOwn(from, known) ? known : key
     if (field !== key) walk.snake.push(pointerOf(below(at, field)))
     const before = from[key]
-    const inner = typeof before === 'object' && before !== null ? respelledField(field, before, at, walk, depth + 1) : before
+    const inner =
+      typeof before === 'object' && before !== null
+        ? respelledField(field, before, at, walk, depth + 1)
+        : before
     if (!written && (field !== key || inner !== before)) written = upTo(from, key)
     if (written) setOwn(written, field, inner)
   }
@@ -85,13 +101,25 @@ function respelledObject(from: JsonObject, at: Place, walk: Walk, depth: number)
 }
 
 /** The value of a field, unless it is the caller's own. */
-function respelledField(field: string, value: object, at: Place, walk: Walk, depth: number): unknown {
+function respelledField(
+  field: string,
+  value: object,
+  at: Place,
+  walk: Walk,
+  depth: number,
+): unknown {
   const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
   // `response` of a result is the caller's own; `response` of a declaration is a schema.
-  if (!walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))) return value
+  if (!walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration)))
+    return value
   const hasOwnKeys = !walk.hasOwnKeys && ownKeys.has(field)
   const isAlike = inDeclaration === walk.inDeclaration && hasOwnKeys === walk.hasOwnKeys
-  return respelled(value, below(at, field), isAlike ? walk : { snake: walk.snake, inDeclaration, hasOwnKeys }, depth)
+  return respelled(
+    value,
+    below(at, field),
+    isAlike ? walk : { snake: walk.snake, inDeclaration, hasOwnKeys },
+    depth,
+  )
 }
 
 /** A copy of the fields before this one. */
@@ -125,7 +153,9 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
   const changed = { ...names }
   if (snake.length === 0) return changed
   const words = new Set(snake.map(place => place.slice(place.lastIndexOf('/') + 1)))
-  for (const word of words) for (const field of fieldsWith.get(word) ?? []) if (!Object.hasOwn(names, field)) respellField(field, fieldNames[field] ?? '')
+  for (const word of words)
+    for (const field of fieldsWith.get(word) ?? [])
+      if (!Object.hasOwn(names, field)) respellField(field, fieldNames[field] ?? '')
   for (const field in names) respellField(field, names[field] ?? '')
   return changed
 
@@ -140,9 +170,11 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
 }
 
 /** The row of a known object that holds unknown fields is named by the object. */
-const placeIn = (field: string, written: string) => (field.endsWith('/*') ? field.slice(0, -2) : written)
+const placeIn = (field: string, written: string) =>
+  field.endsWith('/*') ? field.slice(0, -2) : written
 
 /** By key: the fields of the table whose path contains it. Computed once, because going through the whole table took a twentieth of the time of a request. */
 const fieldsWith = new Map<string, string[]>()
 for (const [field, written] of Object.entries(fieldNames))
-  for (const key of placeIn(field, written).split('/')) fieldsWith.set(key, [...(fieldsWith.get(key) ?? []), field])
+  for (const key of placeIn(field, written).split('/'))
+    fieldsWith.set(key, [...(fieldsWith.get(key) ?? []), field])

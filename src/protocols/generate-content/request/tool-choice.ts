@@ -11,10 +11,16 @@ import type { GeminiCalling, GeminiToolConfig, GeminiWrittenToolConfig } from '.
 import { nearestServerTool } from '../vocabulary.ts'
 
 const knownConfig = keysOf<GeminiToolConfig>()('functionCallingConfig')
-const knownCalling = keysOf<NonNullable<GeminiToolConfig['functionCallingConfig']>>()('mode', 'allowedFunctionNames')
+const knownCalling = keysOf<NonNullable<GeminiToolConfig['functionCallingConfig']>>()(
+  'mode',
+  'allowedFunctionNames',
+)
 
 /** `left`: unknown keys, and what has no meaning together. */
-export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice | undefined; left: JsonObject | undefined } {
+export function decodeToolChoice(toolConfig: GeminiToolConfig): {
+  choice?: ToolChoice | undefined
+  left: JsonObject | undefined
+} {
   const { functionCallingConfig: calling } = toolConfig
   const unknown = unknownOf(toolConfig, knownConfig)
   if (!calling) return { left: unknown }
@@ -30,7 +36,10 @@ export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolC
   return { choice, left: left ? { ...unknown, functionCallingConfig: left } : unknown }
 }
 
-function choiceOf(mode: string | null | undefined, names: readonly string[]): ToolChoice | undefined {
+function choiceOf(
+  mode: string | null | undefined,
+  names: readonly string[],
+): ToolChoice | undefined {
   switch (mode?.toUpperCase()) {
     case 'AUTO':
       return { mode: 'auto' }
@@ -42,7 +51,11 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
       const [only] = names
       if (only === undefined) return { mode: 'required' }
       if (names.length === 1) return { mode: 'tool', kind: 'function', name: only }
-      return { mode: 'allowed', require: true, tools: names.map(name => ({ kind: 'function', name })) }
+      return {
+        mode: 'allowed',
+        require: true,
+        tools: names.map(name => ({ kind: 'function', name })),
+      }
     }
     default:
       return undefined
@@ -62,16 +75,28 @@ export function encodeToolChoice(
 ): GeminiWrittenToolConfig | undefined {
   const own = ownObject(ext, 'toolConfig')
   const left = own?.['functionCallingConfig']
-  const calling = some({ ...(isObject(left) && left), ...(choice && callingOf(choice, tools, writing)) })
+  const calling = some({
+    ...(isObject(left) && left),
+    ...(choice && callingOf(choice, tools, writing)),
+  })
   return calling ? { ...own, functionCallingConfig: calling } : own
 }
 
-function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native }: RequestWriting): GeminiCalling | undefined {
+function callingOf(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  { report, options, native }: RequestWriting,
+): GeminiCalling | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
-  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || tools.some(tool => asDeclared(tool, options))
+  const hasFunctions =
+    tools.some(({ type }) => type === 'function' || type === 'freeform') ||
+    tools.some(tool => asDeclared(tool, options))
   if (!native && !hasFunctions) {
     // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are declared.
-    const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'
+    const isLost =
+      choice.mode === 'none'
+        ? mapped.some(({ tool }) => nearestServerTool[tool])
+        : choice.mode !== 'auto'
     if (isLost) report.add('tool-choice.without-tools', undefined, 'toolChoice')
     return undefined
   }
@@ -91,16 +116,26 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     case 'tool':
       if (choice.kind === 'server') {
         // A mapped tool is declared, but cannot be forced.
-        if (options.serverTools !== 'map') refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, options)
+        if (options.serverTools !== 'map')
+          refuseForeignTools(
+            'forced tool',
+            { protocol: protocolName, path: '/tool_choice' },
+            options,
+          )
         return refuse()
       }
       return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()
-      for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
+      for (const { kind, at } of choice.tools)
+        if (kind === 'server')
+          report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
       if (!choice.require) report.add('tool-choice.validated', undefined, 'toolChoice')
-      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name }) => name) }
+      return {
+        mode: choice.require ? 'ANY' : 'VALIDATED',
+        allowedFunctionNames: functions.map(({ name }) => name),
+      }
     }
     case 'opaque':
       return choice.protocol === protocolName && isObject(choice.raw) ? choice.raw : refuse()

@@ -17,4 +17,5 @@ export function groupTurns(messages: readonly Message[]): Turn[] {
   return turns
 }
 
-const holdsResults = ({ role, parts }: Turn) => role === 'user' && parts.some(({ type }) => type === 'tool-result')
+const holdsResults = ({ role, parts }: Turn) =>
+  role === 'user' && parts.some(({ type }) => type === 'tool-result')

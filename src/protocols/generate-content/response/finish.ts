@@ -14,20 +14,28 @@ import { failedFinishReasons, finishReason, finishWord, finishWords } from '../v
 /** Does the part have content for the user? Reasoning and empty texts have none. */
 export function isContent(part: Part): boolean {
   if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
-  return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
+  return part.type === 'tool-call'
+    ? part.name !== ''
+    : part.type !== 'reasoning' && part.type !== 'opaque'
 }
 
 /** A call that cannot be read as one, e.g. without a name. */
-export const isBrokenCall = (part: Part) => part.type === 'opaque' && isObject(part.raw) && part.raw['functionCall'] !== undefined
+export const isBrokenCall = (part: Part) =>
+  part.type === 'opaque' && isObject(part.raw) && part.raw['functionCall'] !== undefined
 
 /** What a candidate holds, which decides what its finish reason means. */
 type Held = { hasCalls: boolean; hasContent: boolean; hasBrokenCall?: boolean }
 
 /** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
-export function decodeFinish(reason: unknown, message: string | null | undefined, { hasCalls, hasContent, hasBrokenCall }: Held): Finish | undefined {
+export function decodeFinish(
+  reason: unknown,
+  message: string | null | undefined,
+  { hasCalls, hasContent, hasBrokenCall }: Held,
+): Finish | undefined {
   const raw = finishWord(reason)
   if (raw === undefined) return undefined
-  if (!hasContent && failedFinishReasons.has(raw)) return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
+  if (!hasContent && failedFinishReasons.has(raw))
+    return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
   const word = finishReason.toOurs(raw) ?? 'other'
   const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
   return {
@@ -38,16 +46,27 @@ export function decodeFinish(reason: unknown, message: string | null | undefined
   }
 }
 
-type Ending = { hasCalls: boolean; at: Place | undefined; truncated?: 'error' | 'length' | undefined }
+type Ending = {
+  hasCalls: boolean
+  at: Place | undefined
+  truncated?: 'error' | 'length' | undefined
+}
 
 /**
  * `finishReason` and `finishMessage`. Not for a failed response, which has to be written as an error.
  * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
  */
-export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): GeminiEnd {
+export function encodeFinish(
+  finish: Finish | undefined,
+  { hasCalls, at, truncated }: Ending,
+  report: GeminiReport,
+): GeminiEnd {
   if (!finish) {
     if (truncated !== 'length')
-      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the response has no finish reason')
+      throw new TranslationError(
+        { code: 'truncated', protocol: protocolName, path: '/candidates' },
+        'the response has no finish reason',
+      )
     report.add('finish.truncated-as-length', at, 'finish.reason')
     return { finishReason: 'MAX_TOKENS' }
   }
@@ -55,16 +74,31 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   if (
     protocol === protocolName &&
     raw !== undefined &&
-    decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason
+    decodeFinish(raw, undefined, {
+      hasCalls: reason === 'tool_calls',
+      hasContent: reason !== 'error',
+    })?.reason === reason
   )
-    return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
-  const { word, exact } = finishWords[reason]
-  const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : exact
-  if (!isExact || approximate) report.add('finish.approximated', at, 'finish.reason')
+    return {
+      finishReason: raw,
+      ...defined({
+        finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message,
+      }),
+    }
+  if (!isExact(finish, hasCalls) || approximate)
+    report.add('finish.approximated', at, 'finish.reason')
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
-  if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
+  if (category !== undefined || details !== undefined)
+    report.add('finish.details', at, 'finish.details')
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
-  return { finishReason: word, ...defined({ finishMessage }) }
+  return { finishReason: finishWords[reason].word, ...defined({ finishMessage }) }
+}
+
+/** Does the word of the reason mean the same? "Stop" means calls too, when there are any. */
+function isExact({ reason, raw }: Finish, hasCalls: boolean): boolean {
+  if (reason === 'other') return raw === undefined
+  if (reason === 'stop') return !hasCalls
+  return reason === 'tool_calls' ? hasCalls : finishWords[reason].exact
 }
 
 const failedText = (raw: string) => `the model ended without a response: ${raw}`
@@ -76,7 +110,9 @@ export const isForeignFailure = (finish: Finish | undefined): finish is Finish =
 const pausedText = 'The turn was paused and can be continued.'
 
 /** `promptFeedback` of a blocked prompt. Undefined: the prompt was not blocked. */
-export function decodeBlocked(feedback: JsonObject | null | undefined): CanonicalResponse['promptBlocked'] {
+export function decodeBlocked(
+  feedback: JsonObject | null | undefined,
+): CanonicalResponse['promptBlocked'] {
   const reason = feedback?.['blockReason']
   if (!feedback || typeof reason !== 'string' || reason === '') return undefined
   const message = feedback['blockReasonMessage']
@@ -84,6 +120,12 @@ export function decodeBlocked(feedback: JsonObject | null | undefined): Canonica
 }
 
 /** The received value, if it came from this protocol and still has the same reason. */
-export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): GeminiFeedback {
-  return isObject(raw) && raw['blockReason'] === reason ? asRead(raw) : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
+export function encodeBlocked({
+  reason,
+  message,
+  raw,
+}: NonNullable<CanonicalResponse['promptBlocked']>): GeminiFeedback {
+  return isObject(raw) && raw['blockReason'] === reason
+    ? asRead(raw)
+    : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
 }

@@ -12,20 +12,33 @@ import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
 type Token = Omit<TokenLogprob, 'top'>
 
 /** `left`: unknown keys outside of the tokens, or everything when the tokens cannot be read. */
-export function decodeLogprobs(result: JsonObject, at: Place): { tokens: TokenLogprob[]; left?: JsonObject | undefined } {
+export function decodeLogprobs(
+  result: JsonObject,
+  at: Place,
+): { tokens: TokenLogprob[]; left?: JsonObject | undefined } {
   const { chosenCandidates, topCandidates, ...rest } = result
   const chosen = listOf(chosenCandidates)
   const top = listOf(topCandidates)
-  if (!chosen || !(top ?? []).every(one => one['candidates'] == null || listOf(one['candidates'])) || (top && top.length > chosen.length))
+  if (
+    !chosen ||
+    !(top ?? []).every(one => one['candidates'] == null || listOf(one['candidates'])) ||
+    (top && top.length > chosen.length)
+  )
     return { tokens: [], left: result }
-  const tokens = chosen.map((one, nth): TokenLogprob => tokenOf(one, below(below(at, 'chosenCandidates'), nth)))
+  const tokens = chosen.map(
+    (one, nth): TokenLogprob => tokenOf(one, below(below(at, 'chosenCandidates'), nth)),
+  )
   const others = (top ?? []).map(({ candidates, ...more }, nth) => {
     const place = below(below(below(at, 'topCandidates'), nth), 'candidates')
     const token = tokens[nth]
-    if (token) token.top = (listOf(candidates) ?? []).map((one, rank) => tokenOf(one, below(place, rank)))
+    if (token)
+      token.top = (listOf(candidates) ?? []).map((one, rank) => tokenOf(one, below(place, rank)))
     return more
   })
-  return { tokens, left: some({ ...rest, topCandidates: others.some(more => some(more)) ? others : undefined }) }
+  return {
+    tokens,
+    left: some({ ...rest, topCandidates: others.some(more => some(more)) ? others : undefined }),
+  }
 }
 
 function listOf(value: unknown): JsonObject[] | undefined {
@@ -37,7 +50,10 @@ const known = keysOf<GeminiLogprob>()('token', 'logProbability')
 /** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
 function tokenOf(wire: JsonObject, at: Place): Token {
   const { token, logProbability } = wire
-  const read: Token = { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
+  const read: Token = {
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logProbability === 'number' ? logProbability : 0,
+  }
   const unknown = unknownOf(wire, known)
   return unknown ? { ...read, at, ...defined({ ext: extOf(unknown) }) } : read
 }
@@ -45,11 +61,17 @@ function tokenOf(wire: JsonObject, at: Place): Token {
 export function encodeLogprobs(tokens: readonly TokenLogprob[]): GeminiLogprobs {
   return {
     chosenCandidates: tokens.map(encodeToken),
-    ...(tokens.some(({ top }) => top?.length) && { topCandidates: tokens.map(({ top = [] }) => ({ candidates: top.map(encodeToken) })) }),
+    ...(tokens.some(({ top }) => top?.length) && {
+      topCandidates: tokens.map(({ top = [] }) => ({ candidates: top.map(encodeToken) })),
+    }),
   }
 }
 
-const encodeToken = ({ token, logprob, ext }: Token): GeminiToken => ({ ...ownFields(ext), token, logProbability: Math.max(logprob, leastLogprob) })
+const encodeToken = ({ token, logprob, ext }: Token): GeminiToken => ({
+  ...ownFields(ext),
+  token,
+  logProbability: Math.max(logprob, leastLogprob),
+})
 
 /** Does a token have bytes that differ from its text? Only the text can be written here. */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {

@@ -18,7 +18,12 @@ import { markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
 import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
-import { decodeGrounding, encodeGrounding, type Found, type TextAtPart } from '../content/citations.ts'
+import {
+  decodeGrounding,
+  encodeGrounding,
+  type Found,
+  type TextAtPart,
+} from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
 import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../content/wrapper.ts'
 import type { Reading, Writing } from '../content/writing.ts'
@@ -37,20 +42,38 @@ import {
   type GeminiWrittenPart,
   type GeminiWrittenResponse,
 } from '../schema.ts'
-import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
+import {
+  decodeBlocked,
+  decodeFinish,
+  encodeBlocked,
+  encodeFinish,
+  isBrokenCall,
+  isContent,
+  isForeignFailure,
+} from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 
-const known = keysOf<GeminiResponse>()('candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime')
+const known = keysOf<GeminiResponse>()(
+  'candidates',
+  'promptFeedback',
+  'usageMetadata',
+  'modelVersion',
+  'responseId',
+  'createTime',
+)
 
 /** @throws TranslationError `malformed` when the body is not a response of this protocol. An error body becomes a response with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: inner, at: root, beside } = unwrapResponse(wire, options)
-  if (isErrorBody(inner)) return { value: { candidates: [], error: decodeErrorInside(inner, root, beside) }, notes: [] }
+  if (isErrorBody(inner))
+    return { value: { candidates: [], error: decodeErrorInside(inner, root, beside) }, notes: [] }
   const report = createGeminiReport()
   const spelling = inCamelCase(inner)
   const place = placesOf(spelling, root)
-  const body = check(protocolName, GeminiResponse, spelling.wire, path => pointerOf(place(root + path)))
+  const body = check(protocolName, GeminiResponse, spelling.wire, path =>
+    pointerOf(place(root + path)),
+  )
   const { candidates, promptFeedback, usageMetadata, createTime } = body
   const promptBlocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
@@ -58,7 +81,9 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const reading = { report, root, place, names, responseId: body.responseId ?? '' }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
-    candidates: (candidates ?? []).map((candidate, nth) => decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading)),
+    candidates: (candidates ?? []).map((candidate, nth) =>
+      decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading),
+    ),
     ...defined({
       id: body.responseId || undefined,
       model: body.modelVersion || undefined,
@@ -75,9 +100,14 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
       source: root ? { protocol: protocolName, at: root } : undefined,
     }),
   }
-  for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
+  for (const { messages } of value.candidates)
+    for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
   const spelled = inSpelling(names, spelling)
-  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+  return {
+    value,
+    notes: report.notes,
+    ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }),
+  }
 }
 
 /** Usage and error of a response, as `decodeResponse` reads them; nothing else is read. */
@@ -92,19 +122,30 @@ export function outcome(wire: unknown, options: Options = {}): Outcome {
 
 /** Adds to a signature the model that made it, which later requests need. Changes the part. */
 export function signedBy(model: string | undefined, part: Part): void {
-  if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
+  if (
+    model !== undefined &&
+    part.signature?.issuer === protocolName &&
+    part.signature.model === undefined
+  )
+    part.signature = { ...part.signature, model }
 }
 
 /** RFC 3339 time → Unix seconds, without the fraction. Undefined: not such a time. */
 export function readTime(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined
+  if (
+    typeof text !== 'string' ||
+    !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)
+  )
+    return undefined
   const seconds = Math.floor(Date.parse(text) / 1000)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
 export function writeTime(createdAt: number | undefined): string | undefined {
   const time = createdAt === undefined ? undefined : new Date(createdAt * 1000)
-  return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
+  return time && Number.isFinite(time.getTime())
+    ? time.toISOString().replace('.000Z', 'Z')
+    : undefined
 }
 
 /**
@@ -117,24 +158,63 @@ export function callId(responseId: string, candidate: number, ordinal: number): 
 
 type ResponseReading = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
 
-const knownCandidate = keysOf<GeminiCandidate>()('content', 'finishReason', 'finishMessage', 'index', 'logprobsResult', 'groundingMetadata')
+const knownCandidate = keysOf<GeminiCandidate>()(
+  'content',
+  'finishReason',
+  'finishMessage',
+  'index',
+  'logprobsResult',
+  'groundingMetadata',
+)
 const knownContent = keysOf<NonNullable<GeminiCandidate['content']>>()('role', 'parts')
 
-function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ResponseReading): Candidate {
+function decodeCandidate(
+  wire: GeminiCandidate,
+  index: number,
+  nth: number,
+  { report, root, place, names, responseId }: ResponseReading,
+): Candidate {
   const { content, finishMessage, logprobsResult, groundingMetadata } = wire
   let unnamed = 0
-  const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
+  const reading: Reading = {
+    report,
+    root,
+    place,
+    names,
+    speaks: 'model',
+    callId: () => callId(responseId, index, unnamed++),
+  }
   const at = `${root}/candidates/${nth}`
   const inside = below(at, 'content')
   const parts = decodeParts(content?.parts ?? [], below(inside, 'parts'), reading)
-  const logprobs = logprobsResult ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult')) : {}
-  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : undefined
+  const logprobs = logprobsResult
+    ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult'))
+    : {}
+  const left = groundingMetadata
+    ? attachCitations(parts, groundingMetadata, () =>
+        report.add('citation.rounded', below(at, 'groundingMetadata')),
+      )
+    : undefined
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
-  const finish = decodeFinish(wire.finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
+  const finish = decodeFinish(wire.finishReason, finishMessage, {
+    hasCalls,
+    hasContent: parts.some(isContent),
+    hasBrokenCall: parts.some(isBrokenCall),
+  })
   return {
     index,
     at,
-    messages: content ? [{ role: 'assistant', origin: 'message', parts, at: inside, ...defined({ ext: extOf(unknownOf(content, knownContent)) }) }] : [],
+    messages: content
+      ? [
+          {
+            role: 'assistant',
+            origin: 'message',
+            parts,
+            at: inside,
+            ...defined({ ext: extOf(unknownOf(content, knownContent)) }),
+          },
+        ]
+      : [],
     ...defined({
       finish,
       logprobs: logprobs.loose,
@@ -150,7 +230,11 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
 }
 
 /** Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown fields. Changes the part. */
-function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): { loose?: TokenLogprob[]; left?: JsonObject | undefined } {
+function attachLogprobs(
+  parts: readonly Part[],
+  result: JsonObject,
+  at: Place,
+): { loose?: TokenLogprob[]; left?: JsonObject | undefined } {
   const { tokens, left } = decodeLogprobs(result, at)
   const text = parts.find(part => part.type === 'text' && part.text !== '')
   if (text?.type !== 'text') return tokens.length > 0 ? { loose: tokens, left } : { left }
@@ -160,13 +244,20 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): 
 
 /** The texts of a response, to which the offsets of grounding refer. */
 const textsAtPartsOf = (parts: readonly Part[]): (TextAtPart & { part: TextPart })[] =>
-  flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
+  flatMap(parts, (part, place) =>
+    part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : [],
+  )
 
 /** The index of a part on the wire, from its pointer: joining reasoning shifts the index in the list. */
-const placeIn = (at: Place | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0]))
+const placeIn = (at: Place | undefined) =>
+  at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0])
 
 /** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
-function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
+function attachCitations(
+  parts: readonly Part[],
+  grounding: JsonObject,
+  rounded: () => void,
+): JsonObject {
   const textsAtParts = textsAtPartsOf(parts)
   const { found, left, rounded: isRounded } = decodeGrounding(grounding, textsAtParts)
   if (isRounded) rounded()
@@ -177,15 +268,39 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
   return left
 }
 
-const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candidates', 'usage', 'promptBlocked', 'serviceTier', 'error', 'ext')
+const handled = keysOf<CanonicalResponse>()(
+  'id',
+  'model',
+  'createdAt',
+  'candidates',
+  'usage',
+  'promptBlocked',
+  'serviceTier',
+  'error',
+  'ext',
+)
 
 /**
  * All candidates as one response. An error or a failed candidate becomes an error body.
  * @throws TranslationError `truncated` for a response without a finish (see `options.truncated`)
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<GeminiWrittenResponse | GeminiErrorBody> {
+export function encodeResponse(
+  response: CanonicalResponse,
+  options: Options = {},
+): Encoded<GeminiWrittenResponse | GeminiErrorBody> {
   const report = createGeminiReport(options.fieldNames)
-  const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
+  const {
+    id,
+    model,
+    createdAt,
+    candidates,
+    usage,
+    promptBlocked,
+    serviceTier,
+    error,
+    ext,
+    source,
+  } = response
   if (error) {
     noteError(error, report)
     reportDroppedContent(response, report)
@@ -194,14 +309,24 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const failed = candidates.find(({ finish }) => isForeignFailure(finish))?.finish
   if (failed) {
     reportDroppedContent(response, report)
-    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
+    return {
+      wire: encodeErrorBody({
+        status: 500,
+        kind: 'internal',
+        message: failed.message ?? 'the upstream failed',
+      }),
+      notes: report.notes,
+    }
   }
   report.unwritten(response, handled, undefined)
   report.ext(ext, undefined)
   const native = source?.protocol === protocolName
-  if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
+  if (candidates.length === 0 && !promptBlocked && !native)
+    encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
   // Servers of this protocol send whole calls, with or without arguments.
-  const written = candidates.map(candidate => encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }))
+  const written = candidates.map(candidate =>
+    encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }),
+  )
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const wire: GeminiWrittenResponse = {
     ...inside,
@@ -218,11 +343,21 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   return { wire: wrapAgain(wire, source?.at, beside), notes: report.notes }
 }
 
-const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+const handledOfCandidate = keysOf<Candidate>()(
+  'index',
+  'at',
+  'messages',
+  'finish',
+  'logprobs',
+  'ext',
+)
 
 type ResponseWriting = { native: boolean; options: Options; report: GeminiReport }
 
-function encodeCandidate(candidate: Candidate, { native, options, report }: ResponseWriting): GeminiWrittenCandidate {
+function encodeCandidate(
+  candidate: Candidate,
+  { native, options, report }: ResponseWriting,
+): GeminiWrittenCandidate {
   const { index, at, messages, finish, logprobs, ext } = candidate
   report.unwritten(candidate, handledOfCandidate, at)
   report.ext(ext, at)
@@ -241,7 +376,9 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Resp
     ...((messages.length > 0 || isSilent) && {
       content: { ...aroundOf(messages), role: 'model', parts: isSilent ? [{ text: '' }] : parts },
     }),
-    ...(finish || !native ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report) : {}),
+    ...(finish || !native
+      ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
+      : {}),
     ...defined<Undefinable<Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>>>({
       logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
       groundingMetadata: writeGrounding(texts, candidate, report),
@@ -260,16 +397,33 @@ export function textParts({ text, thought }: GeminiWrittenPart): TextPart[] {
 /** Can a client give a result for this call? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-const handledOfMessage = keysOf<Message>()('role', 'parts', 'origin', 'id', 'status', 'phase', 'at', 'ext')
+const handledOfMessage = keysOf<Message>()(
+  'role',
+  'parts',
+  'origin',
+  'id',
+  'status',
+  'phase',
+  'at',
+  'ext',
+)
 
 /** `gathered`: the text length and reasoning since the last call, for the next one to carry; changed. */
-function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiWrittenPart[] {
+function encodeMessage(
+  message: Message,
+  writing: Writing,
+  gathered: Gathered | undefined,
+): GeminiWrittenPart[] {
   const { report } = writing
   const { role, parts, id, status, phase, at, ext } = message
   report.unwritten(message, handledOfMessage, at)
   if (phase && !hasWords(parts)) report.rest({ phase }, at)
   if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
-  if (id !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  if (id !== undefined || status !== undefined)
+    report.onceEach('message.envelope', at, {
+      itemId: id,
+      ...(status !== 'completed' && { status }),
+    })
   report.ext(ext, at)
   return flatMap(withPhase(message), part => {
     const written = encodePart(part, writing)
@@ -279,14 +433,21 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
 }
 
 /** Context for writing parts of a response. */
-export function responseWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiWrittenPart) => void): Writing {
+export function responseWriting(
+  report: GeminiReport,
+  native: boolean,
+  beside: (part: TextPart, written: GeminiWrittenPart) => void,
+): Writing {
   return {
     report,
     to: 'client',
     opens: true,
     native,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    callId: (id, part) => (id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
+    callId: (id, part) =>
+      id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized')
+        ? undefined
+        : id,
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
@@ -296,28 +457,48 @@ export function responseWriting(report: GeminiReport, native: boolean, beside: (
 type PartLogprobs = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
 /** `left`: what `decodeLogprobs` left. Undefined: there are none. */
-export function writeLogprobs(partLogprobs: readonly PartLogprobs[], left: unknown, at: Place | undefined, report: GeminiReport): GeminiLogprobs | undefined {
+export function writeLogprobs(
+  partLogprobs: readonly PartLogprobs[],
+  left: unknown,
+  at: Place | undefined,
+  report: GeminiReport,
+): GeminiLogprobs | undefined {
   const tokens = flatMap(partLogprobs, ({ logprobs }) => logprobs ?? [])
   if (tokens.length === 0) return isObject(left) ? asRead(left) : undefined
   noteTokens(tokens, protocolName, report)
-  for (const one of partLogprobs) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
-  const lost = () => report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
+  for (const one of partLogprobs)
+    if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
+  const lost = () =>
+    report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
   return asRead(withLeft(left, encodeLogprobs(tokens), lost))
 }
 
-function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Candidate, report: GeminiReport): GeminiGrounding | undefined {
+function writeGrounding(
+  texts: readonly TextPart[],
+  { grounding, at, ext }: Candidate,
+  report: GeminiReport,
+): GeminiGrounding | undefined {
   if (isSameGrounding(texts, grounding)) return asRead(grounding)
   const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
   const written = encodeGrounding(cited, (text, loss) =>
-    report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'),
+    report.add(
+      loss === 'all' ? 'citation.unsupported' : 'citation.approximated',
+      texts[text]?.at,
+      'citations',
+    ),
   )
   return joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report)
 }
 
 /** Does this grounding have the citations that the texts have? */
-export function isSameGrounding(texts: readonly TextPart[], grounding: unknown): grounding is JsonObject {
+export function isSameGrounding(
+  texts: readonly TextPart[],
+  grounding: unknown,
+): grounding is JsonObject {
   if (!isObject(grounding)) return false
-  const held: Found[] = flatMap(texts, ({ citations }, textIndex) => (citations ?? []).map(citation => ({ textIndex, citation })))
+  const held: Found[] = flatMap(texts, ({ citations }, textIndex) =>
+    (citations ?? []).map(citation => ({ textIndex, citation })),
+  )
   return same(placed(decodeGrounding(grounding, textsAtPartsOf(texts)).found), placed(held))
 }
 
@@ -334,6 +515,7 @@ export function joinGrounding(
   if (!left) return written
   const { groundingChunks, groundingSupports, ...rest } = left
   for (const [key, list] of Object.entries({ groundingChunks, groundingSupports }))
-    if (list !== undefined) report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), key))
+    if (list !== undefined)
+      report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), key))
   return some({ ...rest, ...written })
 }

@@ -20,7 +20,15 @@ import { readTime } from '../response/response.ts'
 import { decodeTier, decodeUsage } from '../response/usage.ts'
 import type { GeminiContent } from '../schema.ts'
 import { finishWord } from '../vocabulary.ts'
-import { begin, type CandidateState, closeParts, reportOf, startCandidate, takeParts, textSoFar } from './part-reader.ts'
+import {
+  begin,
+  type CandidateState,
+  closeParts,
+  reportOf,
+  startCandidate,
+  takeParts,
+  textSoFar,
+} from './part-reader.ts'
 
 export type DecoderState = MachineState & {
   wrapper: NonNullable<GeminiOptions['wrapper']>
@@ -75,7 +83,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     if (state.phase === 'ended' || wire === '[DONE]') return
     try {
       // Without `alt=sse` the stream is one array of the same objects.
-      for (const event of Array.isArray(wire) ? (wire as unknown[]) : [wire]) take(state, event, emit)
+      for (const event of Array.isArray(wire) ? (wire as unknown[]) : [wire])
+        take(state, event, emit)
     } catch (error) {
       // The error is reported inside the stream, so that has to begin first.
       start(state, {}, emit)
@@ -98,7 +107,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-const fault = (path: Place, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+const fault = (path: Place, message: string) =>
+  new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 
 function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (state.phase === 'ended') return
@@ -114,10 +124,30 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
     fail(state, { wire, at, beside }, emit)
     return
   }
-  const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
+  const {
+    candidates,
+    promptFeedback,
+    usageMetadata,
+    modelVersion,
+    responseId,
+    createTime,
+    ...fields
+  } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
-  const isPlain = isText(modelVersion) && isText(responseId) && isText(createTime) && isHeld(usageMetadata) && isHeld(promptFeedback)
-  if (!isPlain) noteStrange(state, wire, at, { modelVersion: isText, responseId: isText, createTime: isText, usageMetadata: isHeld, promptFeedback: isHeld })
+  const isPlain =
+    isText(modelVersion) &&
+    isText(responseId) &&
+    isText(createTime) &&
+    isHeld(usageMetadata) &&
+    isHeld(promptFeedback)
+  if (!isPlain)
+    noteStrange(state, wire, at, {
+      modelVersion: isText,
+      responseId: isText,
+      createTime: isText,
+      usageMetadata: isHeld,
+      promptFeedback: isHeld,
+    })
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
@@ -139,12 +169,19 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   emitFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
 }
 
-function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: EmitEvent): void {
+function start(
+  state: DecoderState,
+  { modelVersion, responseId, createTime }: JsonObject,
+  emit: EmitEvent,
+): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
   state.id = textOf(responseId)
   state.model = textOf(modelVersion)
-  emit({ type: 'start', ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }) })
+  emit({
+    type: 'start',
+    ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }),
+  })
 }
 
 // What a known field can have; it may always be absent.
@@ -154,8 +191,14 @@ const isHeld = (value: unknown): boolean => value == null || isObject(value)
 const isIndex = (value: unknown): boolean => value == null || Number.isSafeInteger(value)
 
 /** Notes known fields with values that they cannot have. Callers ask first whether there is one: a look through this table costs more than all the checks. */
-function noteStrange(state: DecoderState, wire: JsonObject, path: Place, kinds: Record<string, (value: unknown) => boolean>): void {
-  for (const key in kinds) if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', below(path, key))
+function noteStrange(
+  state: DecoderState,
+  wire: JsonObject,
+  path: Place,
+  kinds: Record<string, (value: unknown) => boolean>,
+): void {
+  for (const key in kinds)
+    if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', below(path, key))
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -165,12 +208,28 @@ type Came = { wire: unknown; number: number; path: Place }
 
 function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
-  const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
+  const {
+    index,
+    content,
+    finishReason,
+    finishMessage,
+    groundingMetadata,
+    logprobsResult,
+    ...fields
+  } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
-  const candidateState = known ?? startCandidate(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
+  const candidateState =
+    known ??
+    startCandidate(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = candidateState
-  if (content !== undefined && content !== null) takeContent(state, candidateState, content, below(path, 'content'), emit)
-  const isPlain = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
+  if (content !== undefined && content !== null)
+    takeContent(state, candidateState, content, below(path, 'content'), emit)
+  const isPlain =
+    isWord(finishReason) &&
+    isText(finishMessage) &&
+    isHeld(groundingMetadata) &&
+    isHeld(logprobsResult) &&
+    isIndex(index)
   if (!isPlain)
     noteStrange(state, wire, candidateState.at, {
       finishReason: isWord,
@@ -183,14 +242,17 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
   candidateState.raw = lastWord(candidateState.raw, word)
   if (word !== undefined || !known) countFinishes(state)
   if (typeof finishMessage === 'string') candidateState.message = finishMessage
-  for (const [key, value] of Object.entries(fields)) if (value !== null) candidateState.fields[key] = value
+  for (const [key, value] of Object.entries(fields))
+    if (value !== null) candidateState.fields[key] = value
   if (isObject(logprobsResult)) takeLogprobs(candidateState, logprobsResult, emit)
   if (isObject(groundingMetadata)) takeGrounding(state, candidateState, groundingMetadata, emit)
 }
 
 /** Called when a finish reason or another candidate came. */
 function countFinishes(state: DecoderState): void {
-  state.finishes = Object.values(state.candidates).every(({ raw }) => raw !== undefined) ? state.finishes + 1 : 0
+  state.finishes = Object.values(state.candidates).every(({ raw }) => raw !== undefined)
+    ? state.finishes + 1
+    : 0
 }
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
@@ -206,13 +268,20 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
 
 const knownContent = keysOf<GeminiContent>()('role', 'parts')
 
-function takeContent(state: DecoderState, candidateState: CandidateState, content: unknown, path: Place, emit: EmitEvent): void {
+function takeContent(
+  state: DecoderState,
+  candidateState: CandidateState,
+  content: unknown,
+  path: Place,
+  emit: EmitEvent,
+): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const unknown = unknownOf(content, knownContent)
   begin(candidateState, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
   for (const key in unknown)
-    if (!same(unknown[key], candidateState.around?.[key])) reportOf(state).once('field.unknown', below(below(candidateState.at, 'content'), key))
+    if (!same(unknown[key], candidateState.around?.[key]))
+      reportOf(state).once('field.unknown', below(below(candidateState.at, 'content'), key))
   const { parts } = content
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')
@@ -224,21 +293,51 @@ function takeLogprobs(candidateState: CandidateState, wire: JsonObject, emit: Em
   const { tokens, left } = decodeLogprobs(wire, below(candidateState.at, 'logprobsResult'))
   const { open, candidate } = candidateState
   if (open?.kind !== 'text') candidateState.loose.push(...tokens)
-  else if (tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
+  else if (tokens.length > 0)
+    emit({
+      type: 'part.delta',
+      candidate,
+      part: open.part,
+      delta: { kind: 'logprobs', logprobs: tokens },
+    })
   if (left) candidateState.fields['logprobsResult'] = left
 }
 
 /** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
-function takeGrounding(state: DecoderState, candidateState: CandidateState, wire: JsonObject, emit: EmitEvent): void {
+function takeGrounding(
+  state: DecoderState,
+  candidateState: CandidateState,
+  wire: JsonObject,
+  emit: EmitEvent,
+): void {
   const { open, textsAtParts, grounding, candidate, at } = candidateState
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
-  const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
-  const texts = open?.kind === 'text' ? [...textsAtParts, { text: textSoFar(open), place: open.part }] : textsAtParts
+  const chunks = [
+    ...listIn(grounding?.wire ?? {}, 'groundingChunks'),
+    ...listIn(wire, 'groundingChunks'),
+  ]
+  const texts =
+    open?.kind === 'text'
+      ? [...textsAtParts, { text: textSoFar(open), place: open.part }]
+      : textsAtParts
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
-  const isOpenText = open?.kind === 'text' && found.every(({ textIndex }) => textIndex === textsAtParts.length)
-  if (isOpenText) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
-  if (isOpenText && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
-  candidateState.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isOpenText ? left : wire), last: wire }
+  const isOpenText =
+    open?.kind === 'text' && found.every(({ textIndex }) => textIndex === textsAtParts.length)
+  if (isOpenText)
+    for (const { citation } of found)
+      emit({
+        type: 'part.delta',
+        candidate,
+        part: open.part,
+        delta: { kind: 'citation', citation },
+      })
+  if (isOpenText && rounded)
+    reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
+  candidateState.grounding = {
+    wire: joined(grounding?.wire, wire),
+    left: joined(grounding?.left, isOpenText ? left : wire),
+    last: wire,
+  }
 }
 
 /** Merges grounding that arrived in chunks: later values replace earlier ones, but sources and supports are concatenated. */
@@ -246,7 +345,8 @@ function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject 
   if (!earlier) return later
   const both: JsonObject = { ...earlier, ...later }
   for (const key of ['groundingChunks', 'groundingSupports'])
-    if (Array.isArray(earlier[key]) && Array.isArray(later[key])) both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
+    if (Array.isArray(earlier[key]) && Array.isArray(later[key]))
+      both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
   return both
 }
 
@@ -279,8 +379,18 @@ function emitFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): v
   for (const [key, value] of Object.entries(fields)) {
     const text = JSON.stringify(value)
     if (value === null || (Object.hasOwn(state.seen, key) && state.seen[key] === text)) continue
-    Object.defineProperty(state.seen, key, { value: text, enumerable: true, configurable: true, writable: true })
-    Object.defineProperty(news, key, { value, enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(state.seen, key, {
+      value: text,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
+    Object.defineProperty(news, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
   }
   const ext = extOf(news)
   if (ext) emit({ type: 'update', ext })
@@ -294,15 +404,37 @@ function close(candidateState: CandidateState, emit: EmitEvent): void {
 
 /** A candidate without a finish reason ended because the prompt was blocked. */
 function finish(state: DecoderState, candidateState: CandidateState, emit: EmitEvent): void {
-  const { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, loose } = candidateState
+  const {
+    candidate,
+    at,
+    raw,
+    message,
+    called,
+    hasContent,
+    hasBrokenCall,
+    fields,
+    grounding,
+    loose,
+  } = candidateState
   const ending: Finish | undefined =
-    decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
+    decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ??
+    (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
   const ext = extOf({ ...fields, groundingMetadata: grounding && some(grounding.left) })
-  emit({ type: 'finish', candidate, finish: ending, at, ...defined({ logprobs: loose.length > 0 ? loose : undefined, grounding: grounding?.wire, ext }) })
+  emit({
+    type: 'finish',
+    candidate,
+    finish: ending,
+    at,
+    ...defined({ logprobs: loose.length > 0 ? loose : undefined, grounding: grounding?.wire, ext }),
+  })
 }
 
-function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {
+function fail(
+  state: DecoderState,
+  { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject },
+  emit: EmitEvent,
+): void {
   start(state, {}, emit)
   emitUsage(state, emit)
   state.phase = 'ended'

@@ -1,5 +1,12 @@
 import type { CanonicalEvent } from '../../../canonical/event.ts'
-import type { ExtMap, Part, Place, Role, TextPart, TokenLogprob } from '../../../canonical/message.ts'
+import type {
+  ExtMap,
+  Part,
+  Place,
+  Role,
+  TextPart,
+  TokenLogprob,
+} from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
@@ -9,7 +16,12 @@ import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
-import type { GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart, GeminiWrittenResponse } from '../schema.ts'
+import type {
+  GeminiWire,
+  GeminiWrittenCandidate,
+  GeminiWrittenPart,
+  GeminiWrittenResponse,
+} from '../schema.ts'
 
 export type EmitWire = Emit<GeminiWire['event']>
 
@@ -80,7 +92,8 @@ export type EncoderState = MachineState &
     ext: ExtMap | undefined
   }
 
-export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport => createGeminiReport(fieldNames, notes)
+export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport =>
+  createGeminiReport(fieldNames, notes)
 
 export function laneOf(state: EncoderState, candidate: number): Lane {
   const known = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
@@ -111,15 +124,30 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
 }
 
 /** The fields of the response that every event has. */
-export function headOf({ start: { id, model, createdAt } }: EncoderState): Pick<GeminiWrittenResponse, 'modelVersion' | 'responseId' | 'createTime'> {
-  return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
+export function headOf({
+  start: { id, model, createdAt },
+}: EncoderState): Pick<GeminiWrittenResponse, 'modelVersion' | 'responseId' | 'createTime'> {
+  return defined({
+    modelVersion: model || undefined,
+    responseId: id || undefined,
+    createTime: writeTime(createdAt),
+  })
 }
 
 /** Writes parts of one candidate as an event. `beside`: other fields of the candidate. */
-export function writeParts(state: EncoderState, lane: Lane, parts: GeminiWrittenPart[], beside: Beside, emit: EmitWire): void {
+export function writeParts(
+  state: EncoderState,
+  lane: Lane,
+  parts: GeminiWrittenPart[],
+  beside: Beside,
+  emit: EmitWire,
+): void {
   if (parts.length === 0) return
   const { candidate, around } = lane
   state.begun = true
   lane.around = {}
-  emit({ candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }], ...headOf(state) })
+  emit({
+    candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }],
+    ...headOf(state),
+  })
 }

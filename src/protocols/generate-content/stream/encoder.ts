@@ -17,14 +17,26 @@ import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finis
 import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { GeminiGrounding, GeminiWire, GeminiWrittenCandidate } from '../schema.ts'
-import { type EmitWire, type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  headOf,
+  type Lane,
+  laneOf,
+  reportOf,
+} from './encoder-state.ts'
 import { endPart, flushPending, startPart, takeDelta } from './part-writer.ts'
 
 /**
  * Canonical events → wire events, each a chunk of the response. Calls are written whole. The last event has the finish reasons of all
  * candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed response ends with an error.
  */
-export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], EncoderState, GeminiOptions> = {
+export const streamEncoder: StreamMachine<
+  EncoderEvent,
+  GeminiWire['event'],
+  EncoderState,
+  GeminiOptions
+> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -40,7 +52,6 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
     late: {},
   }),
 
-  // Long because each kind of event has its case.
   step: holdCutCalls(isUnfinished, (state, event, emit) => {
     if (state.done) return
     switch (event.type) {
@@ -56,7 +67,13 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
         startMessage(state, event)
         return
       case 'part.start':
-        startPart(state, partLane(state, event), `${event.part}`, withStreamedPhase(laneOf(state, event.candidate).phases[event.message], event), emit)
+        startPart(
+          state,
+          partLane(state, event),
+          `${event.part}`,
+          withStreamedPhase(laneOf(state, event.candidate).phases[event.message], event),
+          emit,
+        )
         return
       case 'part.delta':
         markCarried(laneOf(state, event.candidate).phases, event)
@@ -68,7 +85,8 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
       case 'message.end': {
         const opened = laneOf(state, event.candidate).phases[event.message]
         reportOf(state).rest(lostPhase(opened), opened?.at)
-        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed')
+          reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
       }
@@ -138,11 +156,15 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
 function partLane(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
   const lane = laneOf(state, candidate)
   const speaker = lane.voices[message]
-  if (speaker && isOtherSpeaker(speaker.role, [head])) reportOf(state).add('message.role', speaker.at, 'role')
+  if (speaker && isOtherSpeaker(speaker.role, [head]))
+    reportOf(state).add('message.role', speaker.at, 'role')
   return lane
 }
 
-function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+function update(
+  state: EncoderState,
+  { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>,
+): void {
   const report = reportOf(state)
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, '')
@@ -154,9 +176,19 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
 function close(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const failed = lanes.find(({ finish }) => isForeignFailure(finish))?.finish
-  if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
+  if (failed)
+    fail(
+      state,
+      { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' },
+      emit,
+    )
   // A source that left a part open was cut off.
-  else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)
+  else if (
+    lanes.some(isOpen) ||
+    lanes.some(({ finish }) => !finish) ||
+    (lanes.length === 0 && !state.promptBlocked)
+  )
+    cutOff(state, emit)
   else finish(state, lanes, emit)
 }
 
@@ -210,21 +242,48 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
 }
 
 function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
-  const { candidate, around, pending, signatures, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
+  const {
+    candidate,
+    around,
+    pending,
+    signatures,
+    called,
+    texts,
+    grounded,
+    grounding,
+    finishAt: at,
+    logprobs: loose,
+    ext,
+  } = lane
   const report = reportOf(state)
   const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
-  const logprobs = (loose || logprobsResult) && pending?.beside.logprobsResult ? texts.slice(-1) : []
+  const logprobs =
+    (loose || logprobsResult) && pending?.beside.logprobsResult ? texts.slice(-1) : []
   const written = pending?.beside.groundingMetadata
   const isWhole = !grounded && isSameGrounding(texts, grounding)
   return {
     ...own,
     index: candidate,
-    content: { ...around, role: 'model', parts: pending || signatures.length === 0 ? [pending?.part ?? { text: '' }, ...signatures] : signatures },
+    content: {
+      ...around,
+      role: 'model',
+      parts:
+        pending || signatures.length === 0
+          ? [pending?.part ?? { text: '' }, ...signatures]
+          : signatures,
+    },
     ...pending?.beside,
     ...defined({
-      logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...logprobs], logprobsResult, at, report),
-      groundingMetadata: isWhole ? asRead<GeminiGrounding>(grounding) : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
+      logprobsResult: writeLogprobs(
+        [{ logprobs: loose, at }, ...logprobs],
+        logprobsResult,
+        at,
+        report,
+      ),
+      groundingMetadata: isWhole
+        ? asRead<GeminiGrounding>(grounding)
+        : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
     }),
     ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),
   }

@@ -65,7 +65,8 @@ export type CandidateState = {
 
 /** What all candidates share. */
 export type ResponseHead = { notes: Note[]; id: string | undefined; model: string | undefined }
-export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
+export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport =>
+  createGeminiReport(undefined, notes)
 
 export function startCandidate(candidate: number, at: Place): CandidateState {
   return {
@@ -97,17 +98,31 @@ export function begin(candidateState: CandidateState, emit: EmitEvent, around?: 
   candidateState.begun = true
   candidateState.around = around
   const { candidate, at } = candidateState
-  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: below(at, 'content'), ...defined({ ext: extOf(around) }) })
+  emit({
+    type: 'message.start',
+    candidate,
+    message: 0,
+    role: 'assistant',
+    at: below(at, 'content'),
+    ...defined({ ext: extOf(around) }),
+  })
 }
 
 /**
  * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
  * effect on other clients. An empty thought before a thought begins its next segment.
  */
-export function takeParts(candidateState: CandidateState, wires: readonly unknown[], path: Place, response: ResponseHead, emit: EmitEvent): void {
+export function takeParts(
+  candidateState: CandidateState,
+  wires: readonly unknown[],
+  path: Place,
+  response: ResponseHead,
+  emit: EmitEvent,
+): void {
   for (const [place, wire] of wires.entries()) {
     const next = wires[place + 1]
-    if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(candidateState, wire, emit)
+    if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next))
+      divide(candidateState, wire, emit)
     else takePart(candidateState, wire, below(path, place), response, emit)
   }
 }
@@ -122,12 +137,23 @@ function divide(candidateState: CandidateState, { thought }: PlainText, emit: Em
 
 export const textSoFar = ({ chunks }: Open) => chunks.join('')
 
-function takePart(candidateState: CandidateState, wire: unknown, path: Place, response: ResponseHead, emit: EmitEvent): void {
+function takePart(
+  candidateState: CandidateState,
+  wire: unknown,
+  path: Place,
+  response: ResponseHead,
+  emit: EmitEvent,
+): void {
   if (isPlainText(wire)) {
     takeText(candidateState, wire, response, emit)
     return
   }
-  if (isObject(wire) && isObject(wire['functionCall']) && takePartialArgs(candidateState, wire, path, response, emit)) return
+  if (
+    isObject(wire) &&
+    isObject(wire['functionCall']) &&
+    takePartialArgs(candidateState, wire, path, response, emit)
+  )
+    return
   const part = checkPart(wire, path)
   const whole = readWhole(candidateState, part, response)
   closeParts(candidateState, emit)
@@ -141,12 +167,18 @@ function isPlainText(wire: unknown): wire is PlainText {
   for (const key in wire) {
     const value = wire[key]
     if (key === 'text') continue
-    if (key === 'thought' ? typeof value !== 'boolean' : key !== 'thoughtSignature' || typeof value !== 'string') return false
+    if (
+      key === 'thought'
+        ? typeof value !== 'boolean'
+        : key !== 'thoughtSignature' || typeof value !== 'string'
+    )
+      return false
   }
   return true
 }
 
-const checkPart = (wire: unknown, path: Place): GeminiPart => check(protocolName, GeminiPart, wire, inner => pointerOf(path) + inner)
+const checkPart = (wire: unknown, path: Place): GeminiPart =>
+  check(protocolName, GeminiPart, wire, inner => pointerOf(path) + inner)
 
 function readWhole(candidateState: CandidateState, part: GeminiPart, response: ResponseHead): Part {
   const { id = '', model } = response
@@ -158,7 +190,11 @@ function readWhole(candidateState: CandidateState, part: GeminiPart, response: R
     speaks: 'model',
     callId: () => callId(id, candidateState.candidate, candidateState.unnamed++),
   }
-  const whole = decodePart(part, below(below(below(candidateState.at, 'content'), 'parts'), candidateState.nextPart), reading)
+  const whole = decodePart(
+    part,
+    below(below(below(candidateState.at, 'content'), 'parts'), candidateState.nextPart),
+    reading,
+  )
   signedBy(model, whole)
   candidateState.called ||= whole.type === 'tool-call'
   return whole
@@ -179,7 +215,12 @@ function startPart(candidateState: CandidateState, whole: Part, emit: EmitEvent)
 
 type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 
-function takeText(candidateState: CandidateState, wire: PlainText, response: ResponseHead, emit: EmitEvent): void {
+function takeText(
+  candidateState: CandidateState,
+  wire: PlainText,
+  response: ResponseHead,
+  emit: EmitEvent,
+): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
   if (!saysAnything(wire) || provesBefore(candidateState, wire, emit)) return
@@ -195,27 +236,56 @@ function takeText(candidateState: CandidateState, wire: PlainText, response: Res
   // A text with the signature of another protocol's reasoning is that reasoning, not text.
   if (!isContinued || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
     closeParts(candidateState, emit)
-    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(candidateState, wire, response))
+    const whole =
+      signed?.type === 'reasoning'
+        ? rejoin(signed, thoughtSignature, [])
+        : (signed ?? readWhole(candidateState, wire, response))
     const part = startPart(candidateState, whole, emit)
-    candidateState.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', chunks: [text], signed: signed !== undefined }
+    candidateState.open = {
+      part,
+      kind: whole.type === 'reasoning' ? 'thought' : 'text',
+      chunks: [text],
+      signed: signed !== undefined,
+    }
     return
   }
-  const emitDelta = (delta: Delta) => emit({ type: 'part.delta', candidate: candidateState.candidate, part: open.part, delta })
+  const emitDelta = (delta: Delta) =>
+    emit({ type: 'part.delta', candidate: candidateState.candidate, part: open.part, delta })
   const segment = open.chunks.length - 1
   open.chunks[segment] += text
-  if (text) emitDelta(kind === 'thought' ? { kind: 'reasoning', segment, of: 'summary', text } : { kind: 'text', text })
+  if (text)
+    emitDelta(
+      kind === 'thought'
+        ? { kind: 'reasoning', segment, of: 'summary', text }
+        : { kind: 'text', text },
+    )
   if (!signed?.signature) return
   emitDelta({ kind: 'signature', signature: signed.signature })
   open.signed = true
-  if (signed.type === 'reasoning') closeThought(candidateState, open, { whole: signed, value: thoughtSignature }, emit)
+  if (signed.type === 'reasoning')
+    closeThought(candidateState, open, { whole: signed, value: thoughtSignature }, emit)
 }
 
 /** Emits a signature that came after its thought had ended. False: not such a part. */
-function provesBefore({ candidate, reasoning }: CandidateState, { text, thoughtSignature }: PlainText, emit: EmitEvent): boolean {
-  const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
+function provesBefore(
+  { candidate, reasoning }: CandidateState,
+  { text, thoughtSignature }: PlainText,
+  emit: EmitEvent,
+): boolean {
+  const { signature, envelope } =
+    text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
   const part = envelope && reasoning[ordinalOf(envelope) ?? -1]
   if (part === undefined || !signature) return false
-  emit({ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature, ...defined({ id: envelope?.id, kinds: envelope?.kinds }) } })
+  emit({
+    type: 'part.delta',
+    candidate,
+    part,
+    delta: {
+      kind: 'signature',
+      signature,
+      ...defined({ id: envelope?.id, kinds: envelope?.kinds }),
+    },
+  })
   return true
 }
 
@@ -228,8 +298,14 @@ function closeThought(
 ): void {
   const envelope = value ? unwrapSignature(value) : undefined
   if (!value || !envelope) return
-  const segments = chunks.filter(Boolean).map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
-  const final = rejoin({ ...whole, segments, at: below(below(below(candidateState.at, 'content'), 'parts'), part) }, value, [])
+  const segments = chunks
+    .filter(Boolean)
+    .map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
+  const final = rejoin(
+    { ...whole, segments, at: below(below(below(candidateState.at, 'content'), 'parts'), part) },
+    value,
+    [],
+  )
   candidateState.open = undefined
   emit({ type: 'part.end', candidate: candidateState.candidate, part, final })
 }
@@ -238,14 +314,24 @@ function closeThought(
  * Arguments in chunks: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such
  * a part.
  */
-function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path: Place, response: ResponseHead, emit: EmitEvent): boolean {
+function takePartialArgs(
+  candidateState: CandidateState,
+  wire: JsonObject,
+  path: Place,
+  response: ResponseHead,
+  emit: EmitEvent,
+): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs, willContinue, ...head } = call
   const continues = willContinue === true
   const isNamed = typeof head['name'] === 'string' && head['name'] !== ''
   if (isNamed && !continues && partialArgs === undefined) return false
   if (isNamed) {
-    const whole = readWhole(candidateState, checkPart({ ...wire, functionCall: head }, path), response)
+    const whole = readWhole(
+      candidateState,
+      checkPart({ ...wire, functionCall: head }, path),
+      response,
+    )
     closeParts(candidateState, emit)
     if (whole.type !== 'tool-call') return false
     const args = isObject(head['args']) ? copyOf(head['args']) : {}
@@ -258,31 +344,55 @@ function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path:
   } else noteBeside(wire, path, response)
   const { call: open } = candidateState
   if (open && Array.isArray(partialArgs) && !addPartialArgs(open, partialArgs))
-    reportOf(response).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
+    reportOf(response).once(
+      'stream.partial-path',
+      below(below(path, 'functionCall'), 'partialArgs'),
+    )
   if (!continues) closeCall(candidateState, emit)
   return true
 }
 
 /** The call is announced already, so other fields of its chunks have no place. */
-function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, response: ResponseHead): void {
+function noteBeside(
+  { functionCall, ...wire }: JsonObject,
+  path: Place,
+  response: ResponseHead,
+): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
   const entries = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
-  const strange = defined({ partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs, name: name || undefined })
+  const strange = defined({
+    partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs,
+    name: name || undefined,
+  })
   noteUnknown({ ...wire }, path, response)
   noteUnknown({ ...call, ...strange }, below(path, 'functionCall'), response)
-  for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of entries)
+  for (const {
+    jsonPath,
+    stringValue,
+    numberValue,
+    boolValue,
+    nullValue,
+    willContinue: more,
+    ...unknown
+  } of entries)
     noteUnknown(unknown, below(below(path, 'functionCall'), 'partialArgs'), response)
 }
 
 function noteUnknown(unknown: JsonObject, path: Place, response: ResponseHead): void {
-  for (const key in unknown) if (unknown[key] != null) reportOf(response).once('field.unknown', below(path, key))
+  for (const key in unknown)
+    if (unknown[key] != null) reportOf(response).once('field.unknown', below(path, key))
 }
 
 function closeCall(candidateState: CandidateState, emit: EmitEvent): void {
   const { call, candidate } = candidateState
   if (!call) return
   candidateState.call = undefined
-  emit({ type: 'part.delta', candidate, part: call.part, delta: { kind: 'input', text: JSON.stringify(call.args) } })
+  emit({
+    type: 'part.delta',
+    candidate,
+    part: call.part,
+    delta: { kind: 'input', text: JSON.stringify(call.args) },
+  })
   emit({ type: 'part.end', candidate, part: call.part })
 }
 
@@ -291,6 +401,7 @@ export function closeParts(candidateState: CandidateState, emit: EmitEvent): voi
   const { open, candidate } = candidateState
   if (!open) return
   candidateState.open = undefined
-  if (open.kind === 'text') candidateState.textsAtParts.push({ text: textSoFar(open), place: open.part })
+  if (open.kind === 'text')
+    candidateState.textsAtParts.push({ text: textSoFar(open), place: open.part })
   emit({ type: 'part.end', candidate, part: open.part })
 }

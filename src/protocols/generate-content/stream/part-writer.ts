@@ -14,11 +14,25 @@ import { ownFields, protocolName } from '../own.ts'
 import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
 import { isCalled, responseWriting, textParts } from '../response/response.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
-import { type Beside, type EmitWire, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
+import {
+  type Beside,
+  type EmitWire,
+  type EncoderState,
+  type Lane,
+  type Pending,
+  reportOf,
+  writeParts,
+} from './encoder-state.ts'
 
 /** Writes the parts of one candidate in a stream: texts and reasoning as their deltas come, all other parts whole. */
 
-export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
+export function startPart(
+  state: EncoderState,
+  lane: Lane,
+  key: string,
+  head: Part,
+  emit: EmitWire,
+): void {
   // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
   if (lane.open) {
     if (state.truncated === 'error' || lane.open.part.type === 'tool-call') return
@@ -29,7 +43,13 @@ export function startPart(state: EncoderState, lane: Lane, key: string, head: Pa
   flush(state, lane, lane.open, emit)
 }
 
-export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: EmitWire): void {
+export function takeDelta(
+  state: EncoderState,
+  lane: Lane,
+  key: string,
+  delta: Delta,
+  emit: EmitWire,
+): void {
   const { open } = lane
   if (open?.key !== key) {
     if (delta.kind === 'signature') proveLate(lane, key, delta)
@@ -47,23 +67,44 @@ function ofStreamed(part: Part, delta: Extract<Delta, { kind: 'fields' }>): Delt
 }
 
 /** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
-function proveLate({ reasoning, signatures }: Lane, key: string, { signature, id, kinds }: PlacedSignature): void {
+function proveLate(
+  { reasoning, signatures }: Lane,
+  key: string,
+  { signature, id, kinds }: PlacedSignature,
+): void {
   const thought = Object.hasOwn(reasoning, key) ? reasoning[key] : undefined
   if (!thought) return
   const { nth, lengths } = thought
-  signatures.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
+  signatures.push({
+    text: '',
+    thoughtSignature: wrapSignatureInBase64({
+      signature,
+      attach: `r${nth}`,
+      lengths,
+      ...defined({ id, kinds }),
+    }),
+  })
 }
 
 type Ending = { part: string | number; cut?: boolean }
 
-export function endPart(state: EncoderState, lane: Lane, { part, cut }: Ending, emit: EmitWire): void {
+export function endPart(
+  state: EncoderState,
+  lane: Lane,
+  { part, cut }: Ending,
+  emit: EmitWire,
+): void {
   const { open } = lane
   if (open?.key !== `${part}`) return
   if (cut && open.part.type === 'tool-call') open.part.cut = true
   close(state, lane, open, emit)
 }
 
-const wordsOf = (part: Part): string => (part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? joined(part.segments) : '')
+const wordsOf = (part: Part): string => {
+  if (part.type === 'text' || part.type === 'refusal') return part.text
+  if (part.type === 'reasoning') return joined(part.segments)
+  return ''
+}
 
 const joined = (segments: readonly ReasoningSegment[]) => segments.map(({ text }) => text).join('')
 
@@ -81,8 +122,17 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
-  const front = (part.type === 'text' || part.type === 'refusal') && part.phase ? [phasePart(part.phase)] : []
-  writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownFields(part.ext), ...first }]), ...rest] : parts, {}, emit)
+  const front =
+    (part.type === 'text' || part.type === 'refusal') && part.phase ? [phasePart(part.phase)] : []
+  writeParts(
+    state,
+    lane,
+    sent === 0
+      ? [...apart(lane, [...front, { ...ownFields(part.ext), ...first }]), ...rest]
+      : parts,
+    {},
+    emit,
+  )
 }
 
 /** The chunks of a part that are not written yet. `divided`: the chunk begins a segment that is not the first. */
@@ -106,7 +156,8 @@ function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPa
   return parts.flatMap(part => {
     const { text, thought, thoughtSignature } = part
     if (text === '' && thoughtSignature === undefined) return [part]
-    const kind = typeof text !== 'string' ? undefined : thought === true ? 'thought' : 'text'
+    const kindOfText = thought === true ? 'thought' : 'text'
+    const kind = typeof text === 'string' ? kindOfText : undefined
     const divided = kind !== undefined && kind === lane.openKind
     lane.openKind = thoughtSignature === undefined ? kind : undefined
     return divided ? [{ text: '' }, part] : [part]
@@ -123,7 +174,10 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   if (lane.gathered) carryReasoning(lane.gathered, part, written)
   if (part.type !== 'text') for (const text of written.flatMap(textParts)) countText(lane, text)
   if (part.type === 'reasoning' && written.length > 0)
-    lane.reasoning[pending.key] = { nth: Object.keys(lane.reasoning).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
+    lane.reasoning[pending.key] = {
+      nth: Object.keys(lane.reasoning).length,
+      lengths: part.segments.map(({ text }) => text.length).filter(Boolean),
+    }
   if (sent === 0) {
     // A part of which nothing is written does not count as the next part.
     if (written.length > 0) flushPending(state, lane, emit)
@@ -141,7 +195,8 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   }
   const signed = sign(part, writing, { attach: 'prev' })
   const beside = part.type === 'text' ? besideText(state, lane, part) : {}
-  if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.pending = { part: { text: '', ...signed }, beside }
+  if (signed.thoughtSignature || Object.keys(beside).length > 0)
+    lane.pending = { part: { text: '', ...signed }, beside }
 }
 
 function countText(lane: Lane, part: TextPart): void {
@@ -152,14 +207,23 @@ function countText(lane: Lane, part: TextPart): void {
 const byteLength = (text: string) => new TextEncoder().encode(text).length
 
 /** The logprobs and citations of a text, which are fields of its candidate. */
-function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): Beside {
+function besideText(
+  state: EncoderState,
+  lane: Lane,
+  { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>,
+): Beside {
   const report = reportOf(state)
-  const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
-  const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.written) : undefined
+  const lost = (_: number, loss: 'some' | 'all') =>
+    report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
+  const grounding =
+    citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.written) : undefined
   lane.written.bytes += byteLength(text)
   if (logprobs) noteTokens(logprobs, protocolName, report)
   if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
-  return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
+  return defined({
+    logprobsResult: logprobs && encodeLogprobs(logprobs),
+    groundingMetadata: grounding,
+  })
 }
 
 /** Writes what follows a text (signature, logprobs, citations) before the next part begins. */

@@ -11,7 +11,8 @@ export const shortcut: Shortcut = {
 
 function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
   const open = Object.hasOwn(candidates, candidate) ? candidates[candidate]?.open : undefined
-  if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning')) return false
+  if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning'))
+    return false
   const last = open.chunks.length - 1
   if (delta.kind === 'reasoning' && delta.segment !== last) return false
   open.chunks[last] += delta.text
@@ -19,12 +20,17 @@ function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelt
 }
 
 /** See `ClientHalf`. */
-export function writeDelta(given: MachineState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+export function writeDelta(
+  given: MachineState,
+  { candidate, part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
   const state = given as EncoderState
   const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
   const { open } = lane ?? {}
   // The first chunk of a part is written with the part's other fields.
-  if (state.done || !lane || lane.pending || open?.key !== String(part) || open.sent === 0) return undefined
+  if (state.done || !lane || lane.pending || open?.key !== String(part) || open.sent === 0)
+    return undefined
   const { part: whole } = open
   if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
   else if (delta.kind === 'reasoning' && whole.type === 'reasoning') {

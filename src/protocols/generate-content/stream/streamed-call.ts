@@ -1,15 +1,27 @@
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 
 /** A call whose arguments come in chunks, each with the JSON path of its value. Plain data, because streams keep it in their state. */
-export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next chunk continues. */; continues?: string }
+export type StreamedCall = {
+  part: number
+  args: JsonObject /** The path of the string that the next chunk continues. */
+  continues?: string
+}
 
 /** Adds the chunks of one event. False: one of them could not be placed. Changes the call. */
 export function addPartialArgs(call: StreamedCall, partialArgs: readonly unknown[]): boolean {
   let placed = true
   for (const entry of partialArgs) {
-    const keys = isObject(entry) && typeof entry['jsonPath'] === 'string' ? keysOf(entry['jsonPath']) : undefined
+    const keys =
+      isObject(entry) && typeof entry['jsonPath'] === 'string'
+        ? keysOf(entry['jsonPath'])
+        : undefined
     const value = isObject(entry) ? argumentOf(entry) : undefined
-    if (!isObject(entry) || !keys || value === undefined || !put(call, { keys, path: String(entry['jsonPath']), value })) {
+    if (
+      !isObject(entry) ||
+      !keys ||
+      value === undefined ||
+      !put(call, { keys, path: String(entry['jsonPath']), value })
+    ) {
       placed = false
       continue
     }
@@ -35,13 +47,15 @@ type Place = { keys: (string | number)[]; path: string; value: unknown }
 function put(call: StreamedCall, { keys, path, value }: Place): boolean {
   let holder: unknown = call.args
   for (const [depth, key] of keys.slice(0, -1).entries()) {
-    if (valueAt(holder, key) === undefined) set(holder, key, typeof keys[depth + 1] === 'number' ? [] : {})
+    if (valueAt(holder, key) === undefined)
+      set(holder, key, typeof keys[depth + 1] === 'number' ? [] : {})
     holder = valueAt(holder, key)
   }
   const last = keys.at(-1)
   if (last === undefined || typeof holder !== 'object' || holder === null) return false
   const before = valueAt(holder, last)
-  const isContinued = call.continues === path && typeof before === 'string' && typeof value === 'string'
+  const isContinued =
+    call.continues === path && typeof before === 'string' && typeof value === 'string'
   // The value at that path was complete already.
   if (before !== undefined && !isContinued && !same(before, value)) return false
   set(holder, last, isContinued ? before + value : value)
@@ -49,14 +63,22 @@ function put(call: StreamedCall, { keys, path, value }: Place): boolean {
 }
 
 function valueAt(holder: unknown, key: string | number): unknown {
-  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key) ? (holder as JsonObject)[key] : undefined
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? (holder as JsonObject)[key]
+    : undefined
 }
 
 /** An array may only grow by one item at a time, so that no path makes a huge one. `__proto__` becomes an ordinary key. */
 function set(holder: unknown, key: string | number, value: unknown): void {
   if (Array.isArray(holder)) {
     if (typeof key === 'number' && key <= holder.length) holder[key] = value
-  } else if (isObject(holder)) Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
+  } else if (isObject(holder))
+    Object.defineProperty(holder, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    })
 }
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\[(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\]/y
@@ -70,7 +92,11 @@ function keysOf(path: string): (string | number)[] | undefined {
     const found = step.exec(path)
     if (!found) return undefined
     const [, name, index, double, single] = found
-    keys.push(index === undefined ? (name ?? (double ?? single ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index))
+    keys.push(
+      index === undefined
+        ? (name ?? (double ?? single ?? '').replaceAll(/\\(.)/g, '$1'))
+        : Number(index),
+    )
   }
   return keys.length > 0 ? keys : undefined
 }

@@ -4,7 +4,12 @@ import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, withInner } from '../own.ts'
-import type { MessagesMark, MessagesWrittenBlock, MessagesWrittenMessage, MessagesWrittenTool } from '../schema.ts'
+import type {
+  MessagesMark,
+  MessagesWrittenBlock,
+  MessagesWrittenMessage,
+  MessagesWrittenTool,
+} from '../schema.ts'
 import { isTtl, ttlWords } from '../vocabulary.ts'
 
 type CacheTime = { ttl?: CacheTtl }
@@ -21,14 +26,20 @@ export function unknownOfMark(wire: JsonObject | null | undefined): JsonObject |
   let unknown: JsonObject | undefined
   for (const key in wire) {
     const value = wire[key]
-    if (value === null || (key === 'type' ? value === 'ephemeral' : key === 'ttl' && isTtl(value))) continue
+    if (value === null || (key === 'type' ? value === 'ephemeral' : key === 'ttl' && isTtl(value)))
+      continue
     unknown = { ...unknown, [key]: value }
   }
   return unknown
 }
 
 /** Adds the cache mark of a wire object to its node, and the unknown keys of both, with those of the object `inner` under its key. */
-export function keepMarked<T extends object>(node: T, wire: { cache_control?: JsonObject | null | undefined }, known: Keys, inner?: JsonObject): T {
+export function keepMarked<T extends object>(
+  node: T,
+  wire: { cache_control?: JsonObject | null | undefined },
+  known: Keys,
+  inner?: JsonObject,
+): T {
   let fields = unknownOf(wire, known)
   if (inner) fields = { ...fields, ...inner }
   const mark = wire.cache_control
@@ -43,7 +54,11 @@ export function keepMarked<T extends object>(node: T, wire: { cache_control?: Js
 export type Mark = CacheMark & { wire: MessagesMark }
 
 /** `own`: unknown keys of a mark that came from this protocol. */
-export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): MessagesMark {
+export function encodeMark(
+  { ttl }: { ttl?: CacheTtl | (string & {}) },
+  own: JsonObject | undefined,
+  approximated: () => void,
+): MessagesMark {
   if (ttl === undefined) return { type: 'ephemeral', ...own }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
   if (word !== ttl) approximated()
@@ -56,7 +71,10 @@ const limit = 4
 /** Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the body has a mark, too, which counts. */
 export function limitMarks(
   tools: readonly MessagesWrittenTool[] | undefined,
-  { system, messages }: { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] },
+  {
+    system,
+    messages,
+  }: { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] },
   { marks, report, auto }: { marks: readonly Mark[]; report: MessagesReport; auto: boolean },
 ): void {
   if (marks.length === 0) return

@@ -18,11 +18,24 @@ import { contentOf, marked, type Writing } from './writing.ts'
 /** Call ids that the server accepts. */
 export const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
 
-const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()('type', 'id', 'name', 'input', 'caller', 'toolset_name', 'cache_control')
+const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()(
+  'type',
+  'id',
+  'name',
+  'input',
+  'caller',
+  'toolset_name',
+  'cache_control',
+)
 
-export function decodeCall(block: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {
+export function decodeCall(
+  block: MessagesBlockOf<'tool_use'>,
+  at: Place,
+  report: MessagesReport,
+): ToolCallPart {
   const { id, name, input, caller, toolset_name: toolset } = block
-  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(at, 'input'))
+  if (typeof input === 'string' && input.trim())
+    report.add('tool-call.input-text', below(at, 'input'))
   const isDirect = isObject(caller) && caller['type'] === 'direct'
   const part: ToolCallPart = present({
     type: 'tool-call' as const,
@@ -30,13 +43,23 @@ export function decodeCall(block: MessagesBlockOf<'tool_use'>, at: Place, report
     idOrigin: 'wire' as const,
     name,
     kind: 'function' as const,
-    input: input == null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    input: inputText(input),
     // The model itself is no caller in the canonical model.
     caller: isDirect ? undefined : caller,
     toolset,
     at,
   })
-  return keepMarked(part, block, callKeys, isDirect ? withInner(undefined, 'caller', unknownOf(caller, callerKeys)) : undefined)
+  return keepMarked(
+    part,
+    block,
+    callKeys,
+    isDirect ? withInner(undefined, 'caller', unknownOf(caller, callerKeys)) : undefined,
+  )
+}
+
+function inputText(input: unknown): string {
+  if (input == null) return ''
+  return typeof input === 'string' ? input : JSON.stringify(input)
 }
 
 const callerKeys = keysOf<{ type: string }>()('type')
@@ -63,12 +86,35 @@ const proxyKey = 'provider_specific_fields'
 export const proxyFieldOf = ({ signature }: Part, { native }: Writing): JsonObject | undefined =>
   native && signature?.byProxy ? { signature: signature.value } : undefined
 
-const resultKeys = keysOf<MessagesBlockOf<'tool_result'>>()('type', 'tool_use_id', 'content', 'is_error', 'toolset_name', 'cache_control')
+const resultKeys = keysOf<MessagesBlockOf<'tool_result'>>()(
+  'type',
+  'tool_use_id',
+  'content',
+  'is_error',
+  'toolset_name',
+  'cache_control',
+)
 
 /** `content`: its decoded content. */
-export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: Place, content: Part[]): ToolResultPart {
+export function decodeResult(
+  block: MessagesBlockOf<'tool_result'>,
+  at: Place,
+  content: Part[],
+): ToolResultPart {
   const { tool_use_id: callId, is_error: isError, toolset_name: toolset } = block
-  return keepMarked(present({ type: 'tool-result' as const, callId, kind: 'function' as const, content, isError, toolset, at }), block, resultKeys)
+  return keepMarked(
+    present({
+      type: 'tool-result' as const,
+      callId,
+      kind: 'function' as const,
+      content,
+      isError,
+      toolset,
+      at,
+    }),
+    block,
+    resultKeys,
+  )
 }
 
 // ---- canonical → wire
@@ -92,7 +138,10 @@ const writtenCall = keysOf<ToolCallPart>()(
   'ext',
 )
 
-export function encodeCall(part: ToolCallPart, writing: Writing): MessagesWrittenBlockOf<'tool_use'> {
+export function encodeCall(
+  part: ToolCallPart,
+  writing: Writing,
+): MessagesWrittenBlockOf<'tool_use'> {
   const { report, native, to } = writing
   const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
   report.unwritten(part, writtenCall, at)
@@ -106,7 +155,9 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesWritte
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
       input: cut ? {} : objectInput(part, kind, writing),
-      caller: (isCaller(caller) ? caller : undefined) ?? (!native && to === 'client' ? { type: 'direct' } : undefined),
+      caller:
+        (isCaller(caller) ? caller : undefined) ??
+        (!native && to === 'client' ? { type: 'direct' } : undefined),
       toolset_name: toolset,
       [proxyKey]: proxyFieldOf(part, writing),
     },
@@ -135,7 +186,11 @@ const writtenResult = keysOf<ToolResultPart>()(
 )
 
 /** `blocks`: its encoded content. */
-export function encodeResult(part: ToolResultPart, blocks: MessagesWrittenBlock[], writing: Writing): MessagesWrittenBlockOf<'tool_result'> {
+export function encodeResult(
+  part: ToolResultPart,
+  blocks: MessagesWrittenBlock[],
+  writing: Writing,
+): MessagesWrittenBlockOf<'tool_result'> {
   const { report } = writing
   const { name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
   report.unwritten(part, writtenResult, at)

@@ -28,15 +28,35 @@ export function decodeCitation(wire: MessagesRawBlock): Citation {
     ...string('file_id'),
     ...string('source'),
   } as Record<string, string | undefined>
-  if (wire.type === 'web_search_result_location') return { kind: 'url', ...defined({ url, title, citedText, encrypted }), protocol: protocolName, raw: wire }
+  if (wire.type === 'web_search_result_location')
+    return {
+      kind: 'url',
+      ...defined({ url, title, citedText, encrypted }),
+      protocol: protocolName,
+      raw: wire,
+    }
   const span = spans.get(wire.type)
-  if (!span) return { kind: 'opaque', ...defined({ url, title, citedText }), protocol: protocolName, raw: wire }
+  if (!span)
+    return {
+      kind: 'opaque',
+      ...defined({ url, title, citedText }),
+      protocol: protocolName,
+      raw: wire,
+    }
   const [unit, counter] = span
   const document = number(counter)
   const start = number(`start_${keyOf[unit]}`)
   const end = number(`end_${keyOf[unit]}`)
-  const place = document === undefined || start === undefined || end === undefined ? undefined : { unit, document, start, end }
-  return { kind: 'document', ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }), protocol: protocolName, raw: wire }
+  const place =
+    document === undefined || start === undefined || end === undefined
+      ? undefined
+      : { unit, document, start, end }
+  return {
+    kind: 'document',
+    ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }),
+    protocol: protocolName,
+    raw: wire,
+  }
 }
 
 const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
@@ -49,15 +69,25 @@ const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
 const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
 
 /** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
-export function encodeCited({ text, citations = [], at }: TextPart, report: MessagesReport): MessagesWrittenBlockOf<'text'>[] {
+export function encodeCited(
+  { text, citations = [], at }: TextPart,
+  report: MessagesReport,
+): MessagesWrittenBlockOf<'text'>[] {
   const [own, foreign] = byOrigin(citations)
   const points = [...text]
   const spanned = foreign.map(citation => {
-    const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
+    const [start, end] = [
+      citation.start ?? 0,
+      Math.min(citation.end ?? points.length, points.length),
+    ]
     // Some servers cite without a span: they mean the whole text.
-    return start >= 0 && start < end ? { citation, start, end, isPlaced: true } : { citation, start: 0, end: points.length, isPlaced: false }
+    return start >= 0 && start < end
+      ? { citation, start, end, isPlaced: true }
+      : { citation, start: 0, end: points.length, isPlaced: false }
   })
-  const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
+  const edges = [
+    ...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])]),
+  ]
     .filter(edge => edge >= 0 && edge <= points.length)
     .sort((a, b) => a - b)
   const blocks: MessagesWrittenBlockOf<'text'>[] = []
@@ -65,38 +95,68 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Mess
     const start = edges[index] ?? 0
     const citations = [
       ...flatMap(own, encodeCitation),
-      ...flatMap(spanned, ({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
+      ...flatMap(spanned, ({ citation, ...span }) =>
+        span.start <= start && span.end >= end ? encodeCitation(citation) : [],
+      ),
     ]
-    blocks.push({ type: 'text', text: points.slice(start, end).join(''), ...(citations.length > 0 && { citations }) })
+    blocks.push({
+      type: 'text',
+      text: points.slice(start, end).join(''),
+      ...(citations.length > 0 && { citations }),
+    })
   })
   for (const { citation, isPlaced } of spanned) {
-    if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')
+    if (encodeCitation(citation).length === 0 || points.length === 0)
+      report.add('citation.foreign', at, 'citations')
     else if (!isPlaced) report.add('citation.span', at, 'citations')
   }
-  if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.encrypted-index', '/content')
+  if (foreign.some(({ kind }) => kind === 'url'))
+    report.once('citation.encrypted-index', '/content')
   return blocks
 }
 
 /** The citations of this protocol, and the others. */
 export function byOrigin(citations: readonly Citation[]): [own: Citation[], foreign: Citation[]] {
-  return [citations.filter(({ protocol }) => protocol === protocolName), citations.filter(({ protocol }) => protocol !== protocolName)]
+  return [
+    citations.filter(({ protocol }) => protocol === protocolName),
+    citations.filter(({ protocol }) => protocol !== protocolName),
+  ]
 }
 
 /** A citation on this wire. Empty: it has no form here. */
-export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): MessagesCitation[] {
+export function encodeCitation({
+  kind,
+  url,
+  title,
+  citedText,
+  protocol,
+  raw,
+  encrypted,
+}: Citation): MessagesCitation[] {
   if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   if (kind !== 'url' || url === undefined) return []
-  return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
+  return [
+    {
+      type: 'web_search_result_location',
+      url,
+      title: title ?? null,
+      cited_text: citedText ?? '',
+      encrypted_index: encrypted ?? '',
+    },
+  ]
 }
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
 
 /** May the model cite this? Undefined: the wire does not say. */
-export function decodeEnabled(citations: Enabled | null | undefined): { enabled?: boolean } | undefined {
+export function decodeEnabled(
+  citations: Enabled | null | undefined,
+): { enabled?: boolean } | undefined {
   if (!citations) return undefined
   return typeof citations.enabled === 'boolean' ? { enabled: citations.enabled } : {}
 }
 
 const known = keysOf<{ enabled: boolean }>()('enabled')
 
-export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined => (citations ? unknownOf(citations, known) : undefined)
+export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined =>
+  citations ? unknownOf(citations, known) : undefined

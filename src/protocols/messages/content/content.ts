@@ -1,5 +1,12 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Message, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../../canonical/message.ts'
+import type {
+  Message,
+  Part,
+  Place,
+  RefusalPart,
+  SearchResultPart,
+  TextPart,
+} from '../../../canonical/message.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
@@ -15,13 +22,33 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
-import { isModelled, type MessagesBlockOf, type MessagesRawBlock, type MessagesWrittenBlock, type MessagesWrittenBlockOf } from '../schema.ts'
+import {
+  isModelled,
+  type MessagesBlockOf,
+  type MessagesRawBlock,
+  type MessagesWrittenBlock,
+  type MessagesWrittenBlockOf,
+} from '../schema.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from '../vocabulary.ts'
 import { keepMarked } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
-import { byOrigin, decodeCitation, decodeEnabled, encodeCitation, encodeCited, unknownOfEnabled } from './citations.ts'
+import {
+  byOrigin,
+  decodeCitation,
+  decodeEnabled,
+  encodeCitation,
+  encodeCited,
+  unknownOfEnabled,
+} from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, phaseBlock } from './reasoning.ts'
+import {
+  carrier,
+  carrierOf,
+  decodeRedacted,
+  decodeThinking,
+  encodeReasoning,
+  phaseBlock,
+} from './reasoning.ts'
 import { encodeSearch, isTranslatedSearch } from './searches.ts'
 import { decodeTool } from './tools.ts'
 import { marked, type Writing } from './writing.ts'
@@ -29,7 +56,11 @@ import { marked, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 /** Content of a message, a tool result or a response. A string becomes one text part. */
-export function decodeContent(content: string | readonly MessagesRawBlock[] | null | undefined, at: Place, report: MessagesReport): Part[] {
+export function decodeContent(
+  content: string | readonly MessagesRawBlock[] | null | undefined,
+  at: Place,
+  report: MessagesReport,
+): Part[] {
   if (!content) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at }]
   const parts: Part[] = []
@@ -39,9 +70,12 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
     const here = below(at, index)
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
-      inFront ??= new LeadingSignatures(callsIn(content), place => report.add('reasoning.signature-orphaned', place))
+      inFront ??= new LeadingSignatures(callsIn(content), place =>
+        report.add('reasoning.signature-orphaned', place),
+      )
       inFront.add({ signature: carrier.signature, at: here, index })
-    } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
+    } else if (carrier?.attach === 'text')
+      parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) addDelta(owner, { kind: 'signature', ...carrier })
@@ -58,7 +92,8 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
 }
 
 /** Indexes of the call blocks. */
-const callsIn = (content: readonly MessagesRawBlock[]): number[] => flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : []))
+const callsIn = (content: readonly MessagesRawBlock[]): number[] =>
+  flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : []))
 
 /** Decodes a block that `MessagesBlock` has checked. */
 export function decodeBlock(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
@@ -72,8 +107,20 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
     case 'search_result': {
       const { source, title, content, citations } = block
       const parts = decodeContent(content, below(at, 'content'), report)
-      const part: SearchResultPart = defined({ type: 'search-result' as const, source, title, parts, citations: decodeEnabled(citations), at })
-      return keepMarked(part, block, resultKeys, withInner(undefined, 'citations', unknownOfEnabled(citations)))
+      const part: SearchResultPart = defined({
+        type: 'search-result' as const,
+        source,
+        title,
+        parts,
+        citations: decodeEnabled(citations),
+        at,
+      })
+      return keepMarked(
+        part,
+        block,
+        resultKeys,
+        withInner(undefined, 'citations', unknownOfEnabled(citations)),
+      )
     }
     case 'thinking':
       return decodeThinking(block, at)
@@ -88,7 +135,14 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
   }
 }
 
-const resultKeys = keysOf<MessagesBlockOf<'search_result'>>()('type', 'source', 'title', 'content', 'citations', 'cache_control')
+const resultKeys = keysOf<MessagesBlockOf<'search_result'>>()(
+  'type',
+  'source',
+  'title',
+  'content',
+  'citations',
+  'cache_control',
+)
 const textKeys = keysOf<MessagesBlockOf<'text'>>()('type', 'text', 'citations', 'cache_control')
 
 function decodeText(block: MessagesBlockOf<'text'>, at: Place): TextPart {
@@ -100,13 +154,37 @@ function decodeText(block: MessagesBlockOf<'text'>, at: Place): TextPart {
 function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
   const { type } = block
   if (type === 'server_tool_use')
-    return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: protocolName, raw: block, at }
+    return {
+      type: 'server-tool',
+      phase: 'call',
+      tool: serverToolOfName(block['name']),
+      id: textOf(block['id']),
+      protocol: protocolName,
+      raw: block,
+      at,
+    }
   const server = serverBlocks.get(type)
-  if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: protocolName, raw: block, at }
+  if (server)
+    return {
+      type: 'server-tool',
+      ...server,
+      id: textOf(block['id'] ?? block['tool_use_id']),
+      protocol: protocolName,
+      raw: block,
+      at,
+    }
   const control = controlBlocks.get(type)
   if (control) {
-    const tools = control === 'tool-addition' ? addedTools(block['tool'], below(at, 'tool')) : undefined
-    return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
+    const tools =
+      control === 'tool-addition' ? addedTools(block['tool'], below(at, 'tool')) : undefined
+    return {
+      type: 'control',
+      control,
+      protocol: protocolName,
+      raw: block,
+      ...defined({ tools }),
+      at,
+    }
   }
   const foreign = foreignPart(block, at, protocolName)
   if (foreign) {
@@ -129,12 +207,20 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 // ---- canonical → wire
 
 /** Parts of one message → blocks. Blank text is left out, unless it came from this protocol. */
-export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
+export function encodeParts(
+  parts: readonly Part[],
+  writing: Writing,
+  role: Message['role'],
+): MessagesWrittenBlock[] {
   return flatMap(parts, part => encodeWithCarrier(part, writing, role))
 }
 
 /** The blocks of a part, with a carrier block for a signature that has no place on them. */
-export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
+export function encodeWithCarrier(
+  part: Part,
+  writing: Writing,
+  role: Message['role'],
+): MessagesWrittenBlock[] {
   const blocks = encodePart(part, writing, role)
   if (part.type === 'reasoning') {
     for (const block of blocks) writing.carriers?.set(block, part.at)
@@ -145,14 +231,18 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []
   if (part.type !== 'text') return blocks.length === 0 ? [carried()] : [carried('next'), ...blocks]
-  if (writing.endsInText && blocks.filter(({ type }) => type === 'text').length === 1) return [carried('next'), ...blocks]
+  if (writing.endsInText && blocks.filter(({ type }) => type === 'text').length === 1)
+    return [carried('next'), ...blocks]
   const behind = carried(blocks.length === 0 ? 'text' : 'prev')
   writing.carriers?.set(behind, part.at)
   return [...blocks, behind]
 }
 
-/** Long because each kind of part has its case. */
-export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
+export function encodePart(
+  part: Part,
+  writing: Writing,
+  role: Message['role'],
+): MessagesWrittenBlock[] {
   const { report } = writing
   switch (part.type) {
     case 'text':
@@ -163,10 +253,14 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(part.ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked<MessagesWrittenBlockOf<'text'>>({ type: 'text', text }, part, writing)]
+      return [
+        ...(phase && writing.opens ? [phaseBlock(phase)] : []),
+        marked<MessagesWrittenBlockOf<'text'>>({ type: 'text', text }, part, writing),
+      ]
     }
     case 'reasoning':
-      if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName) return encodeReasoning(part, writing)
+      if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName)
+        return encodeReasoning(part, writing)
       report.add('part.unsupported', part.at)
       return []
     case 'tool-call':
@@ -185,10 +279,23 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.unwritten(part, writtenResult, at)
       report.ext(ext, at)
       const content = encodeParts(parts, writing, role)
-      return [marked(wireOf<MessagesWrittenBlockOf<'search_result'>>({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
+      return [
+        marked(
+          wireOf<MessagesWrittenBlockOf<'search_result'>>(
+            { type: 'search_result', source, title, content, citations },
+            ext,
+          ),
+          part,
+          writing,
+        ),
+      ]
     }
     case 'server-tool': {
-      if (part.protocol === protocolName && isObject(part.raw) && (writing.to === 'client' || writing.opens || !isTranslatedSearch(part)))
+      if (
+        part.protocol === protocolName &&
+        isObject(part.raw) &&
+        (writing.to === 'client' || writing.opens || !isTranslatedSearch(part))
+      )
         return [asRead(part.raw)]
       const search = writing.to === 'client' ? encodeSearch(part) : undefined
       if (search) {
@@ -205,7 +312,8 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
+        report.add('part.unsupported', part.at)
       else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
@@ -217,14 +325,45 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
-const writtenText = keysOf<TextPart>()('type', 'text', 'citations', 'cache', 'signature', 'phase', 'at', 'ext')
-const writtenRefusal = keysOf<RefusalPart>()('type', 'text', 'cache', 'signature', 'phase', 'at', 'ext')
-const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'cache', 'signature', 'at', 'ext')
+const writtenText = keysOf<TextPart>()(
+  'type',
+  'text',
+  'citations',
+  'cache',
+  'signature',
+  'phase',
+  'at',
+  'ext',
+)
+const writtenRefusal = keysOf<RefusalPart>()(
+  'type',
+  'text',
+  'cache',
+  'signature',
+  'phase',
+  'at',
+  'ext',
+)
+const writtenResult = keysOf<SearchResultPart>()(
+  'type',
+  'source',
+  'title',
+  'parts',
+  'citations',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
 
 /** Of a text without citations: shared, because most have none. */
 const none: ReturnType<typeof byOrigin> = [[], []]
 
-function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
+function encodeText(
+  part: TextPart,
+  writing: Writing,
+  role: Message['role'],
+): MessagesWrittenBlock[] {
   const { report, native, to, newest, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
   report.unwritten(part, writtenText, at)
@@ -242,11 +381,23 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   const [own, foreign] = citations ? byOrigin(citations) : none
   if (to === 'client' && foreign.length > 0) {
     const cited = encodeCited(part, report)
-    return [...front, ...cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))]
+    return [
+      ...front,
+      ...cited.map((block, index) =>
+        index === cited.length - 1 ? marked(block, part, writing) : block,
+      ),
+    ]
   }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
   const kept = own.length > 0 && !refused ? flatMap(own, encodeCitation) : undefined
-  return [...front, marked(wireOf<MessagesWrittenBlockOf<'text'>>({ type: 'text', text, citations: kept }, ext), part, writing)]
+  return [
+    ...front,
+    marked(
+      wireOf<MessagesWrittenBlockOf<'text'>>({ type: 'text', text, citations: kept }, ext),
+      part,
+      writing,
+    ),
+  ]
 }

@@ -5,7 +5,12 @@ import type { MessagesReport } from '../notes.ts'
 import { refusedKeywords } from '../vocabulary.ts'
 
 /** The schema in the form that the server takes where it enforces one: objects exclude additional properties, and some keywords are refused. */
-export function enforceable(schema: JsonObject, at: Place | undefined, field: string, report: MessagesReport): JsonObject {
+export function enforceable(
+  schema: JsonObject,
+  at: Place | undefined,
+  field: string,
+  report: MessagesReport,
+): JsonObject {
   const fitting = fitSchema(schema, refusedKeywords)
   if (fitting !== schema) report.add('schema.keywords', at, field)
   const closed = closeObjects(fitting)
@@ -13,4 +18,5 @@ export function enforceable(schema: JsonObject, at: Place | undefined, field: st
   return closed
 }
 
-export const isEnforceable = (schema: JsonObject): boolean => closeObjects(fitSchema(schema, refusedKeywords)) === schema
+export const isEnforceable = (schema: JsonObject): boolean =>
+  closeObjects(fitSchema(schema, refusedKeywords)) === schema

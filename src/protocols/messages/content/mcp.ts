@@ -11,29 +11,58 @@ import type { MessagesMcpServer, MessagesWrittenTool } from '../schema.ts'
 const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
 
 /** Do the decoded toolsets hold all of `mcp_servers`, so that the list itself need not be kept? */
-export function areCovered(servers: unknown, toolsets: readonly (McpServer | undefined)[]): boolean {
+export function areCovered(
+  servers: unknown,
+  toolsets: readonly (McpServer | undefined)[],
+): boolean {
   return (
     Array.isArray(servers) &&
     servers.every(
-      server => isObject(server) && Object.keys(server).every(key => serverKeys.has(key)) && toolsets.filter(one => one?.label === server['name']).length === 1,
+      server =>
+        isObject(server) &&
+        Object.keys(server).every(key => serverKeys.has(key)) &&
+        toolsets.filter(one => one?.label === server['name']).length === 1,
     )
   )
 }
 
 export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | undefined {
-  const { type: _, mcp_server_name: label, configs, default_config, cache_control: __, ...rest } = wire
+  const {
+    type: _,
+    mcp_server_name: label,
+    configs,
+    default_config,
+    cache_control: __,
+    ...rest
+  } = wire
   if (typeof label !== 'string') return undefined
-  const index = Array.isArray(servers) ? servers.findIndex(one => isObject(one) && one['name'] === label) : -1
+  const index = Array.isArray(servers)
+    ? servers.findIndex(one => isObject(one) && one['name'] === label)
+    : -1
   const server: JsonObject | undefined = index < 0 ? undefined : (servers as JsonObject[])[index]
   const { enabled, defer_loading, ...others } = isObject(default_config) ? default_config : {}
   const named = isObject(configs) ? Object.entries(configs) : []
-  const isList = enabled === false && named.every(([, config]) => isObject(config) && config['enabled'] === true && Object.keys(config).length === 1)
-  const left = { ...rest, ...(!isList && named.length > 0 && { configs }), ...(Object.keys(others).length > 0 && { default_config: others }) }
-  const text = (key: string) => (typeof server?.[key] === 'string' ? (server[key] as string) : undefined)
+  const isList =
+    enabled === false &&
+    named.every(
+      ([, config]) =>
+        isObject(config) && config['enabled'] === true && Object.keys(config).length === 1,
+    )
+  const left = {
+    ...rest,
+    ...(!isList && named.length > 0 && { configs }),
+    ...(Object.keys(others).length > 0 && { default_config: others }),
+  }
+  const text = (key: string) =>
+    typeof server?.[key] === 'string' ? (server[key] as string) : undefined
   return {
     label,
     ...(server && { at: below('/mcp_servers', index) }),
-    ...defined({ url: text('url'), authorization: text('authorization_token'), deferLoading: defer_loading === true ? true : undefined }),
+    ...defined({
+      url: text('url'),
+      authorization: text('authorization_token'),
+      deferLoading: defer_loading === true ? true : undefined,
+    }),
     ...(isList && { allowed: named.map(([tool]) => tool) }),
     approval: false,
     ...(Object.keys(left).length > 0 && { others: left }),
@@ -42,7 +71,12 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
 
 /** The entry of `mcp_servers`. */
 export function serverOf({ label, url, authorization }: McpServer): MessagesMcpServer {
-  return defined<MessagesMcpServer>({ type: 'url', name: label, url, authorization_token: authorization })
+  return defined<MessagesMcpServer>({
+    type: 'url',
+    name: label,
+    url,
+    authorization_token: authorization,
+  })
 }
 
 /** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
@@ -62,7 +96,9 @@ export function encodeMcp(
       type: 'mcp_toolset',
       mcp_server_name: label,
       ...(Object.keys(config).length > 0 && { default_config: config }),
-      ...(allowed && { configs: Object.fromEntries(allowed.map(tool => [tool, { enabled: true }])) }),
+      ...(allowed && {
+        configs: Object.fromEntries(allowed.map(tool => [tool, { enabled: true }])),
+      }),
     },
   }
 }

@@ -5,7 +5,12 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { ownUnder, protocolName, wireOf, withInner } from '../own.ts'
-import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
+import type {
+  MessagesBlockOf,
+  MessagesRawBlock,
+  MessagesWrittenBlock,
+  MessagesWrittenBlockOf,
+} from '../schema.ts'
 import { keepMarked } from './cache.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { marked, type Writing } from './writing.ts'
@@ -17,32 +22,67 @@ import { marked, type Writing } from './writing.ts'
 type ReadContent = (content: string | MessagesRawBlock[], at: Place) => Part[]
 
 const imageKeys = keysOf<MessagesBlockOf<'image'>>()('type', 'source', 'cache_control')
-const documentKeys = keysOf<MessagesBlockOf<'document'>>()('type', 'source', 'title', 'context', 'citations', 'cache_control')
+const documentKeys = keysOf<MessagesBlockOf<'document'>>()(
+  'type',
+  'source',
+  'title',
+  'context',
+  'citations',
+  'cache_control',
+)
 
-export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: Place, read: ReadContent): MediaPart | OpaquePart {
+export function decodeMedia(
+  block: MessagesBlockOf<'image' | 'document'>,
+  at: Place,
+  read: ReadContent,
+): MediaPart | OpaquePart {
   const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.type === 'text' || source?.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: protocolName, raw: block, at }
   const inner = withInner(undefined, 'source', unknownOfSource(block.source))
-  if (block.type === 'image') return keepMarked({ type: 'media', kind: 'image', source, at }, block, imageKeys, inner)
+  if (block.type === 'image')
+    return keepMarked({ type: 'media', kind: 'image', source, at }, block, imageKeys, inner)
   const { title, context, citations } = block
-  const part: MediaPart = present({ type: 'media' as const, kind: 'document' as const, source, title, context, citations: decodeEnabled(citations), at })
-  return keepMarked(part, block, documentKeys, withInner(inner, 'citations', unknownOfEnabled(citations)))
+  const part: MediaPart = present({
+    type: 'media' as const,
+    kind: 'document' as const,
+    source,
+    title,
+    context,
+    citations: decodeEnabled(citations),
+    at,
+  })
+  return keepMarked(
+    part,
+    block,
+    documentKeys,
+    withInner(inner, 'citations', unknownOfEnabled(citations)),
+  )
 }
 
 /** Unknown keys, and the media type of a text if it is none of a text. */
 function unknownOfSource(wire: MessagesRawBlock): JsonObject | undefined {
   const { type, media_type: mime } = wire
   const unknown = unknownOf(wire, sourceKeys[type] ?? noKeys)
-  return type === 'text' && textTypeOf(mime) === undefined ? { ...unknown, media_type: mime } : unknown
+  return type === 'text' && textTypeOf(mime) === undefined
+    ? { ...unknown, media_type: mime }
+    : unknown
 }
 
 /** The MIME type of a text source. Undefined: any other, such as `image/png`: text under it would be read as base64. A charset must be UTF-8, as in JSON. */
 function textTypeOf(mime: unknown): string | undefined {
-  return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
+  return typeof mime === 'string'
+    ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i
+        .exec(mime.trim())?.[1]
+        ?.toLowerCase()
+    : undefined
 }
 
-const dataKeys = keysOf<{ type: string; media_type: string; data: string }>()('type', 'media_type', 'data')
+const dataKeys = keysOf<{ type: string; media_type: string; data: string }>()(
+  'type',
+  'media_type',
+  'data',
+)
 const noKeys = keysOf<{ type: string }>()('type')
 const sourceKeys: Record<string, Keys> = {
   base64: dataKeys,
@@ -53,16 +93,26 @@ const sourceKeys: Record<string, Keys> = {
 }
 
 /** Undefined: an unknown type of source. */
-function decodeSource(wire: MessagesRawBlock, at: Place, read: ReadContent): MediaPart['source'] | undefined {
+function decodeSource(
+  wire: MessagesRawBlock,
+  at: Place,
+  read: ReadContent,
+): MediaPart['source'] | undefined {
   const { type, media_type: mime, data, url, file_id: id, content } = wire
   const isNamed = typeof mime === 'string'
-  if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
-  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypeOf(mime) ?? 'text/plain' }
+  if (type === 'base64' && typeof data === 'string')
+    return { type: 'base64', data, ...(isNamed && { mime }) }
+  if (type === 'text' && typeof data === 'string' && isNamed)
+    return { type: 'text', text: data, mime: textTypeOf(mime) ?? 'text/plain' }
   // The server fetches no `data:` URLs, but clients that come from other protocols send them.
   if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
-  if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: protocolName }
+  if (type === 'file' && typeof id === 'string')
+    return { type: 'file-id', id, issuer: protocolName }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
-    return { type: 'parts', parts: read(content as string | MessagesRawBlock[], below(below(at, 'source'), 'content')) }
+    return {
+      type: 'parts',
+      parts: read(content as string | MessagesRawBlock[], below(below(at, 'source'), 'content')),
+    }
   return undefined
 }
 
@@ -84,9 +134,27 @@ function defaultType(mime: string | undefined): string | undefined {
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-const written = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations', 'cache', 'signature', 'at', 'ext')
+const written = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'context',
+  'detail',
+  'citations',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
 
-export function encodeMedia(part: MediaPart, role: Message['role'], writing: Writing, write: WriteContent): MessagesWrittenBlock[] {
+export function encodeMedia(
+  part: MediaPart,
+  role: Message['role'],
+  writing: Writing,
+  write: WriteContent,
+): MessagesWrittenBlock[] {
   const { report, to, native } = writing
   const { kind, filename, title, context, detail, citations, transcript, at, ext } = part
   const inResult = to === 'client' && role === 'assistant'
@@ -113,13 +181,24 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
     if (filename !== undefined) report.add('field.unsupported', at, 'filename')
     return [marked(wireOf<MessagesWrittenBlockOf<'image'>>({ ...block }, ext), part, writing)]
   }
-  if (filename !== undefined && title === undefined) report.add('media.filename-as-title', at, 'filename')
-  else if (filename !== undefined && filename !== title) report.add('field.unsupported', at, 'filename')
+  if (filename !== undefined && title === undefined)
+    report.add('media.filename-as-title', at, 'filename')
+  else if (filename !== undefined && filename !== title)
+    report.add('field.unsupported', at, 'filename')
   if (writing.newest && role === 'assistant') {
     report.add('media.unsupported', at)
     return []
   }
-  return [marked(wireOf<MessagesWrittenBlockOf<'document'>>({ ...block, title: title ?? filename, context, citations }, ext), part, writing)]
+  return [
+    marked(
+      wireOf<MessagesWrittenBlockOf<'document'>>(
+        { ...block, title: title ?? filename, context, citations },
+        ext,
+      ),
+      part,
+      writing,
+    ),
+  ]
 }
 
 /** The block without its common fields. */
@@ -135,31 +214,50 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   switch (source.type) {
     case 'base64': {
       const { data } = source
-      if (writing.native) return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
+      if (writing.native)
+        return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
       const mime = defaultType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
-        return isImage ? { type: 'image', source: { type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
+        return isImage
+          ? { type: 'image', source: { type: 'base64', media_type: mime, data } }
+          : (convert(part, mime, data, writing) ?? refuse())
       if (mime === undefined || mime === 'application/pdf') {
         const written = { type: 'base64' as const, media_type: 'application/pdf', data }
         if (mime === undefined) report.addMade('media.mime', written, '/media_type')
         return { type, source: written }
       }
-      const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data, /;\s*charset="?([\w-]+)/i.exec(mime)?.[1]) : undefined
+      const text =
+        mime.startsWith('text/') || mime === 'application/json'
+          ? fromBase64(data, /;\s*charset="?([\w-]+)/i.exec(mime)?.[1])
+          : undefined
       if (text === undefined) return refuse()
       report.add('media.file-as-document', at)
       return { type, source: { type: 'text', media_type: 'text/plain', data: text } }
     }
     case 'url':
       // A malformed `data:` URL, or an object of S3: the server fetches neither.
-      if (!writing.native && (/^(?:data|s3):/i.test(source.url) || !fetches(type, defaultType(source.mime)))) return refuse()
+      if (
+        !writing.native &&
+        (/^(?:data|s3):/i.test(source.url) || !fetches(type, defaultType(source.mime)))
+      )
+        return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
-      if (source.issuer === protocolName) return { type, source: { type: 'file', file_id: source.id } }
+      if (source.issuer === protocolName)
+        return { type, source: { type: 'file', file_id: source.id } }
       writing.unresolvable(part)
       return undefined
     case 'text':
-      return { type: 'document', source: { media_type: source.mime, ...ownUnder(part.ext, 'source'), type: 'text', data: source.text } }
+      return {
+        type: 'document',
+        source: {
+          media_type: source.mime,
+          ...ownUnder(part.ext, 'source'),
+          type: 'text',
+          data: source.text,
+        },
+      }
     case 'parts':
       return { type: 'document', source: { type: 'content', content: write(source.parts) } }
     case 'reference':
@@ -171,11 +269,18 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
 
 /** Does the server fetch a URL of this type? Of documents it fetches only PDFs. Undefined: the type is unknown, which counts as yes. */
 function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
-  return mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
+  return (
+    mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
+  )
 }
 
 /** The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
-function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): Media | undefined {
+function convert(
+  { at }: MediaPart,
+  mime: string | undefined,
+  data: string,
+  { convertMedia, report }: Writing,
+): Media | undefined {
   const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
   if (!made || !imageTypes.has(made.mime)) return undefined
   report.add('media.converted', at)
@@ -184,7 +289,9 @@ function convert({ at }: MediaPart, mime: string | undefined, data: string, { co
 
 function fromBase64(data: string, charset = 'utf-8'): string | undefined {
   try {
-    return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(atob(data), char => char.charCodeAt(0)))
+    return new TextDecoder(charset, { fatal: true }).decode(
+      Uint8Array.from(atob(data), char => char.charCodeAt(0)),
+    )
   } catch {
     return undefined
   }

@@ -7,11 +7,21 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
-import { between, cutSegments, lengthOf, type SegmentLength } from '../../../kit/signatures/segments.ts'
+import {
+  between,
+  cutSegments,
+  lengthOf,
+  type SegmentLength,
+} from '../../../kit/signatures/segments.ts'
 import { isOtherFamily } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
+import type {
+  MessagesBlockOf,
+  MessagesRawBlock,
+  MessagesWrittenBlock,
+  MessagesWrittenBlockOf,
+} from '../schema.ts'
 import type { Writing } from './writing.ts'
 
 /** Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another part. */
@@ -27,36 +37,68 @@ export function decodeThinking(block: MessagesBlockOf<'thinking'>, at: Place): R
   return keep(part, unknownOf(block, thinkingKeys))
 }
 
-export function decodeRedacted(block: MessagesBlockOf<'redacted_thinking'>, at: Place): ReasoningPart {
+export function decodeRedacted(
+  block: MessagesBlockOf<'redacted_thinking'>,
+  at: Place,
+): ReasoningPart {
   const { data } = block
   const envelope = unwrapSignature(data)
-  const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }
-  const part: ReasoningPart = defined({ type: 'reasoning' as const, segments: [], redacted: true, signature, id: envelope?.id, at })
+  const signature: Signature = envelope?.signature ?? {
+    value: data,
+    issuer: protocolName,
+    form: 'redacted',
+  }
+  const part: ReasoningPart = defined({
+    type: 'reasoning' as const,
+    segments: [],
+    redacted: true,
+    signature,
+    id: envelope?.id,
+    at,
+  })
   return keep(part, unknownOf(block, redactedKeys))
 }
 
 /** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cutSegments(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
-  const callSignature: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
+  const segments = cutSegments(thinking, envelope?.lengths).map((text, nth) => ({
+    kind: envelope?.kinds?.[nth] ?? ('summary' as const),
+    text,
+  }))
+  const callSignature: Signature | undefined =
+    envelope?.signature ??
+    (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: callSignature, id: envelope?.id }) }
 }
 
 /** Adds the model to a signature of this protocol; a later request needs it. */
 export function signedBy(model: string | undefined, signature: Signature): Signature {
-  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined ? signature : { ...signature, model }
+  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined
+    ? signature
+    : { ...signature, model }
 }
 
 /**
  * Makes notes of `input_transformations`: what the provider did to the thinking in the request. `thinking_dropped`: it was left out; any
  * other type: it was accepted although it did not fit the conversation before it. `strange`: a value that is no such list, to be kept as unknown.
  */
-export function decodeTransformations(value: unknown, report: MessagesReport): { list?: unknown; strange?: unknown } {
+export function decodeTransformations(
+  value: unknown,
+  report: MessagesReport,
+): { list?: unknown; strange?: unknown } {
   if (value == null) return {}
-  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return { strange: value }
+  if (
+    !Array.isArray(value) ||
+    value.length === 0 ||
+    !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')
+  )
+    return { strange: value }
   for (const [index, { type }] of (value as JsonObject[]).entries())
-    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', below('/input_transformations', index))
+    report.add(
+      type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch',
+      below('/input_transformations', index),
+    )
   return { list: value }
 }
 
@@ -64,7 +106,9 @@ export function decodeTransformations(value: unknown, report: MessagesReport): {
 export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
   const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
-  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
+  return signature && attach !== undefined
+    ? { signature, attach, ...defined({ id, kinds }) }
+    : undefined
 }
 
 // ---- canonical → wire
@@ -72,13 +116,23 @@ export function carrierOf(block: MessagesRawBlock): Carried | undefined {
 type Redacted = MessagesWrittenBlockOf<'redacted_thinking'>
 type Thinking = MessagesWrittenBlockOf<'thinking'> | Redacted
 
-const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+const written = keysOf<ReasoningPart>()(
+  'type',
+  'segments',
+  'redacted',
+  'id',
+  'signature',
+  'at',
+  'ext',
+)
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
   const { report, to, opens } = writing
   report.unwritten(part, written, part.at)
   report.ext(part.ext, part.at)
-  return to === 'provider' && !(opens && part.signature) ? encodeForProvider(part, writing) : encodeSealed(part, report)
+  return to === 'provider' && !(opens && part.signature)
+    ? encodeForProvider(part, writing)
+    : encodeSealed(part, report)
 }
 
 const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
@@ -89,7 +143,8 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWritt
   const { id, signature, at, ext } = part
   if (signature?.issuer === protocolName) return [encodeOwn(part, signature, writing)]
   const text = textIn(part)
-  if (!signature && writing.native && !writing.mixed) return [wireOf<Thinking>({ type: 'thinking', thinking: text }, ext)]
+  if (!signature && writing.native && !writing.mixed)
+    return [wireOf<Thinking>({ type: 'thinking', thinking: text }, ext)]
   if (!signature && !text && id !== undefined) {
     report.onceEach('message.envelope', at, { itemId: id })
     return []
@@ -103,7 +158,11 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWritt
   return []
 }
 
-function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): Thinking {
+function encodeOwn(
+  part: ReasoningPart,
+  signature: Signature,
+  { report, model }: Writing,
+): Thinking {
   const { segments, redacted, id, at, ext } = part
   report.onceEach('message.envelope', at, { itemId: id })
   if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
@@ -123,7 +182,8 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
     return []
   }
   const value = signature && seal(signature, id, segments.map(lengthOf))
-  if (redacted && !text && value !== undefined) return [wireOf<Thinking>({ type: 'redacted_thinking', data: value }, ext)]
+  if (redacted && !text && value !== undefined)
+    return [wireOf<Thinking>({ type: 'redacted_thinking', data: value }, ext)]
   if (value === undefined) {
     report.onceEach('message.envelope', at, { itemId: id })
     if (segments.length > 1) report.add('reasoning.joined', at)
@@ -133,25 +193,41 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
 }
 
 /** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
-export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
+export function seal(
+  signature: Signature,
+  id: string | undefined,
+  segments: readonly SegmentLength[],
+): string {
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const own = signature.issuer === protocolName
   if (own && !lengths && id === undefined) return signature.value
   // Thinking of this protocol is a summary, and a single empty segment has no kind: neither needs `kinds`.
-  const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  const kinds =
+    !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0))
+      ? segments.map(({ kind }) => kind)
+      : undefined
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
 /** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
-export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => Redacted) | undefined {
+export function carrier(
+  { signature, at }: Part,
+  { report, opens }: Writing,
+): ((attach?: 'next' | 'prev' | 'text') => Redacted) | undefined {
   if (!signature) return undefined
   if (opens) return attach => encodeCarrier({ signature }, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }
 
-export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?: string): Redacted {
-  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
+export function encodeCarrier(
+  { signature, id, kinds }: PlacedSignature,
+  attach?: string,
+): Redacted {
+  return {
+    type: 'redacted_thinking',
+    data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }),
+  }
 }
 
 /** The block that gives a client the phase of the text after it. */

@@ -12,7 +12,12 @@ import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
-import { type MessagesMcpServer, MessagesTool, type MessagesWrittenBlock, type MessagesWrittenTool } from '../schema.ts'
+import {
+  type MessagesMcpServer,
+  MessagesTool,
+  type MessagesWrittenBlock,
+  type MessagesWrittenTool,
+} from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
@@ -26,7 +31,10 @@ export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {
     if (tool.name === undefined)
-      throw new TranslationError({ code: 'malformed', protocol: protocolName, path: below(at, 'name') }, 'missing, expected text: every function has a name')
+      throw new TranslationError(
+        { code: 'malformed', protocol: protocolName, path: below(at, 'name') },
+        'missing, expected text: every function has a name',
+      )
     return decodeFunction({ ...tool, name: tool.name }, at)
   }
   const family = toolFamily(type)
@@ -76,14 +84,25 @@ function decodeFunction(wire: MessagesTool & { name: string }, at: Place): Funct
 
 function commonOf(tool: MessagesTool): ServerTool['common'] {
   const { max_uses, allowed_domains, blocked_domains, user_location } = tool
-  const strings = (value: unknown) => (Array.isArray(value) && value.every(one => typeof one === 'string') ? (value as string[]) : undefined)
+  const strings = (value: unknown) =>
+    Array.isArray(value) && value.every(one => typeof one === 'string')
+      ? (value as string[])
+      : undefined
   const place = isObject(user_location) ? user_location : undefined
-  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
+  const word = (key: string) =>
+    typeof place?.[key] === 'string' ? (place[key] as string) : undefined
   return some({
     maxUses: typeof max_uses === 'number' ? max_uses : undefined,
     allowedDomains: strings(allowed_domains),
     blockedDomains: strings(blocked_domains),
-    userLocation: place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') }),
+    userLocation:
+      place &&
+      defined({
+        city: word('city'),
+        country: word('country'),
+        region: word('region'),
+        timezone: word('timezone'),
+      }),
   })
 }
 
@@ -114,7 +133,10 @@ export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenToo
         if (tool.mcp?.url !== undefined) writing.mcpServers.push(serverOf(tool.mcp))
         return asRead(tool.raw)
       }
-      const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
+      const remote =
+        options.serverTools === 'map' && tool.tool === 'mcp'
+          ? encodeMcp(tool.mcp, tool.at, report)
+          : undefined
       if (remote) {
         writing.mcpServers.push(remote.server)
         report.add('tool.server-mapped', tool.at)
@@ -122,7 +144,9 @@ export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenToo
       }
       const nearest = nearestOf(tool, options)
       report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
-      return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
+      return (
+        nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
+      )
     }
     case 'opaque':
       if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
@@ -133,11 +157,17 @@ export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenToo
   }
 }
 
-export function nearestOf({ tool }: ServerTool, { serverTools }: Options): { type: string; name: string } | undefined {
+export function nearestOf(
+  { tool }: ServerTool,
+  { serverTools }: Options,
+): { type: string; name: string } | undefined {
   return serverTools === 'map' ? nearestServerTool[tool] : undefined
 }
 
-function encodeCommon({ common, at }: ServerTool, report: MessagesReport): Partial<MessagesWrittenTool> {
+function encodeCommon(
+  { common, at }: ServerTool,
+  report: MessagesReport,
+): Partial<MessagesWrittenTool> {
   const { maxUses, allowedDomains, blockedDomains, userLocation, ...rest } = common ?? {}
   report.rest({ ...rest, ...(allowedDomains && { blockedDomains }) }, at)
   return defined({
@@ -167,19 +197,35 @@ const written = keysOf<FunctionTool>()(
 
 function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWrittenTool {
   const { report, native, marks, loads } = writing
-  const { name, namespace, description, parameters, strict, strictImplied, examples, deferLoading, eagerStreaming, cache, at, ext } = tool
+  const {
+    name,
+    namespace,
+    description,
+    parameters,
+    strict,
+    strictImplied,
+    examples,
+    deferLoading,
+    eagerStreaming,
+    cache,
+    at,
+    ext,
+  } = tool
   report.unwritten(tool, written, at)
   report.ext(ext, at)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const enforced = !native && strict === true && parameters
   const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
   if (isUnfit) report.add('tool.strict', at, 'parameters')
-  const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
+  const shown =
+    enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
   const wire = wireOf<MessagesWrittenTool>(
     {
       name: writing.toolName(name, namespace, at),
       description,
-      input_schema: native ? parameters : encodeSchema(shown, () => report.placeOf('parameters', at)),
+      input_schema: native
+        ? parameters
+        : encodeSchema(shown, () => report.placeOf('parameters', at)),
       strict: (strict && !isUnfit) || undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: encodeCallers(tool, writing),
@@ -189,19 +235,25 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
     ext,
   )
   if (!cache) return wire
-  const mark = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  const mark = encodeMark(cache, ownUnder(ext, 'cache_control'), () =>
+    report.add('cache.ttl', at, 'cache.ttl'),
+  )
   wire.cache_control = mark
   marks.push({ wire: mark, at, place: 'tools' })
   return wire
 }
 
 /** Other providers have other callers for their code. */
-function encodeCallers({ allowedCallers: callers, at }: FunctionTool, { report, options, native }: ToolWriting): string[] | undefined {
+function encodeCallers(
+  { allowedCallers: callers, at }: FunctionTool,
+  { report, options, native }: ToolWriting,
+): string[] | undefined {
   if (native || !callers) return callers
   const own = callers.filter(isCallerType)
   const isForeign = own.length < callers.length
   const maps = isForeign && options.foreignCallers === 'map'
-  if (isForeign) report.add(maps ? 'tool.callers-mapped' : 'field.unsupported', at, 'allowedCallers')
+  if (isForeign)
+    report.add(maps ? 'tool.callers-mapped' : 'field.unsupported', at, 'allowedCallers')
   if (maps) own.push(codeCaller)
   return own.length > 0 ? own : undefined
 }
@@ -218,7 +270,8 @@ function encodeSchema(parameters: FunctionTool['parameters'], place: () => strin
 }
 
 /** Does the provider itself run the tool? */
-export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
+export const isHosted = (tool: Tool): tool is ServerTool =>
+  tool.type === 'server' && !tool.clientExecuted
 
 /** `limited`: `maxToolCalls` is written as `max_uses` of the only tool that the provider runs. */
 export function encodeTools(
@@ -228,38 +281,68 @@ export function encodeTools(
   const { report, options, native } = writing
   const mcpServers: MessagesMcpServer[] = []
   const merges = options.toolAddition !== 'block'
-  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
+  const allowed =
+    toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
-  const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
-  const tooling = { report, options, native, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
+  const hasSearch = searches.some(
+    tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)),
+  )
+  const tooling = {
+    report,
+    options,
+    native,
+    toolName: writing.toolName,
+    marks: writing.marks,
+    mcpServers,
+    loads: !native && !hasSearch,
+  }
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: MessagesWrittenTool[] = []
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, tooling)
-    if (!wire || (isForeign(tool) && wire.name !== undefined && wires.some(({ name: other }) => other === wire.name))) continue
+    if (
+      !wire ||
+      (isForeign(tool) &&
+        wire.name !== undefined &&
+        wires.some(({ name: other }) => other === wire.name))
+    )
+      continue
     if (isHosted(tool) && wire.type !== 'mcp_toolset') hosted.push(wires.length)
     wires.push(wire)
   }
   if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
-    refuseForeignTools('tools of the request', { protocol: protocolName, path: all[0]?.at ?? '/tools', notes: report.notes }, options)
+    refuseForeignTools(
+      'tools of the request',
+      { protocol: protocolName, path: all[0]?.at ?? '/tools', notes: report.notes },
+      options,
+    )
   const [only] = hosted
-  const limited = !native && state?.maxToolCalls !== undefined && hosted.length === 1 && only !== undefined
+  const limited =
+    !native && state?.maxToolCalls !== undefined && hosted.length === 1 && only !== undefined
   if (limited) {
     wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
-  return { limited, ...(wires.length > 0 && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
+  return {
+    limited,
+    ...(wires.length > 0 && { tools: wires }),
+    ...(mcpServers.length > 0 && { mcpServers }),
+  }
 }
 
-const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
+const isSearch = (tool: Tool): tool is ServerTool =>
+  tool.type === 'server' && tool.tool === 'tool_search'
 
 /** A server tool of another provider. Several of them may be mapped to one tool here. */
-export const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
+export const isForeign = (tool: Tool): boolean =>
+  tool.type === 'server' && tool.protocol !== protocolName
 
 function additionOf(definition: MessagesWrittenTool | undefined): MessagesWrittenBlock[] {
-  return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
+  return definition
+    ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }]
+    : []
 }
 
 /** The tools to send, if only some may be called. Undefined: all are sent. */
@@ -269,9 +352,14 @@ function callable(
   messages: readonly Message[],
   { report, options: { allowedTools } }: RequestWriting,
 ): Set<Tool> | undefined {
-  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
+  const signed = messages.some(({ parts }) =>
+    parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName),
+  )
   const listed = tools.filter(tool =>
-    choice.tools.some(({ kind, name }) => 'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server')),
+    choice.tools.some(
+      ({ kind, name }) =>
+        'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server'),
+    ),
   )
   if (listed.length === tools.length) return undefined
   if (choice.require && listed.length === 1) return undefined
@@ -280,6 +368,7 @@ function callable(
     return undefined
   }
   report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
-  for (const tool of tools) if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
+  for (const tool of tools)
+    if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
   return new Set(listed)
 }

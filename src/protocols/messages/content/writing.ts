@@ -60,7 +60,9 @@ export function marked<T extends { cache_control?: MessagesMark | null | undefin
     if (block.cache_control) delete block.cache_control
     return block
   }
-  const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () =>
+    report.add('cache.ttl', at, 'cache.ttl'),
+  )
   marks.push({ wire, at, place })
   return Object.assign(block, { cache_control: wire })
 }
@@ -81,7 +83,12 @@ export type RequestWriting = Writing & {
   options: Options
 }
 
-export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
+export function startWriting(
+  { model, messages }: CanonicalRequest,
+  options: Options,
+  report: MessagesReport,
+  native: boolean,
+): RequestWriting {
   return {
     report,
     options,
@@ -90,7 +97,9 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     native,
     callId: idOf,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
+    mixed: messages.some(({ parts }) =>
+      parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName),
+    ),
     unsigned: options.unsignedReasoning ?? 'drop',
     model,
     serverToolHistory: options.serverToolHistory ?? 'drop',
@@ -103,7 +112,8 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
 }
 
 /** The id of a call, or of the call that a result belongs to, unchanged. */
-export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
+export const idOf = (part: ToolCallPart | ToolResultPart): string =>
+  part.type === 'tool-call' ? part.id : part.callId
 
 export function malformed(path: Place, message: string): TranslationError {
   return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)

@@ -6,7 +6,8 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
  */
 export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject): string[] {
   const betas: string[] = []
-  if (isObject(thinking) && isObject(thinking['block_binding'])) betas.push('thinking-binding-controls-2026-08-01')
+  if (isObject(thinking) && isObject(thinking['block_binding']))
+    betas.push('thinking-binding-controls-2026-08-01')
   if (Array.isArray(mcp_servers)) betas.push('mcp-client-2025-11-20')
   if (speed === 'fast') betas.push('fast-mode-2026-02-01')
   const { adds, defines, configures } = usesOf(messages)
@@ -25,7 +26,8 @@ function usesOf(messages: unknown): { adds: boolean; defines: boolean; configure
     for (const block of listOf(message['content'])) {
       if (!isObject(block) || block['type'] !== 'tool_addition') continue
       uses.adds = true
-      if (isObject(block['tool']) && block['tool']['type'] === 'tool_definition') uses.defines = true
+      if (isObject(block['tool']) && block['tool']['type'] === 'tool_definition')
+        uses.defines = true
     }
   }
   return uses

@@ -10,15 +10,29 @@ import { refusesPrefill } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
-import type { MessagesMessage, MessagesRawBlock, MessagesRequest, MessagesWrittenBlock, MessagesWrittenMessage } from '../schema.ts'
+import type {
+  MessagesMessage,
+  MessagesRawBlock,
+  MessagesRequest,
+  MessagesWrittenBlock,
+  MessagesWrittenMessage,
+} from '../schema.ts'
 import { groupTurns } from './turns.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
-export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { billingLine }: MessagesOptions): Message[] {
-  const read = Array.isArray(system) ? system.map((block, index) => decodeInstruction(block, index, report)) : decodeContent(system, '/system', report)
+export function decodeSystem(
+  system: MessagesRequest['system'],
+  report: MessagesReport,
+  { billingLine }: MessagesOptions,
+): Message[] {
+  const read = Array.isArray(system)
+    ? system.map((block, index) => decodeInstruction(block, index, report))
+    : decodeContent(system, '/system', report)
   const parts = billingLine === 'drop' ? withoutBilling(read, report) : read
-  return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
+  return parts.length === 0
+    ? []
+    : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
 }
 
 /** The line may be in a later block, behind instructions that a gateway added. */
@@ -35,19 +49,42 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = below('/system', index)
   const part = decodeBlock(block, at, report)
-  return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
+  return part.type === 'text' || part.type === 'control'
+    ? part
+    : { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
 const known = keysOf<MessagesMessage>()('role', 'content')
-const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()('role', 'content', 'output_config')
+const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()(
+  'role',
+  'content',
+  'output_config',
+)
 
-export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+export function decodeMessage(
+  wire: MessagesMessage,
+  at: Place,
+  report: MessagesReport,
+  { midSystem }: MessagesOptions,
+): Message {
   const { role, content } = wire
-  if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions must be in the field `system`, not in `messages`')
+  if (role === 'system' && midSystem === 'reject')
+    throw malformed(
+      below(at, 'role'),
+      'instructions must be in the field `system`, not in `messages`',
+    )
   const parts = decodeContent(content, below(at, 'content'), report)
-  const turn = role === 'system' ? decodeTurnConfig(wire['output_config'], below(at, 'output_config')) : undefined
+  const turn =
+    role === 'system'
+      ? decodeTurnConfig(wire['output_config'], below(at, 'output_config'))
+      : undefined
   if (turn) parts.push(turn)
-  const message: Message = { role, origin: 'message', parts: role === 'assistant' ? parts.map(signedByProxy) : parts, at }
+  const message: Message = {
+    role,
+    origin: 'message',
+    parts: role === 'assistant' ? parts.map(signedByProxy) : parts,
+    at,
+  }
   return keep(message, unknownOf(wire, turn ? knownWithConfig : known))
 }
 
@@ -55,11 +92,16 @@ export function decodeMessage(wire: MessagesMessage, at: Place, report: Messages
 function decodeTurnConfig(raw: unknown, at: Place): ControlPart | undefined {
   if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
   const { effort } = raw
-  return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at } : undefined
+  return typeof effort === 'string'
+    ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at }
+    : undefined
 }
 
 /** Separates the effort from the other parts: on the wire it is a field of the message, not a block. */
-function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config?: ControlPart & { effort: string } } {
+function splitConfig(parts: readonly Part[]): {
+  content: readonly Part[]
+  config?: ControlPart & { effort: string }
+} {
   const config = parts.findLast(isEffort)
   return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
 }
@@ -88,11 +130,15 @@ export function encodeMessages(
 ): { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] } {
   const { native, report, options } = writing
   for (const message of messages) encodeEnvelope(message, report)
-  const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
+  const first = messages.findIndex(({ role, origin }) =>
+    native ? origin !== 'instructions' : role !== 'system' && role !== 'developer',
+  )
   const leading = first < 0 ? messages : messages.slice(0, first)
   const others = first < 0 ? [] : messages.slice(first)
   const system = encodeSystem(leading, writing)
-  const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, writing)
+  const wires = native
+    ? others.map(message => encodeNative(message, writing))
+    : encodeTurns(others, writing)
   if (!native && options.leadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
@@ -101,23 +147,39 @@ export function encodeMessages(
 }
 
 /** Notes the fields of a message that have no place in this protocol. */
-function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: MessagesReport): void {
+function encodeEnvelope(
+  { at, ext, name, id, status, phase }: Message,
+  report: MessagesReport,
+): void {
   report.ext(ext, at)
   if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
-function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesWrittenBlock[] {
-  return flatMap(leading, ({ parts }) => encodeParts(parts, { ...writing, place: 'system' }, 'system'))
+function encodeSystem(
+  leading: readonly Message[],
+  writing: RequestWriting,
+): MessagesWrittenBlock[] {
+  return flatMap(leading, ({ parts }) =>
+    encodeParts(parts, { ...writing, place: 'system' }, 'system'),
+  )
+}
+
+function nativeRole(role: Message['role']): 'assistant' | 'system' | 'user' {
+  if (role === 'assistant' || role === 'system') return role
+  return role === 'developer' ? 'system' : 'user'
 }
 
 function encodeNative(message: Message, writing: RequestWriting): MessagesWrittenMessage {
   const { role, parts } = message
   const { content, config } = splitConfig(parts)
-  const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
   const own = { ...ownOf(message.ext), ...(config && { output_config: { effort: config.effort } }) }
-  return wireOfMessage({ role: word, blocks: encodeParts(content, writing, role), own })
+  return wireOfMessage({
+    role: nativeRole(role),
+    blocks: encodeParts(content, writing, role),
+    own,
+  })
 }
 
 /** `own`: further keys. */
@@ -126,21 +188,30 @@ type Own = Pick<MessagesWrittenMessage, 'output_config'>
 
 /** Only a system message may be without content. */
 function wireOfMessage({ role, blocks, own }: Wire): MessagesWrittenMessage {
-  return blocks.length === 0 && role === 'system' ? { ...own, role } : { ...own, role, content: contentOf(blocks) }
+  return blocks.length === 0 && role === 'system'
+    ? { ...own, role }
+    : { ...own, role, content: contentOf(blocks) }
 }
 
-function encodeTurns(messages: readonly Message[], writing: RequestWriting): MessagesWrittenMessage[] {
+function encodeTurns(
+  messages: readonly Message[],
+  writing: RequestWriting,
+): MessagesWrittenMessage[] {
   const { report, options } = writing
   const wires: Wire[] = []
   for (const { role, parts, sources } of groupTurns(messages)) {
     const { content, config } = role === 'system' ? splitConfig(parts) : { content: parts }
     const blocks = flatMap(content, part => encodeWithCarrier(part, writing, role))
-    const own: Own = { ...(sources.length === 1 && ownOf(sources[0]?.ext)), ...(config && encodeTurnConfig(config, writing)) }
+    const own: Own = {
+      ...(sources.length === 1 && ownOf(sources[0]?.ext)),
+      ...(config && encodeTurnConfig(config, writing)),
+    }
     const last = wires.at(-1)
     if (role === 'system' && last?.role === 'system') {
       last.blocks.push(...blocks)
       Object.assign(last.own, own)
-    } else if (blocks.length > 0 || own.output_config !== undefined) wires.push({ role, blocks, own })
+    } else if (blocks.length > 0 || own.output_config !== undefined)
+      wires.push({ role, blocks, own })
   }
   if (options.leadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
     report.add('message.leading-user', '/messages/0')
@@ -148,9 +219,14 @@ function encodeTurns(messages: readonly Message[], writing: RequestWriting): Mes
   }
   const last = wires.at(-1)
   const { trailingAssistant: trailing = 'auto' } = options
-  const isRefused = trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
+  const isRefused =
+    trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
   // An assistant that waits for a tool result has no half text to continue.
-  if (isRefused && last?.role === 'assistant' && !last.blocks.some(({ type }) => type.endsWith('tool_use'))) {
+  if (
+    isRefused &&
+    last?.role === 'assistant' &&
+    !last.blocks.some(({ type }) => type.endsWith('tool_use'))
+  ) {
     report.add('message.trailing-user', `/messages/${wires.length}`)
     wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
   }

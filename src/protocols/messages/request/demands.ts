@@ -7,15 +7,26 @@ import type { Options } from '../options.ts'
 
 const longest = 128
 
-const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<string, InstructionDemands['later']>
+const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
+  string,
+  InstructionDemands['later']
+>
 
 /** The server refuses a turn with calls that the results of all of them do not follow, and an id that occurs twice. */
-export function demands({ model }: CanonicalRequest, { toolAddition, systemPlacement = 'auto' }: Options): Demands {
-  const placement = systemPlacement === 'auto' ? (takesMidSystem(model) ? 'keep' : 'user') : systemPlacement
+export function demands(
+  { model }: CanonicalRequest,
+  { toolAddition, systemPlacement = 'auto' }: Options,
+): Demands {
+  const automatic = takesMidSystem(model) ? 'keep' : 'user'
+  const placement = systemPlacement === 'auto' ? automatic : systemPlacement
   return {
     lateTools: toolAddition === 'block' ? 'controls' : 'list',
     instructions: { later: later[placement] },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
-    toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true },
+    toolPairs: {
+      resultsFollowCalls: true,
+      callId: id => mapCallId(id, validCallId),
+      uniqueCallIds: true,
+    },
   }
 }

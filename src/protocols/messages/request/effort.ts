@@ -1,4 +1,8 @@
-import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import {
+  type CanonicalRequest,
+  type ReasoningSpec,
+  reasoningModes,
+} from '../../../canonical/request.ts'
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
@@ -28,7 +32,8 @@ export function effortOf(budget: number): string {
 }
 
 /** The tokens of an effort. */
-export const budgetOf = (effort: string | undefined): number => budgets.get(effort ?? 'medium') ?? 8192
+export const budgetOf = (effort: string | undefined): number =>
+  budgets.get(effort ?? 'medium') ?? 8192
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 
@@ -36,14 +41,24 @@ export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; max
 type Around = { maxTokens: number; forced: boolean; unsignedLoop: boolean }
 
 /** Encodes the reasoning settings of another protocol. */
-export function encodeReasoningSpec(spec: ReasoningSpec, around: Around, writing: RequestWriting): Thought {
+export function encodeReasoningSpec(
+  spec: ReasoningSpec,
+  around: Around,
+  writing: RequestWriting,
+): Thought {
   const { effort, budgetTokens, mode, summary: _summary, display: _display, ...rest } = spec
   const { report, options, model } = writing
   report.rest(rest, undefined, 'reasoning.')
-  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const isManual = options.thinking === 'enabled' || (options.thinking !== 'adaptive' && onlyManualThinking(model))
-  if (effort === 'none' || budgetTokens === 0 || mode === 'disabled') return encodeOff(spec, { isManual, maxTokens: around.maxTokens }, writing)
-  const isWanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
+  if (mode !== undefined && !reasoningModes.has(mode))
+    report.add('field.unsupported', undefined, 'reasoning.mode')
+  const isManual =
+    options.thinking === 'enabled' || (options.thinking !== 'adaptive' && onlyManualThinking(model))
+  if (effort === 'none' || budgetTokens === 0 || mode === 'disabled')
+    return encodeOff(spec, { isManual, maxTokens: around.maxTokens }, writing)
+  const isWanted =
+    effort !== undefined ||
+    budgetTokens !== undefined ||
+    (mode !== undefined && reasoningModes.has(mode))
   if (!isWanted) {
     noteHidden(spec, report)
     return { maxTokens: around.maxTokens }
@@ -51,56 +66,104 @@ export function encodeReasoningSpec(spec: ReasoningSpec, around: Around, writing
   return isManual ? encodeManual(spec, around, writing) : encodeAdaptive(spec, around, writing)
 }
 
-function encodeOff(spec: ReasoningSpec, { isManual, maxTokens }: { isManual: boolean; maxTokens: number }, { report, model }: RequestWriting): Thought {
-  const { effort, budgetTokens, mode } = spec
+function encodeOff(
+  spec: ReasoningSpec,
+  { isManual, maxTokens }: { isManual: boolean; maxTokens: number },
+  { report, model }: RequestWriting,
+): Thought {
+  const { effort, budgetTokens } = spec
   noteHidden(spec, report)
   // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
-  const beside = { ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
+  const beside = {
+    ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }),
+    maxTokens,
+  }
   if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
-  report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
+  report.add('reasoning.always-on', undefined, offField(spec))
   return beside
 }
 
+/** The field that turns reasoning off. */
+function offField({ effort, mode }: ReasoningSpec) {
+  if (effort === 'none') return 'reasoning.effort'
+  return mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens'
+}
+
 /** With a budget of tokens, for models that take no effort. */
-function encodeManual(spec: ReasoningSpec, { maxTokens, forced, unsignedLoop }: Around, { report, options }: RequestWriting): Thought {
+function encodeManual(
+  spec: ReasoningSpec,
+  { maxTokens, forced, unsignedLoop }: Around,
+  { report, options }: RequestWriting,
+): Thought {
   const { effort, budgetTokens } = spec
   const yields = forced && options.forcedToolWithThinking !== 'keep'
   if (yields || unsignedLoop) {
     noteHidden(spec, report)
-    report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
+    report.add(
+      yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop',
+      undefined,
+      fieldOf({ effort, budgetTokens }),
+    )
     return { maxTokens }
   }
-  return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(shown(thinking, spec, report), options) })
+  return withBudget(defined({ effort, budgetTokens }), maxTokens, {
+    report,
+    show: thinking => bound(shown(thinking, spec, report), options),
+  })
 }
 
 /** With an effort, for models that choose the amount themselves. */
-function encodeAdaptive(spec: ReasoningSpec, { maxTokens, forced }: Around, { report, options, model }: RequestWriting): Thought {
+function encodeAdaptive(
+  spec: ReasoningSpec,
+  { maxTokens, forced }: Around,
+  { report, options, model }: RequestWriting,
+): Thought {
   const { effort, budgetTokens, mode } = spec
   const hasBudget = budgetTokens !== undefined && budgetTokens > 0
   const named = knownEffort(effort, report) ?? (hasBudget ? effortOf(budgetTokens) : undefined)
   if (hasBudget) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  const { forcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
+  const { forcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } =
+    options
   if (forced && both !== 'keep') {
     noteHidden(spec, report)
     report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
     return { ...defined({ effort: named }), maxTokens }
   }
   if (mode === 'between_tools') noteHidden(spec, report)
-  const thinking = mode === 'between_tools' ? { type: mode } : bound(shown({ type: 'adaptive' }, spec, report), options)
+  const thinking =
+    mode === 'between_tools'
+      ? { type: mode }
+      : bound(shown({ type: 'adaptive' }, spec, report), options)
   return { thinking, ...defined({ effort: named }), maxTokens }
 }
 
 /** Thinking with what of it the client gets to see. */
-function shown(thinking: MessagesWrittenThinking, { summary, display }: ReasoningSpec, report: MessagesReport): MessagesWrittenThinking {
-  if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
-  return { ...thinking, ...defined({ display: display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized') }) }
+function shown(
+  thinking: MessagesWrittenThinking,
+  { summary, display }: ReasoningSpec,
+  report: MessagesReport,
+): MessagesWrittenThinking {
+  if (summary !== undefined && display === undefined && summary !== 'none')
+    report.add('reasoning.summary', undefined, 'reasoning.summary')
+  return {
+    ...thinking,
+    ...defined({ display: display ?? displayFor(summary) }),
+  }
+}
+
+/** The display that a summary asks for. */
+function displayFor(summary: ReasoningSpec['summary']) {
+  if (summary === undefined) return undefined
+  return summary === 'none' ? 'omitted' : 'summarized'
 }
 
 /** The requested display of thinking, if there is no thinking. */
 function noteHidden({ summary, display }: ReasoningSpec, report: MessagesReport): void {
-  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
-  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
+  if (summary !== undefined && summary !== 'none')
+    report.add('field.unsupported', undefined, 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted')
+    report.add('field.unsupported', undefined, 'reasoning.display')
 }
 
 /** The lowest effort of this protocol is `low`. */
@@ -111,26 +174,49 @@ function knownEffort(effort: string | undefined, report: MessagesReport): string
 }
 
 /** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
-function bound(thinking: MessagesWrittenThinking, { prefixMismatch }: MessagesOptions): MessagesWrittenThinking {
-  const binds = prefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
-  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } } : thinking
+function bound(
+  thinking: MessagesWrittenThinking,
+  { prefixMismatch }: MessagesOptions,
+): MessagesWrittenThinking {
+  const binds =
+    prefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
+  return binds
+    ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } }
+    : thinking
 }
 
 /** The field that requested thinking, for notes. */
-const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
-  effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
+const fieldOf = ({
+  effort,
+  budgetTokens,
+}: {
+  effort?: string | undefined
+  budgetTokens?: number | undefined
+}) => {
+  if (effort !== undefined) return 'reasoning.effort'
+  if (budgetTokens !== undefined) return 'reasoning.budgetTokens'
+  return 'reasoning.mode'
+}
 
 function withBudget(
   { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
   maxTokens: number,
-  { report, show }: { report: MessagesReport; show(thinking: MessagesWrittenThinking): MessagesWrittenThinking },
+  {
+    report,
+    show,
+  }: { report: MessagesReport; show(thinking: MessagesWrittenThinking): MessagesWrittenThinking },
 ): Thought {
   if (budgetTokens !== undefined && budgetTokens > 0) {
     const budget = Math.max(leastBudget, budgetTokens)
-    if (budget !== budgetTokens) report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
-    if (effort !== undefined) report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
+    if (budget !== budgetTokens)
+      report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
+    if (effort !== undefined)
+      report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
     if (budget >= maxTokens) report.add('reasoning.budget-room', undefined, 'maxOutputTokens')
-    return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens }
+    return {
+      thinking: show({ type: 'enabled', budget_tokens: budget }),
+      maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens,
+    }
   }
   const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
   if (budget < leastBudget) {
@@ -142,10 +228,19 @@ function withBudget(
 }
 
 /** Encodes the reasoning settings of a request of this protocol. */
-export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
+export function nativeReasoningSpec(
+  request: CanonicalRequest,
+  { forced }: { forced: boolean },
+  { options, report }: RequestWriting,
+): Partial<Thought> {
   const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
-  if (forced && mode !== undefined && mode !== 'disabled' && options.forcedToolWithThinking === 'disable-thinking') {
+  if (
+    forced &&
+    mode !== undefined &&
+    mode !== 'disabled' &&
+    options.forcedToolWithThinking === 'disable-thinking'
+  ) {
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
@@ -153,12 +248,18 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
   if (
     mode === 'enabled' &&
     options.foreignSignatures !== 'wrap' &&
-    isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)
+    isUnsignedLoop(
+      request.messages,
+      signature => signature !== undefined && signature.issuer !== protocolName,
+    )
   ) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })
   }
-  const thinking = mode === undefined ? undefined : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
+  const thinking =
+    mode === undefined
+      ? undefined
+      : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
   return defined({ thinking: thinking && bound(thinking, options), effort })
 }
 

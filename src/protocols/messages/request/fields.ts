@@ -10,16 +10,25 @@ const byCode = { write: false } as const
 /** The request fields that hold one value. Those that are written `byCode` depend on the model, on other fields or on the provider. */
 export const fields = fieldTable<RequestWriting>([
   row('model', 'model'),
-  row('max_tokens', 'maxOutputTokens', { ...byCode, read: value => (isLimit(value) ? value : undefined) }),
+  row('max_tokens', 'maxOutputTokens', {
+    ...byCode,
+    read: value => (isLimit(value) ? value : undefined),
+  }),
   row('temperature', 'sampling.temperature', byCode),
   row('top_p', 'sampling.topP', byCode),
   row('top_k', 'sampling.topK', byCode),
   row('thinking/type', 'reasoning.mode', byCode),
   row('thinking/budget_tokens', 'reasoning.budgetTokens', byCode),
-  row('thinking/display', 'reasoning.display', { ...byCode, read: value => (isDisplay(value) ? value : undefined) }),
+  row('thinking/display', 'reasoning.display', {
+    ...byCode,
+    read: value => (isDisplay(value) ? value : undefined),
+  }),
   row('output_config/effort', 'reasoning.effort', byCode),
   row('stop_sequences', 'stop', { write: encodeStop }),
-  row('service_tier', 'serviceTier.tier', { ...byCode, read: word => requestTier.toOurs(word as string) ?? (word as string) }),
+  row('service_tier', 'serviceTier.tier', {
+    ...byCode,
+    read: word => requestTier.toOurs(word as string) ?? (word as string),
+  }),
   row('speed', 'serviceTier.speed', byCode),
   row('metadata/user_id', 'user.safetyId', byCode),
   row('diagnostics', 'cache.diagnostics', byCode),
@@ -34,4 +43,5 @@ export const fields = fieldTable<RequestWriting>([
 export const isLimit = (value: unknown): value is number => typeof value === 'number' && value >= 0
 
 /** Other words are unknown. */
-export const isDisplay = (value: unknown): value is string => value === 'summarized' || value === 'omitted' || value === 'updates'
+export const isDisplay = (value: unknown): value is string =>
+  value === 'summarized' || value === 'omitted' || value === 'updates'

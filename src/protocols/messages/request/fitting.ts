@@ -8,7 +8,10 @@ import { budgetOf, effortOf } from './effort.ts'
 type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 
 /** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
-export function fitRequest(wire: unknown, options: MessagesOptions): { wire: unknown; notes: MessagesReport['notes'] } {
+export function fitRequest(
+  wire: unknown,
+  options: MessagesOptions,
+): { wire: unknown; notes: MessagesReport['notes'] } {
   const report = createMessagesReport()
   if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
@@ -21,7 +24,11 @@ const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : 
 /** A system message that the model does not take inside the conversation becomes text of the user, next to the results of a turn. */
 const placement: Edit = (body, { systemPlacement: where }, report) => {
   const { messages } = body
-  const takes = where === undefined || where === 'keep' || where === 'hoist' || (where === 'auto' && takesMidSystem(modelOf(body)))
+  const takes =
+    where === undefined ||
+    where === 'keep' ||
+    where === 'hoist' ||
+    (where === 'auto' && takesMidSystem(modelOf(body)))
   if (takes || !Array.isArray(messages) || !messages.some(isSystem)) return body
   const placed: JsonObject[] = []
   for (const [i, message] of messages.entries()) {
@@ -30,7 +37,10 @@ const placement: Edit = (body, { systemPlacement: where }, report) => {
     if (user !== message) report.add('system.mid-conversation-as-user', `/messages/${i}`)
     const last = placed.at(-1)
     if (user['role'] === 'user' && last?.['role'] === 'user')
-      placed[placed.length - 1] = { ...last, content: [...listed(last['content']), ...listed(user['content'])] }
+      placed[placed.length - 1] = {
+        ...last,
+        content: [...listed(last['content']), ...listed(user['content'])],
+      }
     else placed.push(user)
   }
   return { ...body, messages: placed }
@@ -44,7 +54,11 @@ const listed = (content: unknown): JsonObject[] => {
 }
 
 const tagged = (content: unknown): JsonObject[] =>
-  listed(content).map(block => (typeof block['text'] === 'string' ? { ...block, text: `<system>${block['text']}</system>` } : block))
+  listed(content).map(block =>
+    typeof block['text'] === 'string'
+      ? { ...block, text: `<system>${block['text']}</system>` }
+      : block,
+  )
 
 /** Thinking in the way that the model knows. */
 const thinking: Edit = (body, { thinking: way }, report) => {
@@ -57,16 +71,22 @@ const thinking: Edit = (body, { thinking: way }, report) => {
   }
   if (type === 'enabled' && way === 'adaptive') {
     report.add('reasoning.budget-as-effort', '/thinking')
-    return withEffort({ ...body, thinking: { type: 'adaptive', ...shown } }, typeof budget === 'number' ? effortOf(budget) : undefined)
+    return withEffort(
+      { ...body, thinking: { type: 'adaptive', ...shown } },
+      typeof budget === 'number' ? effortOf(budget) : undefined,
+    )
   }
   if (type !== 'adaptive' || way !== 'enabled') return body
   const most = typeof body['max_tokens'] === 'number' ? body['max_tokens'] - 1 : 0
   const amount = Math.min(budgetOf(effortIn(body)), most)
   report.add(amount < 1024 ? 'reasoning.no-room' : 'reasoning.effort-as-budget', '/thinking')
-  return amount < 1024 ? without(body, ['thinking']) : { ...body, thinking: { type: 'enabled', budget_tokens: amount, ...shown } }
+  return amount < 1024
+    ? without(body, ['thinking'])
+    : { ...body, thinking: { type: 'enabled', budget_tokens: amount, ...shown } }
 }
 
-const configOf = ({ output_config: config }: JsonObject): JsonObject => (isObject(config) ? config : {})
+const configOf = ({ output_config: config }: JsonObject): JsonObject =>
+  isObject(config) ? config : {}
 
 function effortIn(body: JsonObject): string | undefined {
   const { effort } = configOf(body)
@@ -74,17 +94,24 @@ function effortIn(body: JsonObject): string | undefined {
 }
 
 const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
-  effort === undefined || effortIn(body) !== undefined ? body : { ...body, output_config: { ...configOf(body), effort } }
+  effort === undefined || effortIn(body) !== undefined
+    ? body
+    : { ...body, output_config: { ...configOf(body), effort } }
 
 const effort: Edit = (body, { efforts }, report) => {
   const wanted = effortIn(body)
   if (efforts === undefined || wanted === undefined) return body
   const word = nearestEffort(wanted, efforts.split(/[\s,]+/).filter(Boolean))
   if (word === wanted) return body
-  report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/output_config/effort')
+  report.add(
+    word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
+    '/output_config/effort',
+  )
   const rest = without(configOf(body), ['effort'])
   if (word !== undefined) return { ...body, output_config: { ...rest, effort: word } }
-  return Object.keys(rest).length > 0 ? { ...body, output_config: rest } : without(body, ['output_config'])
+  return Object.keys(rest).length > 0
+    ? { ...body, output_config: rest }
+    : without(body, ['output_config'])
 }
 
 // The budget is made of the effort as the client wrote it.

@@ -21,46 +21,99 @@ import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, nativeReasoningSpec, type Thought } from './effort.ts'
 import { fields, isDisplay, isLimit } from './fields.ts'
-import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
+import {
+  decodeFormat,
+  encodeCaching,
+  encodeFormat,
+  encodeSampling,
+  encodeState,
+  encodeTier,
+  encodeUser,
+  maxTokensFor,
+} from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 
 /** With fields of any shape. */
-type Body = MessagesRequest & { [K in 'container' | 'diagnostics' | 'context_management' | 'compaction' | 'thread' | 'mcp_servers']?: unknown }
+type Body = MessagesRequest & {
+  [K in
+    | 'container'
+    | 'diagnostics'
+    | 'context_management'
+    | 'compaction'
+    | 'thread'
+    | 'mcp_servers']?: unknown
+}
 
 const known = keysIn(
   fields.keysIn(),
-  keysOf<Body>()('messages', 'system', 'thinking', 'output_config', 'output_format', 'tools', 'tool_choice', 'metadata', 'cache_control', 'mcp_servers'),
+  keysOf<Body>()(
+    'messages',
+    'system',
+    'thinking',
+    'output_config',
+    'output_format',
+    'tools',
+    'tool_choice',
+    'metadata',
+    'cache_control',
+    'mcp_servers',
+  ),
 )
 
 /** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
   const body: Body = check(protocolName, MessagesRequest, wire)
-  const { max_tokens, tool_choice, metadata, cache_control, thinking, output_config, mcp_servers: servers } = body
+  const {
+    max_tokens,
+    tool_choice,
+    metadata,
+    cache_control,
+    thinking,
+    output_config,
+    mcp_servers: servers,
+  } = body
   let unknown = unknownOf(body, known)
   const inside = (key: string, inner: JsonObject | undefined) => {
     unknown = withInner(unknown, key, inner)
   }
-  if (options.requireMaxTokens && !isLimit(max_tokens)) throw malformed('/max_tokens', 'a request says how many tokens it wants')
+  if (options.requireMaxTokens && !isLimit(max_tokens))
+    throw malformed('/max_tokens', 'a request says how many tokens it wants')
   if (max_tokens != null && !isLimit(max_tokens)) unknown = { ...unknown, max_tokens }
   const { format, unknown: ofFormat, isOlder, older } = decodeOutput(body)
   if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))
   if (metadata) inside('metadata', unknownOf(metadata, metadataKeys))
-  if (thinking) inside('thinking', unknownOf(thinking, thinking.display == null || isDisplay(thinking.display) ? thinkingKeys : undisplayedKeys))
-  if (output_config) inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
+  if (thinking)
+    inside(
+      'thinking',
+      unknownOf(
+        thinking,
+        thinking.display == null || isDisplay(thinking.display) ? thinkingKeys : undisplayedKeys,
+      ),
+    )
+  if (output_config)
+    inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
   inside('output_format', older)
   if (cache_control) inside('cache_control', unknownOfMark(cache_control))
   const tools = body.tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
-  if (servers != null && !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? []))
+  if (
+    servers != null &&
+    !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
+  )
     unknown = { ...unknown, mcp_servers: servers }
   const request: CanonicalRequest = present({
     messages: [
       ...decodeSystem(body.system, report, options),
-      ...body.messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
+      ...body.messages.map((message, index) =>
+        decodeMessage(message, below('/messages', index), report, options),
+      ),
     ],
     tools,
     toolChoice: tool_choice && decodeToolChoice(tool_choice, tools),
-    parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
+    parallelToolCalls:
+      tool_choice?.disable_parallel_tool_use == null
+        ? undefined
+        : !tool_choice.disable_parallel_tool_use,
     output: some({ format }),
     cache: someOf({ auto: decodeMark(cache_control) }),
   })
@@ -69,7 +122,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   return {
     value: request,
     notes: report.notes,
-    ...(isOlder && { fieldNames: { 'output.format': 'output_format', 'output.format.schema': 'output_format/schema' } }),
+    ...(isOlder && {
+      fieldNames: {
+        'output.format': 'output_format',
+        'output.format.schema': 'output_format/schema',
+      },
+    }),
   }
 }
 
@@ -80,7 +138,12 @@ const outputKeys = keysOf<NonNullable<MessagesRequest['output_config']>>()('effo
 
 type Thinking = NonNullable<MessagesRequest['thinking']>
 
-type Output = { format?: OutputFormat | undefined; unknown?: JsonObject | undefined; isOlder?: boolean; older?: JsonObject | undefined }
+type Output = {
+  format?: OutputFormat | undefined
+  unknown?: JsonObject | undefined
+  isOlder?: boolean
+  older?: JsonObject | undefined
+}
 
 /**
  * The format of the response, and its unknown keys. `isOlder`: it is in `output_format`, the older name of `output_config.format`. `older`:
@@ -118,9 +181,24 @@ const handled = keysOf<CanonicalRequest>()(
 )
 
 /** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<MessagesBody> {
+export function encodeRequest(
+  request: CanonicalRequest,
+  options: Options = {},
+): Encoded<MessagesBody> {
   const report = createMessagesReport(options.fieldNames)
-  const { output, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages } = request
+  const {
+    output,
+    sampling,
+    candidateCount,
+    logprobs,
+    cache,
+    serviceTier,
+    user,
+    state,
+    safety,
+    ext,
+    messages,
+  } = request
   report.unwritten(request, handled, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
@@ -130,13 +208,19 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wanted = encodeTools(request, writing)
   const choice = encodeToolChoice(request, wanted.tools !== undefined, writing)
   const conversation = encodeMessages(messages, writing)
-  if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
+  if (!native)
+    limitMarks(wanted.tools, conversation, {
+      marks: writing.marks,
+      report,
+      auto: cache?.auto !== undefined,
+    })
 
   const requestedLimit = encodeLimit(request, writing)
   const forced = choice?.type === 'any' || choice?.type === 'tool'
   const thought = encodeThought(request, { maxTokens: requestedLimit, forced }, writing)
   const format = encodeFormat(output, conversation, writing)
-  if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
+  if (candidateCount !== undefined && candidateCount !== 1)
+    report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
@@ -161,23 +245,37 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   }
   const wire = wireOf<MessagesBody>(Object.assign(fields.write(request, writing), own), ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
-  for (const key of ['thinking', 'tool_choice', 'output_format'] as const) if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
+  for (const key of ['thinking', 'tool_choice', 'output_format'] as const)
+    if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
   const betas = native && !options.prefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }
-  return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }
+  return {
+    wire,
+    notes: report.notes,
+    context,
+    ...(!native && conversation.messages.length === 0 && { isEmpty: true }),
+  }
 }
 
 /** The limit of output, which this protocol requires. */
-function encodeLimit({ maxOutputTokens: limit, model }: CanonicalRequest, { native, report, options }: RequestWriting): number | undefined {
+function encodeLimit(
+  { maxOutputTokens: limit, model }: CanonicalRequest,
+  { native, report, options }: RequestWriting,
+): number | undefined {
   const given = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const requestedLimit = given ?? (native ? undefined : maxTokensFor(model, options))
-  if (given === undefined && requestedLimit !== undefined) report.add('max-tokens.default', '/max_tokens')
+  if (given === undefined && requestedLimit !== undefined)
+    report.add('max-tokens.default', '/max_tokens')
   return requestedLimit
 }
 
-function encodeThought(request: CanonicalRequest, around: { maxTokens: number | undefined; forced: boolean }, writing: RequestWriting): Partial<Thought> {
+function encodeThought(
+  request: CanonicalRequest,
+  around: { maxTokens: number | undefined; forced: boolean },
+  writing: RequestWriting,
+): Partial<Thought> {
   const { maxTokens, forced } = around
   if (writing.native) return nativeReasoningSpec(request, { forced }, writing)
   if (!request.reasoning || maxTokens === undefined) return {}

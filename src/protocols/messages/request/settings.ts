@@ -1,5 +1,12 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
-import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../../canonical/request.ts'
+import type {
+  CacheSpec,
+  CanonicalRequest,
+  OutputFormat,
+  OutputSpec,
+  Sampling,
+  StateSpec,
+} from '../../../canonical/request.ts'
 import { hashHex } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -19,12 +26,20 @@ import { requestTier } from '../vocabulary.ts'
 const known = keysOf<{ type: string; schema: JsonObject }>()('type', 'schema')
 
 /** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
-export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject | undefined } {
+export function decodeFormat(wire: JsonObject): {
+  format?: OutputFormat
+  unknown?: JsonObject | undefined
+} {
   const { type, schema } = wire
-  return type === 'json_schema' && isObject(schema) ? { format: { type: 'schema', schema }, unknown: unknownOf(wire, known) } : { unknown: wire }
+  return type === 'json_schema' && isObject(schema)
+    ? { format: { type: 'schema', schema }, unknown: unknownOf(wire, known) }
+    : { unknown: wire }
 }
 
-export function maxTokensFor(model: string | undefined, { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions): number {
+export function maxTokensFor(
+  model: string | undefined,
+  { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions,
+): number {
   return typeof given === 'function' ? given(model) : given
 }
 
@@ -37,7 +52,8 @@ export function encodeFormat(
   if (!output) return undefined
   const { format, modalities, ...rest } = output
   report.rest(rest, undefined, 'output.')
-  if (modalities?.some(kind => kind.toLowerCase() !== 'text')) report.add('field.unsupported', undefined, 'output.modalities')
+  if (modalities?.some(kind => kind.toLowerCase() !== 'text'))
+    report.add('field.unsupported', undefined, 'output.modalities')
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -50,14 +66,26 @@ export function encodeFormat(
       report.add('output.json-instructed', '/system')
       const line = { type: 'text' as const, text: 'Respond with one JSON object and nothing else.' }
       const { system } = conversation
-      conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text' as const, text: system }] : system), line]
+      conversation.system =
+        system === undefined
+          ? line.text
+          : [
+              ...(typeof system === 'string' ? [{ type: 'text' as const, text: system }] : system),
+              line,
+            ]
       return undefined
     }
     case 'schema':
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       // The name is only a label, and gets no note; the description would be read by the model.
-      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
-      return { type: 'json_schema', schema: native ? format.schema : enforceable(format.schema, undefined, 'output.format.schema', report) }
+      if (format.description !== undefined)
+        report.add('field.unsupported', undefined, 'output.format.description')
+      return {
+        type: 'json_schema',
+        schema: native
+          ? format.schema
+          : enforceable(format.schema, undefined, 'output.format.schema', report),
+      }
     case 'enum':
       report.add('output.enum', undefined, 'output.format')
       return { type: 'json_schema', schema: format.schema }
@@ -81,28 +109,42 @@ export function encodeSampling(
   report.rest(rest, undefined, 'sampling.')
   if (options.apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))
-      if (value !== undefined && !isNeutral(`sampling.${key}`, value)) report.add('sampling.version', undefined, `sampling.${key}`)
+      if (value !== undefined && !isNeutral(`sampling.${key}`, value))
+        report.add('sampling.version', undefined, `sampling.${key}`)
     return {}
   }
   if (thinks && !native && options.samplingWithThinking !== 'keep') {
-    if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
-    if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
+    if (temperature !== undefined && temperature !== 1)
+      report.add('sampling.with-thinking', undefined, 'sampling.temperature')
+    if (topP !== undefined && topP !== 1)
+      report.add('sampling.with-thinking', undefined, 'sampling.topP')
     if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
     return {}
   }
-  const taken = native ? { temperature, topP, topK } : takenBy(model, { temperature, topP, topK }, report)
+  const taken = native
+    ? { temperature, topP, topK }
+    : takenBy(model, { temperature, topP, topK }, report)
   const hot = taken.temperature !== undefined && taken.temperature > 1 && !native
   if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
-  return defined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
+  return defined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({
+    temperature: hot ? 1 : taken.temperature,
+    top_p: taken.topP,
+    top_k: taken.topK,
+  })
 }
 
 type SamplingValues = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
 
 /** Leaves out what the model is known to refuse. */
-function takenBy(model: string | undefined, requested: SamplingValues, report: MessagesReport): SamplingValues {
+function takenBy(
+  model: string | undefined,
+  requested: SamplingValues,
+  report: MessagesReport,
+): SamplingValues {
   const { temperature, topP } = requested
   const lose = (key: keyof SamplingValues) => {
-    if (requested[key] !== undefined && !isNeutral(`sampling.${key}`, requested[key])) report.add('sampling.model', undefined, `sampling.${key}`)
+    if (requested[key] !== undefined && !isNeutral(`sampling.${key}`, requested[key]))
+      report.add('sampling.model', undefined, `sampling.${key}`)
   }
   if (takesNoSampling(model)) {
     lose('temperature')
@@ -111,13 +153,17 @@ function takenBy(model: string | undefined, requested: SamplingValues, report: M
     return {}
   }
   if (temperature === undefined || topP === undefined || !takesOneSampling(model)) return requested
-  if (isNeutral('sampling.temperature', temperature)) return { ...requested, temperature: undefined }
+  if (isNeutral('sampling.temperature', temperature))
+    return { ...requested, temperature: undefined }
   lose('topP')
   return { ...requested, topP: undefined }
 }
 
 /** The server refuses a stop sequence that is only white space. */
-export function encodeStop(stop: readonly string[] | undefined, { native, report }: RequestWriting): string[] | undefined {
+export function encodeStop(
+  stop: readonly string[] | undefined,
+  { native, report }: RequestWriting,
+): string[] | undefined {
   if (!stop || native) return stop && [...stop]
   const kept = stop.filter(sequence => sequence.trim())
   stop.forEach((sequence, nth) => {
@@ -128,14 +174,19 @@ export function encodeStop(stop: readonly string[] | undefined, { native, report
 
 const userLimit = 512
 
-export function encodeUser(user: CanonicalRequest['user'], { native, report }: RequestWriting): MessagesBody['metadata'] {
+export function encodeUser(
+  user: CanonicalRequest['user'],
+  { native, report }: RequestWriting,
+): MessagesBody['metadata'] {
   const { safetyId, user: named, ...rest } = user ?? {}
   report.rest(rest, undefined, 'user.')
-  if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
+  if (safetyId !== undefined && named !== undefined && named !== safetyId)
+    report.add('field.unsupported', undefined, 'user.user')
   const id = safetyId ?? named
   if (id === undefined) return undefined
   const fits = native || id.length <= userLimit
-  if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
+  if (!fits)
+    report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
   return { user_id: fits ? id : hashHex(id, 64) }
 }
 
@@ -170,12 +221,18 @@ export function encodeCaching(
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
   // This protocol has cache marks and no mode: both known modes only say whether there are marks.
-  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
+  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit')
+    report.rest({ mode }, undefined, 'cache.')
   if (!native) report.rest({ diagnostics }, undefined, 'cache.')
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {
-    return { ...own, cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+    return {
+      ...own,
+      cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () =>
+        report.add('cache.ttl', undefined, 'cache.auto.ttl'),
+      ),
+    }
   }
   if (!native && options.autoCache && marks.length === 0) {
     report.add('cache.auto', '/cache_control')
@@ -195,13 +252,16 @@ export function encodeState(
   leaveState(native ? memory : { ...memory, ...defined({ thread, compaction }) }, options, report)
   if (store) report.add('field.unsupported', undefined, 'state.store')
   if (native)
-    return defined<Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'>>({
+    return defined<
+      Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'>
+    >({
       container,
       context_management: contextManagement,
       thread,
       compaction,
     })
   report.rest(defined({ container, contextManagement }), undefined, 'state.')
-  if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
+  if (maxToolCalls !== undefined && !limited)
+    report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}
 }

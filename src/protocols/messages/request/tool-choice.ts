@@ -10,7 +10,10 @@ import { malformed, type RequestWriting } from '../content/writing.ts'
 import { protocolName } from '../own.ts'
 import type { MessagesToolChoice, MessagesWrittenToolChoice } from '../schema.ts'
 
-export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
+export function decodeToolChoice(
+  wire: MessagesToolChoice,
+  tools: readonly Tool[] = [],
+): ToolChoice {
   switch (wire.type) {
     case 'auto':
       return { mode: 'auto' }
@@ -31,33 +34,51 @@ export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[
 const known = keysOf<MessagesToolChoice>()('type', 'disable_parallel_tool_use')
 const knownOfTool = keysOf<MessagesToolChoice>()('type', 'name', 'disable_parallel_tool_use')
 
-export const unknownOfToolChoice = (wire: MessagesToolChoice): JsonObject | undefined => unknownOf(wire, wire.type === 'tool' ? knownOfTool : known)
+export const unknownOfToolChoice = (wire: MessagesToolChoice): JsonObject | undefined =>
+  unknownOf(wire, wire.type === 'tool' ? knownOfTool : known)
 
 /** Wire names of the tools that may be called. Undefined: any. */
 export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
-  const choice = context?.request?.toolChoice
-  const names = choice?.mode === 'allowed' ? choice.tools.map(({ name }) => name) : choice?.mode === 'validated' ? choice.tools : undefined
+  const names = canonicalNames(context?.request?.toolChoice)
   const renamed = Object.entries(context?.tools ?? {})
   return names?.map(name => renamed.find(([, { name: own }]) => own === name)?.[0] ?? name)
 }
 
+function canonicalNames(choice: ToolChoice | undefined): string[] | undefined {
+  if (choice?.mode === 'allowed') return choice.tools.map(({ name }) => name)
+  return choice?.mode === 'validated' ? choice.tools : undefined
+}
+
 // ---- canonical → wire
 
-export function encodeToolChoice(request: CanonicalRequest, hasTools: boolean, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
+export function encodeToolChoice(
+  request: CanonicalRequest,
+  hasTools: boolean,
+  writing: RequestWriting,
+): MessagesWrittenToolChoice | undefined {
   const { toolChoice: choice, parallelToolCalls: parallel } = request
   const { report, native } = writing
   if (!choice && parallel !== false) return undefined
   if (!hasTools && !native) {
-    if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool-choice.without-tools', undefined, 'toolChoice')
+    if (choice && choice.mode !== 'auto' && choice.mode !== 'none')
+      report.add('tool-choice.without-tools', undefined, 'toolChoice')
     if (parallel === false) report.add('tool-choice.without-tools', undefined, 'parallelToolCalls')
     return undefined
   }
-  const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)
+  const word =
+    (choice && encodeMode(choice, request, writing)) ??
+    (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
-  return parallel === false && word.type !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
+  return parallel === false && word.type !== 'none'
+    ? { ...word, disable_parallel_tool_use: true }
+    : word
 }
 
-function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
+function encodeMode(
+  choice: ToolChoice,
+  { tools }: CanonicalRequest,
+  writing: RequestWriting,
+): MessagesWrittenToolChoice | undefined {
   const { report, options } = writing
   switch (choice.mode) {
     case 'auto':
@@ -68,11 +89,18 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
       return { type: 'any' }
     case 'tool': {
       const { name, kind } = choice
-      const server = kind === 'server' ? tools?.filter(isHosted).find(tool => (tool.name ?? tool.tool) === name) : undefined
+      const server =
+        kind === 'server'
+          ? tools?.filter(isHosted).find(tool => (tool.name ?? tool.tool) === name)
+          : undefined
       const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && name
       if (mapped !== undefined) return { type: 'tool', name: mapped }
       if (kind === 'server') {
-        refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice', notes: report.notes }, options)
+        refuseForeignTools(
+          'forced tool',
+          { protocol: protocolName, path: '/tool_choice', notes: report.notes },
+          options,
+        )
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }
@@ -80,7 +108,8 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
     }
     case 'allowed': {
       const [only] = choice.tools
-      if (choice.require && choice.tools.length === 1 && only) return { type: 'tool', name: only.name }
+      if (choice.require && choice.tools.length === 1 && only)
+        return { type: 'tool', name: only.name }
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'validated':

@@ -11,7 +11,11 @@ export function groupTurns(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = []
   for (const turn of joinAssistants(messages, 'assistant')) {
     const last = turns.at(-1)
-    if (turn.role === 'user' && last?.role === 'user' && last.parts.some(({ type }) => type === 'tool-result')) {
+    if (
+      turn.role === 'user' &&
+      last?.role === 'user' &&
+      last.parts.some(({ type }) => type === 'tool-result')
+    ) {
       last.parts.push(...turn.parts)
       last.sources.push(...turn.sources)
     } else turns.push(turn)

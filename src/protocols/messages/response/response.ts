@@ -22,7 +22,13 @@ import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { type MessagesErrorBody, MessagesResponse, type MessagesStop, type MessagesWrittenBlock, type MessagesWrittenResponse } from '../schema.ts'
+import {
+  type MessagesErrorBody,
+  MessagesResponse,
+  type MessagesStop,
+  type MessagesWrittenBlock,
+  type MessagesWrittenResponse,
+} from '../schema.ts'
 import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
@@ -40,7 +46,10 @@ export const responseKeys = keysOf<MessagesResponse & { input_transformations: u
 )
 
 /** @throws TranslationError `malformed` when the body is not a messages response. An error body becomes a response with `error`. */
-export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
+export function decodeResponse(
+  wire: unknown,
+  { context }: Options = {},
+): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
   const body = check(protocolName, MessagesResponse, wire)
@@ -50,13 +59,18 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   const allowed = allowedNames(context)
   for (const part of parts) {
     if (part.signature) part.signature = signedBy(model, part.signature)
-    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool-choice.not-allowed', part.at)
+    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name))
+      report.add('tool-choice.not-allowed', part.at)
   }
   const finish = decodeFinish(stop_reason, stop_sequence, stop_details)
   const last = parts.at(-1)
   // A call that a limit cut off before its arguments came has an empty object as input.
-  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
-  const candidate: Candidate = { index: 0, messages: [{ role: 'assistant', origin: 'message', parts }] }
+  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}')
+    last.input = ''
+  const candidate: Candidate = {
+    index: 0,
+    messages: [{ role: 'assistant', origin: 'message', parts }],
+  }
   if (finish) candidate.finish = finish
   const value: CanonicalResponse = defined({
     candidates: [candidate],
@@ -67,7 +81,13 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
     transformations: list,
   })
   const fields = unknownOf(body, responseKeys)
-  return { value: keep(value, strange === undefined ? fields : { ...fields, input_transformations: strange }), notes: report.notes }
+  return {
+    value: keep(
+      value,
+      strange === undefined ? fields : { ...fields, input_transformations: strange },
+    ),
+    notes: report.notes,
+  }
 }
 
 /** Usage or error of a response, as in `decodeResponse`; nothing else is read. */
@@ -86,14 +106,24 @@ export function decodeTier(word: string | null | undefined): string | undefined 
 }
 
 /** Undefined: the response has no stop reason. */
-export function decodeFinish(raw: string | null | undefined, sequence: string | null | undefined, details: JsonObject | null | undefined): Finish | undefined {
+export function decodeFinish(
+  raw: string | null | undefined,
+  sequence: string | null | undefined,
+  details: JsonObject | null | undefined,
+): Finish | undefined {
   if (raw == null) return undefined
-  const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
+  const word = (key: string) =>
+    typeof details?.[key] === 'string' ? (details[key] as string) : undefined
   return {
     reason: stopReasons.get(raw) ?? 'other',
     raw,
     protocol: protocolName,
-    ...defined({ sequence: sequence ?? undefined, message: word('explanation'), category: word('category'), details: details ?? undefined }),
+    ...defined({
+      sequence: sequence ?? undefined,
+      message: word('explanation'),
+      category: word('category'),
+      details: details ?? undefined,
+    }),
   }
 }
 
@@ -101,9 +131,25 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  * The first candidate as a response.
  * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<MessagesWrittenResponse | MessagesErrorBody> {
+export function encodeResponse(
+  response: CanonicalResponse,
+  options: Options = {},
+): Encoded<MessagesWrittenResponse | MessagesErrorBody> {
   const report = createMessagesReport(options.fieldNames)
-  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
+  const {
+    id,
+    model,
+    createdAt,
+    completedAt,
+    candidates,
+    usage,
+    promptBlocked,
+    serviceTier,
+    transformations,
+    error,
+    ext,
+    ...rest
+  } = response
   if (error) {
     const wire = encodeBareError(error, report)
     reportDroppedContent(response, report)
@@ -112,7 +158,14 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {
     reportDroppedContent(response, report)
-    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: candidate.finish.message ?? 'the upstream failed' }), notes: report.notes }
+    return {
+      wire: encodeErrorBody({
+        status: 500,
+        kind: 'internal',
+        message: candidate.finish.message ?? 'the upstream failed',
+      }),
+      notes: report.notes,
+    }
   }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
@@ -120,9 +173,14 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
   const refusal = parts.find(part => part.type === 'refusal')
-  const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
+  const seen: Seen = {
+    calls: parts.some(({ type }) => type === 'tool-call'),
+    ...defined({ refusal }),
+  }
   const carriers: Carriers | undefined = options.lastSignature === 'drop' ? new Map() : undefined
-  const content = flatMap(messages, message => encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })))
+  const content = flatMap(messages, message =>
+    encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })),
+  )
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
@@ -151,15 +209,27 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 }
 
 /** With `lastSignature: 'drop'` a response without calls must end in its text: `redacted_thinking` after it is removed. */
-function dropLast(content: MessagesWrittenBlock[], carriers: Carriers, report: MessagesReport): void {
-  if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
+function dropLast(
+  content: MessagesWrittenBlock[],
+  carriers: Carriers,
+  report: MessagesReport,
+): void {
+  if (
+    !content.some(({ type }) => type === 'text') ||
+    content.some(({ type }) => type === 'tool_use')
+  )
+    return
   for (let last = content.at(-1); last?.type === 'redacted_thinking'; last = content.at(-1)) {
     report.add('reasoning.trailing-signature', carriers.get(last), 'signature')
     content.pop()
   }
 }
 
-function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): MessagesWrittenBlock[] {
+function encodeMessage(
+  message: Message,
+  report: MessagesReport,
+  layout: Pick<Writing, 'carriers' | 'endsInText'>,
+): MessagesWrittenBlock[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
@@ -176,7 +246,8 @@ export function responseWriting(report: MessagesReport): Writing {
     to: 'client',
     opens: true,
     native: false,
-    callId: part => responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    callId: part =>
+      responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'drop',
     newest: false,
@@ -186,7 +257,12 @@ export function responseWriting(report: MessagesReport): Writing {
   }
 }
 
-export function responseCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
+export function responseCallId(
+  id: string,
+  at: Place | undefined,
+  report: MessagesReport,
+  field: 'id' | 'callId' = 'id',
+): string {
   const fitting = mapCallId(id, validCallId)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
@@ -196,42 +272,74 @@ export function responseCallId(id: string, at: Place | undefined, report: Messag
 export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }
 
 /** `at`: path of the candidate. */
-type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
+type Ending = {
+  finish: Finish | undefined
+  at: Place | undefined
+  promptBlocked: CanonicalResponse['promptBlocked']
+  seen: Seen
+}
 
 /**
  * The stop fields of a response.
  * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
-export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): MessagesStop {
+export function encodeFinish(
+  { finish, at, promptBlocked, seen }: Ending,
+  { truncated }: Pick<Options, 'truncated'>,
+  report: MessagesReport,
+): MessagesStop {
   if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
   if (!finish && promptBlocked) {
     report.add('finish.refusal', undefined, 'promptBlocked')
     return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
   }
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no finish reason')
+    if (truncated !== 'length')
+      throw new TranslationError(
+        { code: 'truncated', protocol: protocolName, path: '' },
+        'the response has no finish reason',
+      )
     report.add('finish.truncated-as-length', at)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
-  if (finish.protocol === protocolName) return { stop_reason: wordOf(finish), stop_sequence: finish.sequence ?? null, stop_details: finish.details ?? null }
-  return refusedStop(finish, at, seen.refusal, report) ?? foreignStop(finish, at, seen.calls, report)
+  if (finish.protocol === protocolName)
+    return {
+      stop_reason: wordOf(finish),
+      stop_sequence: finish.sequence ?? null,
+      stop_details: finish.details ?? null,
+    }
+  return (
+    refusedStop(finish, at, seen.refusal, report) ?? foreignStop(finish, at, seen.calls, report)
+  )
 }
 
 /** The stop fields where the response was refused; undefined where it was not. */
-function refusedStop({ reason, message, category }: Finish, at: Place | undefined, refused: Seen['refusal'], report: MessagesReport): MessagesStop | undefined {
+function refusedStop(
+  { reason, message, category }: Finish,
+  at: Place | undefined,
+  refused: Seen['refusal'],
+  report: MessagesReport,
+): MessagesStop | undefined {
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)
     return refusal(refused.text || (message ?? null))
   }
-  if (reason !== 'content_filter' && reason !== 'recitation' && reason !== 'refusal') return undefined
+  if (reason !== 'content_filter' && reason !== 'recitation' && reason !== 'refusal')
+    return undefined
   if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
   return refusal(message ?? null, category)
 }
 
 /** The stop fields for a finish of another protocol. Clients act on tool calls only when `stop_reason` is `tool_use`. */
-function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, report: MessagesReport): MessagesStop {
+function foreignStop(
+  finish: Finish,
+  at: Place | undefined,
+  calls: boolean,
+  report: MessagesReport,
+): MessagesStop {
   const { reason, approximate, sequence, details, message } = finish
-  if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
+  if (message !== undefined && details === undefined)
+    report.add('field.unsupported', at, 'finish.message')
   if (reason === 'stop' && calls) {
     report.add('finish.tool-use', at, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
@@ -242,26 +350,43 @@ function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, repo
   }
   const exact = isExact({ reason, sequence })
   if (!exact || approximate) report.add('finish.approximated', at, 'finish.reason')
-  return { stop_reason: wordOf(finish), stop_sequence: exact ? (sequence ?? null) : null, stop_details: null }
+  return {
+    stop_reason: wordOf(finish),
+    stop_sequence: exact ? (sequence ?? null) : null,
+    stop_details: null,
+  }
 }
 
 /** `stop_reason` by the finish reason alone, whatever parts the response has. */
 export function wordOf({ reason, raw, protocol, sequence }: Finish): string {
   const { word, exact } = finishWords[reason]
-  if (protocol === protocolName) return raw !== undefined && (!exact || stopReasons.get(raw) === reason) ? raw : word
-  return isExact({ reason, sequence }) ? word : reason === 'stop_sequence' ? finishWords.stop.word : word
+  if (protocol === protocolName)
+    return raw !== undefined && (!exact || stopReasons.get(raw) === reason) ? raw : word
+  if (isExact({ reason, sequence })) return word
+  if (reason === 'stop_sequence') return finishWords.stop.word
+  return word
 }
 
 /** Does a word of this protocol say all of the reason? `stop_sequence` needs the sequence. */
 const isExact = ({ reason, sequence }: Pick<Finish, 'reason'> & { sequence: string | undefined }) =>
   finishWords[reason].exact && !(reason === 'stop_sequence' && sequence === undefined)
 
-const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
+const categories = new Set([
+  'cyber',
+  'bio',
+  'frontier_llm',
+  'reasoning_extraction',
+  'general_harms',
+])
 
 function refusal(explanation: string | null, category?: string): MessagesStop {
   return {
     stop_reason: 'refusal',
     stop_sequence: null,
-    stop_details: { type: 'refusal', category: category !== undefined && categories.has(category) ? category : null, explanation },
+    stop_details: {
+      type: 'refusal',
+      category: category !== undefined && categories.has(category) ? category : null,
+      explanation,
+    },
   }
 }

@@ -9,7 +9,10 @@ import type { MessagesWrittenUsage } from '../schema.ts'
 import { responseTier } from '../vocabulary.ts'
 
 /** Reads the counts with these names. `unknown`: the other keys, and those with another value. */
-function takeCounts<Key extends string>(wire: JsonObject, keys: readonly Key[]): { counts: Partial<Record<Key, number>>; unknown: JsonObject | undefined } {
+function takeCounts<Key extends string>(
+  wire: JsonObject,
+  keys: readonly Key[],
+): { counts: Partial<Record<Key, number>>; unknown: JsonObject | undefined } {
   const counts: Partial<Record<Key, number>> = {}
   const read: Record<string, true> = Object.create(null)
   for (const key of keys) {
@@ -21,7 +24,12 @@ function takeCounts<Key extends string>(wire: JsonObject, keys: readonly Key[]):
   return { counts, unknown: unknownOf(wire, read) }
 }
 
-const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
+const totals = [
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+] as const
 
 /**
  * Input counts exclude cached tokens on this wire and include them in the canonical model. The service tier belongs to the response and is
@@ -29,8 +37,16 @@ const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 
  */
 export function decodeUsage(wire: JsonObject): Usage {
   const { counts, unknown = {} } = takeCounts(wire, totals)
-  const { input_tokens: fresh, output_tokens: output, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead } = counts
-  const inside = <Key extends string>(key: string, keys: readonly Key[]): Partial<Record<Key, number>> | undefined => {
+  const {
+    input_tokens: fresh,
+    output_tokens: output,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+  } = counts
+  const inside = <Key extends string>(
+    key: string,
+    keys: readonly Key[],
+  ): Partial<Record<Key, number>> | undefined => {
     const value = wire[key]
     if (!isObject(value)) return undefined
     const taken = takeCounts(value, keys)
@@ -47,7 +63,10 @@ export function decodeUsage(wire: JsonObject): Usage {
     output,
     cacheRead,
     cacheWrite,
-    cacheWriteByTtl: some({ '5m': byTtl?.ephemeral_5m_input_tokens, '1h': byTtl?.ephemeral_1h_input_tokens }) as Record<string, number> | undefined,
+    cacheWriteByTtl: some({
+      '5m': byTtl?.ephemeral_5m_input_tokens,
+      '1h': byTtl?.ephemeral_1h_input_tokens,
+    }) as Record<string, number> | undefined,
     reasoning,
     serverTools,
   })
@@ -61,7 +80,8 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): Record<string, num
   const rest: JsonObject = {}
   for (const [key, value] of Object.entries(calls)) {
     const count = countOf(value)
-    if (count !== undefined && key.endsWith(suffix) && key !== '__proto__') serverTools[key.slice(0, -suffix.length)] = count
+    if (count !== undefined && key.endsWith(suffix) && key !== '__proto__')
+      serverTools[key.slice(0, -suffix.length)] = count
     else if (value !== null) setOwn(rest, key, value)
   }
   unknown['server_tool_use'] = some(rest)
@@ -82,11 +102,37 @@ const unknownCounts: MessagesWrittenUsage = {
   speed: null,
 }
 
-const written = keysOf<Usage>()('input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteByTtl', 'reasoning', 'toolPrompt', 'serverTools', 'serviceTier', 'ext')
+const written = keysOf<Usage>()(
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWriteByTtl',
+  'reasoning',
+  'toolPrompt',
+  'serverTools',
+  'serviceTier',
+  'ext',
+)
 
 /** `usage` undefined: no count is known. */
-export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, report: MessagesReport): MessagesWrittenUsage {
-  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, serverTools, serviceTier: counting, ext } = usage
+export function encodeUsage(
+  usage: Usage = {},
+  serviceTier: string | undefined,
+  report: MessagesReport,
+): MessagesWrittenUsage {
+  const {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWriteByTtl,
+    reasoning,
+    toolPrompt,
+    serverTools,
+    serviceTier: counting,
+    ext,
+  } = usage
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   for (const key in usage) {
     const count = usage[key as keyof Usage]
@@ -125,7 +171,8 @@ const noBuckets = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }
 function buckets(byTtl: Record<string, number>, report: MessagesReport): Partial<typeof noBuckets> {
   const wire: Partial<typeof noBuckets> = {}
   for (const [ttl, tokens] of Object.entries(byTtl)) {
-    const bucket = ttl === '1h' || ttl === '12h' ? 'ephemeral_1h_input_tokens' : 'ephemeral_5m_input_tokens'
+    const bucket =
+      ttl === '1h' || ttl === '12h' ? 'ephemeral_1h_input_tokens' : 'ephemeral_5m_input_tokens'
     if (ttl !== '1h' && ttl !== '5m') report.once('usage.ttl', undefined, 'usage.cacheWriteByTtl')
     wire[bucket] = (wire[bucket] ?? 0) + tokens
   }

@@ -15,7 +15,12 @@ import { type Carried, ordinalOf } from '../../../kit/signatures/carried.ts'
 import { isLimit } from '../../../kit/tools/cut-calls.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
-import { carrierOf, decodeReasoning, decodeTransformations, signedBy } from '../content/reasoning.ts'
+import {
+  carrierOf,
+  decodeReasoning,
+  decodeTransformations,
+  signedBy,
+} from '../content/reasoning.ts'
 import { decodeError } from '../errors.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
@@ -24,7 +29,16 @@ import { allowedNames } from '../request/tool-choice.ts'
 import { decodeFinish, decodeTier, responseKeys } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
 import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../schema.ts'
-import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownOfDelta } from './deltas.ts'
+import {
+  deltaKeys,
+  eventKeys,
+  fault,
+  noteUnknown,
+  type OpenBlock,
+  readDelta,
+  reportOf,
+  unknownOfDelta,
+} from './deltas.ts'
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'ended'
@@ -57,44 +71,45 @@ export type DecoderState = MachineState & {
  * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the response begins and for
  * another message inside it
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
-  initial: (options: Options = {}) => ({
-    notes: [],
-    phase: 'before',
-    id: undefined,
-    model: undefined,
-    allowed: allowedNames(options.context),
-    open: {},
-    nextPart: 0,
-    closing: undefined,
-    reasoning: [],
-    waiting: undefined,
-    phases: noPhases(),
-    finish: undefined,
-    usage: {},
-  }),
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> =
+  {
+    initial: (options: Options = {}) => ({
+      notes: [],
+      phase: 'before',
+      id: undefined,
+      model: undefined,
+      allowed: allowedNames(options.context),
+      open: {},
+      nextPart: 0,
+      closing: undefined,
+      reasoning: [],
+      waiting: undefined,
+      phases: noPhases(),
+      finish: undefined,
+      usage: {},
+    }),
 
-  step(state, wire, emit) {
-    if (state.phase === 'ended' || wire === '[DONE]') return
-    try {
-      take(state, wire, emit)
-    } catch (error) {
-      // The error is reported inside the stream, which must have begun for that.
+    step(state, wire, emit) {
+      if (state.phase === 'ended' || wire === '[DONE]') return
+      try {
+        take(state, wire, emit)
+      } catch (error) {
+        // The error is reported inside the stream, which must have begun for that.
+        begin(state, {}, emit)
+        throw error
+      }
+    },
+
+    end(state, emit) {
+      if (state.phase === 'ended') return
       begin(state, {}, emit)
-      throw error
-    }
-  },
-
-  end(state, emit) {
-    if (state.phase === 'ended') return
-    begin(state, {}, emit)
-    flushClosing(state, emit)
-    const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
-    if (isWhole) closeMessage(state, emit)
-    state.phase = 'ended'
-    emit({ type: 'end', clean: isWhole })
-  },
-}
+      flushClosing(state, emit)
+      const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
+      if (isWhole) closeMessage(state, emit)
+      state.phase = 'ended'
+      emit({ type: 'end', clean: isWhole })
+    },
+  }
 
 function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault('', 'expected an event')
@@ -109,13 +124,18 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   // A ping before `message_start` is left out: it would begin the response before its id and model are known.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
-  } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
+  } else if (type === 'error' || (type === undefined && wire['error'] !== undefined))
+    fail(state, wire, emit)
   // Noted here, not by encoders of other protocols: a stream that is collected has none.
   else if (typeof type === 'string') reportOf(state).once('event.unknown', undefined)
   else throw fault('/type', 'expected the type of an event')
 }
 
-function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>, emit: EmitEvent): void {
+function begin(
+  state: DecoderState,
+  head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>,
+  emit: EmitEvent,
+): void {
   if (state.phase !== 'before') return
   state.phase = 'started'
   emit({ type: 'start', ...head })
@@ -130,7 +150,12 @@ function enter(state: DecoderState, emit: EmitEvent): void {
 }
 
 const stopKeys = keysOf<MessagesResponse>()('stop_reason', 'stop_sequence', 'stop_details')
-const endingKeys = keysOf<{ type: string; delta: object; usage: object; input_transformations: unknown }>()('type', 'delta', 'usage', 'input_transformations')
+const endingKeys = keysOf<{
+  type: string
+  delta: object
+  usage: object
+  input_transformations: unknown
+}>()('type', 'delta', 'usage', 'input_transformations')
 const typeKey = keysOf<{ type: string }>()('type')
 
 function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
@@ -138,21 +163,42 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
   if (state.phase !== 'before') {
     // A second response in the same stream: what follows is not part of the first.
-    if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
+    if (state.phase === 'inside' && asString(message['id']) !== state.id)
+      throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
     reportOf(state).once('stream.repeated-start', '/message')
     return
   }
   state.id = asString(message['id'])
-  const { id, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations } = message
+  const {
+    id,
+    model,
+    content,
+    stop_reason,
+    stop_sequence,
+    stop_details,
+    usage,
+    input_transformations,
+  } = message
   state.model = asString(model)
-  const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
-  const { list: transformations, strange } = decodeTransformations(input_transformations, reportOf(state))
+  const serviceTier =
+    isObject(usage) && typeof usage['service_tier'] === 'string'
+      ? decodeTier(usage['service_tier'])
+      : undefined
+  const { list: transformations, strange } = decodeTransformations(
+    input_transformations,
+    reportOf(state),
+  )
   const fields = withInput(unknownOf(message, responseKeys), strange)
-  begin(state, keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields), emit)
+  begin(
+    state,
+    keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields),
+    emit,
+  )
   takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   noteStrange(state, { id, model })
-  if (content !== undefined && content !== null && !Array.isArray(content)) reportOf(state).once('field.unknown', '/content')
+  if (content !== undefined && content !== null && !Array.isArray(content))
+    reportOf(state).once('field.unknown', '/content')
   // A server that has the whole response at once puts its content into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
@@ -178,7 +224,8 @@ function checked<S extends Schema>(schema: S, value: unknown, path: Place): z.ou
   try {
     return check(protocolName, schema, value)
   } catch (error) {
-    if (TranslationError.is(error)) throw fault(pointerOf(path) + error.path, 'not what the protocol says')
+    if (TranslationError.is(error))
+      throw fault(pointerOf(path) + error.path, 'not what the protocol says')
     throw error
   }
 }
@@ -196,7 +243,13 @@ function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   openBlock(state, index, block, below('/content', index), emit)
 }
 
-function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: Place, emit: EmitEvent): void {
+function openBlock(
+  state: DecoderState,
+  index: string,
+  block: MessagesRawBlock,
+  at: Place,
+  emit: EmitEvent,
+): void {
   const carrier = carrierOf(block)
   if (carrier) {
     takeCarrier(state, carrier, at, emit)
@@ -209,18 +262,29 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   if (state.waiting && whole.signature) loseWaiting(state)
   else if (state.waiting) whole.signature = state.waiting.signature
   if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
-  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool-choice.not-allowed', at)
+  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false)
+    reportOf(state).add('tool-choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
   if (whole.type === 'reasoning') state.reasoning.push(part)
-  const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
+  const open: OpenBlock = {
+    part,
+    type: block.type,
+    raw: block,
+    json: '',
+    thinking: '',
+    signature: '',
+  }
   state.open[index] = open
   if (whole.type === 'tool-call') {
     // `input` of the start event counts only if no delta brings input text.
     emit({ type: 'part.start', candidate: 0, message: 0, part, head: { ...whole, input: '' } })
     return
   }
-  const { head, deltas } = whole.type === 'text' || (whole.type === 'reasoning' && !whole.redacted) ? takeApart(whole) : { head: whole, deltas: [] }
+  const { head, deltas } =
+    whole.type === 'text' || (whole.type === 'reasoning' && !whole.redacted)
+      ? takeApart(whole)
+      : { head: whole, deltas: [] }
   emit({ type: 'part.start', candidate: 0, message: 0, part, head })
   for (const delta of deltas) emit({ type: 'part.delta', candidate: 0, part, delta })
   if (block.type === 'thinking') {
@@ -229,20 +293,43 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { attach, ...placed }: Carried, at: Place, emit: EmitEvent): void {
+function takeCarrier(
+  state: DecoderState,
+  { attach, ...placed }: Carried,
+  at: Place,
+  emit: EmitEvent,
+): void {
   const { signature } = placed
   const proven = state.reasoning[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
     enter(state, emit)
     flushClosing(state, emit)
     const part = state.nextPart++
-    emit({ type: 'part.start', candidate: 0, message: 0, part, head: { type: 'text', text: '', signature, at } })
+    emit({
+      type: 'part.start',
+      candidate: 0,
+      message: 0,
+      part,
+      head: { type: 'text', text: '', signature, at },
+    })
     emit({ type: 'part.end', candidate: 0, part })
   } else if (attach === 'next') {
     loseWaiting(state)
     state.waiting = { signature, at }
-  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...placed } })
-  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  } else if (proven !== undefined)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: proven,
+      delta: { kind: 'signature', ...placed },
+    })
+  else if (attach === 'prev' && state.closing)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: state.closing.part,
+      delta: { kind: 'signature', signature },
+    })
   else reportOf(state).add('reasoning.signature-orphaned', at)
 }
 
@@ -265,7 +352,13 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const kept = made && unknownOfDelta(delta)
   // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
-  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? keep({ ...made, at: below('/content', index) }, kept) : made })
+  if (made)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: open.part,
+      delta: kept ? keep({ ...made, at: below('/content', index) }, kept) : made,
+    })
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
 }
 
@@ -278,7 +371,8 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const { input = {} } = open.raw
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   const isEmpty = open.type === 'tool_use' && !open.json && text === '{}'
-  if (open.type === 'tool_use' && !open.json && !isEmpty) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text } })
+  if (open.type === 'tool_use' && !open.json && !isEmpty)
+    emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text } })
   state.closing = { part: open.part, isEmpty, ...finalOf(open) }
 }
 
@@ -286,7 +380,9 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
 function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?: Part } {
   if (type === 'thinking') {
     const whole = decodeReasoning(thinking, signature)
-    return whole.segments.length > 1 || whole.segments[0]?.kind === 'raw' || whole.id !== undefined ? { final: whole } : {}
+    return whole.segments.length > 1 || whole.segments[0]?.kind === 'raw' || whole.id !== undefined
+      ? { final: whole }
+      : {}
   }
   if (type === 'compaction') return { final: decodeBlock(raw, '', createMessagesReport()) }
   if (type === 'tool_use' || !json) return {}
@@ -300,7 +396,13 @@ function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): voi
   const { isEmpty, ...closing } = state.closing
   state.closing = undefined
   const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
-  if (isEmpty && !isCut) emit({ type: 'part.delta', candidate: 0, part: closing.part, delta: { kind: 'input', text: '{}' } })
+  if (isEmpty && !isCut)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: closing.part,
+      delta: { kind: 'input', text: '{}' },
+    })
   emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
@@ -319,20 +421,29 @@ function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
 function noteStrange(state: DecoderState, fields: JsonObject): void {
   for (const key in fields) {
     const value = fields[key]
-    if (value !== undefined && value !== null && typeof value !== 'string') reportOf(state).once('field.unknown', step(key))
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      reportOf(state).once('field.unknown', step(key))
   }
 }
 
-function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_details }: JsonObject): void {
+function takeFinish(
+  state: DecoderState,
+  { stop_reason, stop_sequence, stop_details }: JsonObject,
+): void {
   noteStrange(state, { stop_reason, stop_sequence })
   const raw = asString(stop_reason)
   if (raw === undefined) return
-  state.finish = decodeFinish(raw, asString(stop_sequence), isObject(stop_details) ? stop_details : undefined)
+  state.finish = decodeFinish(
+    raw,
+    asString(stop_sequence),
+    isObject(stop_details) ? stop_details : undefined,
+  )
 }
 
 function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { delta, usage, input_transformations } = wire
-  if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
+  if (delta !== undefined && delta !== null && !isObject(delta))
+    throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
   const { stop_reason, stop_sequence, stop_details } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
@@ -363,7 +474,11 @@ function closeMessage(state: DecoderState, emit: EmitEvent): void {
   enter(state, emit)
   loseWaiting(state)
   emit({ type: 'message.end', candidate: 0, message: 0 })
-  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
+  emit({
+    type: 'finish',
+    candidate: 0,
+    finish: state.finish ?? { reason: 'other', protocol: protocolName },
+  })
 }
 
 function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {

@@ -14,8 +14,21 @@ import type { MessagesRawBlock } from '../schema.ts'
 
 /** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */
 
-const ofEvent = keysOf<{ type: string; index: number; message: object; content_block: object; delta: object }>()
-const ofDelta = keysOf<{ type: string; text: string; partial_json: string; thinking: string; signature: string; citation: object }>()
+const ofEvent = keysOf<{
+  type: string
+  index: number
+  message: object
+  content_block: object
+  delta: object
+}>()
+const ofDelta = keysOf<{
+  type: string
+  text: string
+  partial_json: string
+  thinking: string
+  signature: string
+  citation: object
+}>()
 
 /** Known keys of events whose unknown keys have no place in a response. */
 export const eventKeys = new Map<unknown, Keys>([
@@ -40,11 +53,16 @@ export function unknownOfDelta(delta: JsonObject): JsonObject | undefined {
   return known && unknownOf(delta, known)
 }
 
-export const reportOf = ({ notes }: MachineState): MessagesReport => createMessagesReport(undefined, notes)
+export const reportOf = ({ notes }: MachineState): MessagesReport =>
+  createMessagesReport(undefined, notes)
 
 export const noteUnknown = unknownNoter(reportOf)
 
-export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+export function fault(
+  path: Place,
+  message: string,
+  code: 'malformed' | 'out-of-order' = 'malformed',
+): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
@@ -60,7 +78,11 @@ export type OpenBlock = {
 }
 
 /** Undefined: there is nothing to emit yet. Null: the delta does not fit the block. */
-export function readDelta(open: OpenBlock, delta: JsonObject, model: string | undefined): Delta | undefined | null {
+export function readDelta(
+  open: OpenBlock,
+  delta: JsonObject,
+  model: string | undefined,
+): Delta | undefined | null {
   const { type } = open
   switch (delta['type']) {
     case 'text_delta': {
@@ -82,7 +104,9 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
       const text = textIn(delta, 'thinking')
       if (type !== 'thinking') return null
       open.thinking += text
-      return hasContent(text, delta) ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
+      return hasContent(text, delta)
+        ? { kind: 'reasoning', segment: 0, of: 'summary', text }
+        : undefined
     }
     case 'signature_delta': {
       const value = textIn(delta, 'signature')
@@ -93,14 +117,20 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
     }
     case 'citations_delta': {
       const { citation } = delta
-      if (!isObject(citation) || typeof citation['type'] !== 'string') throw fault('/delta/citation', 'expected a citation')
-      return type === 'text' ? { kind: 'citation', citation: decodeCitation(citation as MessagesRawBlock) } : null
+      if (!isObject(citation) || typeof citation['type'] !== 'string')
+        throw fault('/delta/citation', 'expected a citation')
+      return type === 'text'
+        ? { kind: 'citation', citation: decodeCitation(citation as MessagesRawBlock) }
+        : null
     }
     case 'compaction_delta': {
       const { type: _, ...more } = delta
       if (type !== 'compaction') return null
       const earlier = open.raw['content']
-      const content = typeof earlier === 'string' && typeof more['content'] === 'string' ? earlier + more['content'] : (more['content'] ?? earlier)
+      const content =
+        typeof earlier === 'string' && typeof more['content'] === 'string'
+          ? earlier + more['content']
+          : (more['content'] ?? earlier)
       open.raw = { ...open.raw, ...more, content }
       return undefined
     }
@@ -110,7 +140,8 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
 }
 
 /** Should the delta be emitted? An empty one only if it has unknown keys. */
-const hasContent = (text: string, delta: JsonObject) => text !== '' || unknownOfDelta(delta) !== undefined
+const hasContent = (text: string, delta: JsonObject) =>
+  text !== '' || unknownOfDelta(delta) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {
   const text = delta[key]

@@ -50,16 +50,22 @@ export type EncoderState = MachineState & {
   ext: ExtMap | undefined
 }
 
-export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
+export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport =>
+  createMessagesReport(fieldNames, notes)
 
 /** Notes an empty signature, unless the response came from this protocol with it. */
 export function noteUnsigned(state: EncoderState): void {
-  if (state.unsigned && state.finish?.protocol !== protocolName) reportOf(state).once('reasoning.signature-empty', '/content')
+  if (state.unsigned && state.finish?.protocol !== protocolName)
+    reportOf(state).once('reasoning.signature-empty', '/content')
 }
 
 /** Ends the stream with an error, because a client would take these arguments for none. */
 export function failByInput(state: EncoderState, what: string, emit: EmitWire): void {
-  state.failure = { status: 502, kind: 'internal', message: `the arguments of a tool call are not ${what}` }
+  state.failure = {
+    status: 502,
+    kind: 'internal',
+    message: `the arguments of a tool call are not ${what}`,
+  }
   fail(state, state.failure, emit)
 }
 
@@ -86,6 +92,10 @@ function noteUsage(state: EncoderState): void {
   }
   const { ext, ...counts } = usage
   const before = new Map<string, unknown>(Object.entries(sentUsage))
-  reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => before.get(key) !== count)), '', 'usage.')
+  reportOf(state).rest(
+    Object.fromEntries(Object.entries(counts).filter(([key, count]) => before.get(key) !== count)),
+    '',
+    'usage.',
+  )
   reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
 }

@@ -14,17 +14,32 @@ import { ownOf } from '../own.ts'
 import { encodeFinish, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { MessagesEvent, MessagesStop } from '../schema.ts'
-import { type EmitWire, type EncoderState, fail, failByInput, noteUnsigned, reportOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  fail,
+  failByInput,
+  noteUnsigned,
+  reportOf,
+} from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 
 /** Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed response is an error event. */
-export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderState, MessagesOptions> = {
+export const streamEncoder: StreamMachine<
+  EncoderEvent,
+  MessagesEvent,
+  EncoderState,
+  MessagesOptions
+> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
     truncated: options.truncated ?? 'error',
-    fallback: { id: options.newId?.('msg_') ?? 'msg_0', ...defined({ model: options.context?.request?.model }) },
+    fallback: {
+      id: options.newId?.('msg_') ?? 'msg_0',
+      ...defined({ model: options.context?.request?.model }),
+    },
     phase: 'held',
     start: {},
     messages: {},
@@ -45,14 +60,14 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
     ext: undefined,
   }),
 
-  /** Long because each kind of event has its case. */
   step(state, event, emit) {
     if (state.phase === 'done') return
     switch (event.type) {
       case 'start': {
         const { type: _, ...start } = event
         state.start = start
-        if (start.createdAt !== undefined) reportOf(state).add('field.unsupported', undefined, 'createdAt')
+        if (start.createdAt !== undefined)
+          reportOf(state).add('field.unsupported', undefined, 'createdAt')
         reportOf(state).ext(start.ext, '')
         return
       }
@@ -63,7 +78,12 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
-        startPart(state, `${event.part}`, withStreamedPhase(state.messages[event.message], event), emit)
+        startPart(
+          state,
+          `${event.part}`,
+          withStreamedPhase(state.messages[event.message], event),
+          emit,
+        )
         return
       case 'part.delta':
         markCarried(state.messages, event)
@@ -75,7 +95,8 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
       case 'message.end': {
         const opened = state.messages[event.message]
         reportOf(state).rest(lostPhase(opened), opened?.at)
-        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed')
+          reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
       }
@@ -128,12 +149,20 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
   state.messages[message] = defined({ role, at, phase: phase ?? undefined })
 }
 
-function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+function update(
+  state: EncoderState,
+  { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>,
+): void {
   const report = reportOf(state)
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, '')
   // `message_start` has the tier, and no later event has it. If it has none, the default applies.
-  if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) report.rest({ serviceTier }, undefined)
+  if (
+    state.phase !== 'held' &&
+    serviceTier !== 'default' &&
+    serviceTier !== state.start.serviceTier
+  )
+    report.rest({ serviceTier }, undefined)
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked
   if (ext) state.ext = mergeExt(state.ext, ext)
@@ -186,7 +215,11 @@ function close(state: EncoderState, emit: EmitWire): void {
     return
   }
   if (state.finish?.reason === 'error') {
-    fail(state, { status: 500, kind: 'internal', message: state.finish.message ?? 'the upstream failed' }, emit)
+    fail(
+      state,
+      { status: 500, kind: 'internal', message: state.finish.message ?? 'the upstream failed' },
+      emit,
+    )
     return
   }
   begin(state, emit)
@@ -207,10 +240,15 @@ const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo',
 function finishMessage(state: EncoderState, stop: MessagesStop, emit: EmitWire): void {
   const { container = null, ...beside } = ownOf(state.ext) ?? {}
   noteUnsigned(state)
-  for (const { at } of state.carriers) reportOf(state).add('reasoning.trailing-signature', at, 'signature')
+  for (const { at } of state.carriers)
+    reportOf(state).add('reasoning.trailing-signature', at, 'signature')
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, reportOf(state))
-  const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))
+  const counts = Object.fromEntries(
+    Object.entries(usage).filter(
+      ([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key)),
+    ),
+  )
   emit({ ...beside, type: 'message_delta', delta: { container, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
 }
@@ -239,5 +277,10 @@ function closeOpenAtFinish(state: EncoderState, finish: Finish, emit: EmitWire):
   const { reason } = finish
   const isCut = isLimit(finish) && open.kind !== 'freeform' && !isWholeInput(open.text)
   if (!isCall(open) || (!isCut && isWhole(open))) closeOpen(state, emit)
-  else if (reason === 'stop' || reason === 'tool_calls' || (reason !== 'error' && wordOf(finish) === 'end_turn')) failByInput(state, 'whole JSON', emit)
+  else if (
+    reason === 'stop' ||
+    reason === 'tool_calls' ||
+    (reason !== 'error' && wordOf(finish) === 'end_turn')
+  )
+    failByInput(state, 'whole JSON', emit)
 }

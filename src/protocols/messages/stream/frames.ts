@@ -3,7 +3,8 @@ import type { Frames } from '../../../protocol.ts'
 import { writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody } from '../errors.ts'
 
-const wrap = (json: string, wire: unknown) => writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
+const wrap = (json: string, wire: unknown) =>
+  writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
 
 /** opencode retries a broken connection and an overloaded server, but no `api_error`. The AI SDK marks only a broken connection as retryable. */
 export const frames: Frames = {

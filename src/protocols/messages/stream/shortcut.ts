@@ -19,13 +19,22 @@ function read(state: DecoderState, { part, delta }: PartDelta): boolean {
     ;[state.latest, block] = found
   }
   if (delta.kind === 'reasoning') block.thinking += delta.text
-  return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
+  return (
+    delta.kind === 'text' ||
+    delta.kind === 'reasoning' ||
+    (delta.kind === 'input' && block.json !== '')
+  )
 }
 
 /** See `ClientHalf`. */
-export function writeDelta(state: MachineState, { part, delta }: PartDelta, literal: string): string | undefined {
+export function writeDelta(
+  state: MachineState,
+  { part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
   const { phase, open: block } = state as EncoderState
-  if (phase !== 'begun' || block?.index === undefined || block.key !== String(part)) return undefined
+  if (phase !== 'begun' || block?.index === undefined || block.key !== String(part))
+    return undefined
   switch (delta.kind) {
     case 'text':
       if (block.kind !== 'text') return undefined

@@ -14,17 +14,27 @@ const ttls = new Map<unknown, CacheTtl>([
 ])
 
 /** Reads a breakpoint into its part, which is not shared yet, and gives its unknown keys. */
-export function decodeMark(part: Part, wire: JsonObject | null | undefined): JsonObject | undefined {
+export function decodeMark(
+  part: Part,
+  wire: JsonObject | null | undefined,
+): JsonObject | undefined {
   if (!wire) return undefined
   const { mode, ttl: word, ...rest } = wire
   const ttl = ttls.get(word)
   part.cache = defined({ ttl })
-  const odd = { ...(mode != null && mode !== 'explicit' && { mode }), ...(word != null && ttl === undefined && { ttl: word }), ...rest }
+  const odd = {
+    ...(mode != null && mode !== 'explicit' && { mode }),
+    ...(word != null && ttl === undefined && { ttl: word }),
+    ...rest,
+  }
   return Object.keys(odd).length > 0 ? { prompt_cache_breakpoint: odd } : undefined
 }
 
 /** Undefined: the part has no breakpoint, or it is one of too many, which is noted. */
-export function encodeMark(part: Part, { report, moved, uncached, options, native }: Writing): ResponsesMark | undefined {
+export function encodeMark(
+  part: Part,
+  { report, moved, uncached, options, native }: Writing,
+): ResponsesMark | undefined {
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
   if (!cache) return undefined
@@ -39,15 +49,21 @@ export function encodeMark(part: Part, { report, moved, uncached, options, nativ
 }
 
 /** The nearest lifetime that the provider offers. */
-const ttlOf = (ttl: CacheTtl | undefined, { cacheTtlRound }: Writing['options']): CacheTtl | undefined =>
-  ttl === '5m' || ttl === '1h' ? (cacheTtlRound === 'up' && ttl === '1h' ? '12h' : undefined) : ttl
+function ttlOf(
+  ttl: CacheTtl | undefined,
+  { cacheTtlRound }: Writing['options'],
+): CacheTtl | undefined {
+  if (ttl !== '5m' && ttl !== '1h') return ttl
+  return cacheTtlRound === 'up' && ttl === '1h' ? '12h' : undefined
+}
 
 /** Moves the cache breakpoint of a whole tool result to its last part, if that can have one. */
 export function withMarksInside(message: Message, { moved, report }: Writing): Message {
   if (!message.parts.some(part => part.type === 'tool-result' && part.cache)) return message
   const parts = message.parts.map((part): Part => {
     const inner = part.type === 'tool-result' ? part.content.at(-1) : undefined
-    if (part.type !== 'tool-result' || !part.cache || !inner || inner.cache || !takesMark(inner)) return part
+    if (part.type !== 'tool-result' || !part.cache || !inner || inner.cache || !takesMark(inner))
+      return part
     const { cache, ...result } = part
     const marked = { ...inner, cache }
     moved.set(marked, part.at)
@@ -57,7 +73,9 @@ export function withMarksInside(message: Message, { moved, report }: Writing): M
   return { ...message, parts }
 }
 
-const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media' && (part.kind === 'image' || part.kind === 'document'))
+const takesMark = (part: Part) =>
+  part.type === 'text' ||
+  (part.type === 'media' && (part.kind === 'image' || part.kind === 'document'))
 
 /** Most breakpoints in a request. */
 const limit = 4
@@ -65,7 +83,9 @@ const limit = 4
 /** Of too many breakpoints, those of the instructions are kept first, then the last ones. */
 export function limitMarks(messages: readonly Message[], { uncached }: Writing): void {
   const markedIn = (roles: readonly Message['role'][]) =>
-    flatMap(messages, ({ role, parts }) => (roles.includes(role) ? flatMap(parts, part => (isWritten(part) ? marksOf(part) : [])) : []))
+    flatMap(messages, ({ role, parts }) =>
+      roles.includes(role) ? flatMap(parts, part => (isWritten(part) ? marksOf(part) : [])) : [],
+    )
   const byWorth = [...markedIn(['system', 'developer']), ...markedIn(['user', 'tool']).reverse()]
   for (const part of byWorth.slice(limit)) uncached.add(part)
 }
@@ -75,5 +95,8 @@ const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
 
 function marksOf(part: Part): Part[] {
   if (part.type === 'tool-result') return flatMap(part.content, marksOf)
-  return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
+  return part.cache &&
+    (part.type === 'text' || part.type === 'media' || part.type === 'search-result')
+    ? [part]
+    : []
 }

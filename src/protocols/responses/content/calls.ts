@@ -1,4 +1,10 @@
-import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type {
+  Message,
+  Part,
+  Place,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -24,10 +30,28 @@ import { opensEnvelopes, type Writing } from './writing.ts'
 /** The schema does not check it. */
 type Called = { caller?: unknown }
 
-const callKeys = ['type', 'id', 'call_id', 'name', 'namespace', 'async', 'caller', 'status'] as const
+const callKeys = [
+  'type',
+  'id',
+  'call_id',
+  'name',
+  'namespace',
+  'async',
+  'caller',
+  'status',
+] as const
 const functionKeys = keysOf<ResponsesFunctionCall & Called>()(...callKeys, 'arguments')
 const customKeys = keysOf<ResponsesCustomCall & Called>()(...callKeys, 'input')
-const outputKeys = keysOf<ResponsesFunctionOutput & Called>()('type', 'id', 'call_id', 'name', 'namespace', 'caller', 'status', 'output')
+const outputKeys = keysOf<ResponsesFunctionOutput & Called>()(
+  'type',
+  'id',
+  'call_id',
+  'name',
+  'namespace',
+  'caller',
+  'status',
+  'output',
+)
 
 /** A `function_call` or `custom_tool_call`. */
 export function decodeCall(wire: JsonObject, isFreeform: boolean, at: Place): Message {
@@ -48,7 +72,12 @@ export function decodeCall(wire: JsonObject, isFreeform: boolean, at: Place): Me
 }
 
 /** The result of a call. Notes: an output that is neither text nor parts. */
-export function decodeResult(wire: JsonObject, isFreeform: boolean, at: Place, report?: ResponsesReport): Message {
+export function decodeResult(
+  wire: JsonObject,
+  isFreeform: boolean,
+  at: Place,
+  report?: ResponsesReport,
+): Message {
   const { call_id: callId, name, namespace, caller, output } = wire
   const part: ToolResultPart = {
     type: 'tool-result',
@@ -65,7 +94,10 @@ export function decodeResult(wire: JsonObject, isFreeform: boolean, at: Place, r
 
 function decodeOutput(output: unknown, at: Place, report: ResponsesReport | undefined): Part[] {
   if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output, at }]
-  if (Array.isArray(output)) return output.map((part, index) => decodeContent(part as ResponsesContent, below(at, index), 'tool'))
+  if (Array.isArray(output))
+    return output.map((part, index) =>
+      decodeContent(part as ResponsesContent, below(at, index), 'tool'),
+    )
   if (!isObject(output)) return []
   report?.add('tool-result.stringified', at)
   return [{ type: 'text', text: JSON.stringify(output), at }]
@@ -74,7 +106,8 @@ function decodeOutput(output: unknown, at: Place, report: ResponsesReport | unde
 export const validCallId = /^[\x21-\x7e]{1,64}$/
 
 /** In a request, the passes over the conversation have set a valid id. */
-const wireCallId = (id: string, { native, target }: Writing) => (native || target === 'input' ? id : mapCallId(id, validCallId))
+const wireCallId = (id: string, { native, target }: Writing) =>
+  native || target === 'input' ? id : mapCallId(id, validCallId)
 
 const handledOfCall = keysOf<ToolCallPart>()(
   'type',
@@ -95,16 +128,27 @@ const handledOfCall = keysOf<ToolCallPart>()(
   'cache',
 )
 
+/** In a request, only an id of this protocol is written. */
+function writtenId(
+  wanted: string | undefined,
+  prefix: string,
+  writing: Writing,
+): string | undefined {
+  if (writing.target === 'output') return writing.itemId?.(wanted, prefix)
+  return writing.native ? wanted : undefined
+}
+
 type CallItem = ResponsesItemOf<'function_call' | 'custom_tool_call'> | ResponsesClientCall
 
 /** A call as an item. `message`: has its id and status. */
 export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): CallItem {
   const { id, name, namespace, input, caller, async, at, signature } = part
-  const { report, target, native } = writing
+  const { report, native } = writing
   report.ext(part.ext, at)
   report.unwritten(part, handledOfCall, at)
   if (part.cache) report.add('cache.unsupported', at, 'cache')
-  if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
+  if (signature && !opensEnvelopes(writing))
+    report.add('reasoning.foreign-signature', at, 'signature')
   const isFreeform = part.kind === 'freeform'
   const wanted = message.id ?? part.itemId
   const callId = wireCallId(id, writing)
@@ -114,22 +158,32 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
     const client = encodeClientCall(part)
     if (client) {
       const itemId = writing.itemId ? writing.itemId(wanted, client.prefix) : wanted
-      return wireOf<ResponsesClientCall>({ id: itemId, call_id: callId, ...client.fields, status }, message.ext)
+      return wireOf<ResponsesClientCall>(
+        { id: itemId, call_id: callId, ...client.fields, status },
+        message.ext,
+      )
     }
     report.add('client-call.as-function', at, 'input')
   }
   const isEmpty = !native && !isFreeform && !part.cut && input.trim() === ''
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
   const head = {
-    id: target === 'output' ? writing.itemId?.(wanted, isFreeform ? 'ctc_' : 'fc_') : native ? wanted : undefined,
+    id: writtenId(wanted, isFreeform ? 'ctc_' : 'fc_', writing),
     status,
     call_id: callId,
     name,
     namespace,
   }
   const tail = { caller: native ? caller : undefined, async }
-  if (isFreeform) return wireOf<ResponsesItemOf<'custom_tool_call'>>({ type: 'custom_tool_call', ...head, input, ...tail }, message.ext)
-  const wire = wireOf<ResponsesItemOf<'function_call'>>({ type: 'function_call', ...head, arguments: isEmpty ? '{}' : input, ...tail }, message.ext)
+  if (isFreeform)
+    return wireOf<ResponsesItemOf<'custom_tool_call'>>(
+      { type: 'custom_tool_call', ...head, input, ...tail },
+      message.ext,
+    )
+  const wire = wireOf<ResponsesItemOf<'function_call'>>(
+    { type: 'function_call', ...head, arguments: isEmpty ? '{}' : input, ...tail },
+    message.ext,
+  )
   if (isEmpty) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -157,7 +211,11 @@ const handledOfResult = keysOf<ToolResultPart>()(
 )
 
 /** The result of a call as an item. */
-export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): ResponsesWrittenItem {
+export function encodeResult(
+  part: ToolResultPart,
+  message: Message,
+  writing: Writing,
+): ResponsesWrittenItem {
   const { callId, name, content, isError, caller, synthesized, at } = part
   const { report, options, native } = writing
   report.ext(part.ext, at)
@@ -166,14 +224,17 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
   const status = statusOf(message, writing, part.status)
   if (native && name !== undefined && writing.expanded.includes(name))
-    return wireOf<ReturnType<typeof encodeClientResult>>({ id: message.id, ...encodeClientResult(part, name), status }, message.ext)
+    return wireOf<ReturnType<typeof encodeClientResult>>(
+      { id: message.id, ...encodeClientResult(part, name), status },
+      message.ext,
+    )
   if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
   if (!native) report.rest({ name }, at)
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
   const wire = wireOf<ResponsesItemOf<'function_call_output' | 'custom_tool_call_output'>>(
     {
       type: part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output',
-      id: writing.target === 'output' ? writing.itemId?.(message.id, 'fco_') : native ? message.id : undefined,
+      id: writtenId(message.id, 'fco_', writing),
       call_id: wireCallId(callId, writing),
       name: native ? name : undefined,
       namespace: native ? part.namespace : undefined,
@@ -187,18 +248,36 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   return wire
 }
 
-function encodeOutput(content: Part[], prefix: string, writing: Writing): string | ResponsesWrittenContent[] {
+function textFor(part: Part): string {
+  if ('raw' in part) return JSON.stringify(part.raw)
+  if (part.type !== 'reasoning') return ''
+  return part.segments.map(segment => segment.text).join('\n\n')
+}
+
+function encodeOutput(
+  content: Part[],
+  prefix: string,
+  writing: Writing,
+): string | ResponsesWrittenContent[] {
   const [only] = content
-  const isPlain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations && !fieldsOf(only.ext))
+  const isPlain =
+    content.length === 0 ||
+    (content.length === 1 &&
+      only?.type === 'text' &&
+      !only.cache &&
+      !only.citations &&
+      !fieldsOf(only.ext))
   if (isPlain) {
     if (only) writing.report.ext(only.ext, only.at)
     return prefix + (only?.type === 'text' ? only.text : '')
   }
   const wire = content.flatMap<ResponsesWrittenContent>(part => {
-    if (part.type === 'refusal' && !writing.native) return encodeText({ ...part, type: 'text' }, 'tool', writing)
-    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', writing)
+    if (part.type === 'refusal' && !writing.native)
+      return encodeText({ ...part, type: 'text' }, 'tool', writing)
+    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName))
+      return encodeContent(part, 'tool', writing)
     // Parts of other kinds become text: a tool result is for the model to read.
-    const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
+    const text = textFor(part)
     writing.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
     return text ? { type: 'input_text', text } : []
   })

@@ -2,7 +2,13 @@ import type { Citation, Place, TokenLogprob } from '../../../canonical/message.t
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../../kit/response/logprobs.ts'
+import {
+  bytesOf,
+  isBytes,
+  isTokens,
+  leastLogprob,
+  unreadOfToken,
+} from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
@@ -14,21 +20,29 @@ import type { ResponsesAnnotation, ResponsesToken } from '../schema.ts'
 const modelled = new Map<unknown, ReadonlySet<string>>([
   ['url_citation', new Set(['type', 'url', 'title', 'start_index', 'end_index'])],
   ['file_citation', new Set(['type', 'file_id', 'filename', 'index'])],
-  ['container_file_citation', new Set(['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index'])],
+  [
+    'container_file_citation',
+    new Set(['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index']),
+  ],
   ['file_path', new Set(['type', 'file_id', 'index'])],
 ])
 
 const offsets = new Set(['start_index', 'end_index', 'index'])
 
 /** Null counts as absent. */
-const isRead = (key: string, value: unknown) => value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
+const isRead = (key: string, value: unknown) =>
+  value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
 
 /** The unknown keys of annotations, and known ones with a value of another type, as an `annotations` field. */
-export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations: JsonObject[] } | undefined {
+export function unreadOf(
+  annotations: readonly JsonObject[] | null | undefined,
+): { annotations: JsonObject[] } | undefined {
   if (!annotations?.length) return undefined
   const unread = flatMap(annotations, wire => {
     const known = modelled.get(wire['type'])
-    const left = known ? Object.entries(wire).filter(([key, value]) => !known.has(key) || !isRead(key, value)) : []
+    const left = known
+      ? Object.entries(wire).filter(([key, value]) => !known.has(key) || !isRead(key, value))
+      : []
     return left.length > 0 ? [Object.fromEntries(left)] : []
   })
   return unread.length > 0 ? { annotations: unread } : undefined
@@ -40,10 +54,20 @@ export function decodeCitation(raw: unknown): Citation {
   const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
   const asOffset = (key: string) => (isOffset(wire[key]) ? wire[key] : undefined)
   const span = { start: asOffset('start_index'), end: asOffset('end_index') }
-  const file = { fileId: asText('file_id'), filename: asText('filename'), container: asText('container_id'), index: asOffset('index') }
+  const file = {
+    fileId: asText('file_id'),
+    filename: asText('filename'),
+    container: asText('container_id'),
+    index: asOffset('index'),
+  }
   switch (wire['type']) {
     case 'url_citation':
-      return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol: protocolName, raw }
+      return {
+        kind: 'url',
+        ...defined({ url: asText('url'), title: asText('title'), ...span }),
+        protocol: protocolName,
+        raw,
+      }
     case 'file_citation':
     case 'container_file_citation':
     case 'file_path':
@@ -54,24 +78,49 @@ export function decodeCitation(raw: unknown): Citation {
 }
 
 /** Undefined: this protocol has no form for it, which is noted. `text`: the text that has the citation. */
-export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: Place | undefined): ResponsesAnnotation | undefined {
-  const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
+export function encodeCitation(
+  citation: Citation,
+  text: string,
+  report: ResponsesReport,
+  at: Place | undefined,
+): ResponsesAnnotation | undefined {
+  const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } =
+    citation
   if (citation.protocol === protocolName && isObject(citation.raw)) return asRead(citation.raw)
   if (kind === 'url' && url !== undefined) {
-    if (start === undefined || end === undefined || title === undefined || citedText !== undefined || encrypted !== undefined)
+    if (
+      start === undefined ||
+      end === undefined ||
+      title === undefined ||
+      citedText !== undefined ||
+      encrypted !== undefined
+    )
       report.add('citation.approximated', at, 'citations')
-    return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? lengthOf(text), title: title ?? '', url }
+    return {
+      type: 'url_citation',
+      start_index: start ?? 0,
+      end_index: end ?? lengthOf(text),
+      title: title ?? '',
+      url,
+    }
   }
   if (kind === 'file' && fileId !== undefined) {
-    if (citedText !== undefined || source !== undefined || start !== undefined) report.add('citation.approximated', at, 'citations')
-    return { type: 'file_citation', file_id: fileId, filename: filename ?? title ?? '', index: index ?? 0 }
+    if (citedText !== undefined || source !== undefined || start !== undefined)
+      report.add('citation.approximated', at, 'citations')
+    return {
+      type: 'file_citation',
+      file_id: fileId,
+      filename: filename ?? title ?? '',
+      index: index ?? 0,
+    }
   }
   report.add('citation.unsupported', at, 'citations')
   return undefined
 }
 
 /** `at`: path of the list; `first`: number of tokens in it before these. */
-export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): TokenLogprob[] => wire.map((one, i) => decodeLogprob(one, below(at, first + i)))
+export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): TokenLogprob[] =>
+  wire.map((one, i) => decodeLogprob(one, below(at, first + i)))
 
 /** Unknown keys are kept with the token. */
 function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
@@ -79,7 +128,9 @@ function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
   const { top_logprobs: top } = wire
   return {
     ...decodeToken(wire, at),
-    ...(isTokens(top) && { top: top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place))) }),
+    ...(isTokens(top) && {
+      top: top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place))),
+    }),
   }
 }
 
@@ -106,7 +157,14 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): ResponsesToken {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
     const given = bytes === undefined && whole ? bytesOf(token) : bytes
-    return { ...fieldsOf(ext), ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
+    return {
+      ...fieldsOf(ext),
+      ...defined({
+        token,
+        bytes: given === null ? [] : given,
+        logprob: Math.max(logprob, leastLogprob),
+      }),
+    }
   }
   return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
 }

@@ -17,7 +17,13 @@ import type {
   ResponsesWrittenContent,
 } from '../schema.ts'
 import { decodeMark, encodeMark } from './cache.ts'
-import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
+import {
+  decodeCitation,
+  decodeLogprobs,
+  encodeCitation,
+  encodeLogprob,
+  unreadOf,
+} from './citations.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
@@ -26,7 +32,12 @@ const outputKeys = keysOf<ResponsesOutputText>()('type', 'text', 'annotations', 
 const refusalKeys = keysOf<ResponsesRefusal>()('type', 'refusal')
 
 /** One content part of a message or tool result. */
-export function decodeContent(wire: ResponsesContent, at: Place, role: Message['role'], report?: ResponsesReport): Part {
+export function decodeContent(
+  wire: ResponsesContent,
+  at: Place,
+  role: Message['role'],
+  report?: ResponsesReport,
+): Part {
   switch (wire.type) {
     case 'input_text':
     case 'text':
@@ -63,19 +74,38 @@ function decodeOutputText(wire: ResponsesOutputText, at: Place): Part {
 }
 
 /** Text of a message in a request, or of a response. */
-export function encodeText(part: TextPart, role: Message['role'], writing: Writing): ResponsesWrittenContent {
+export function encodeText(
+  part: TextPart,
+  role: Message['role'],
+  writing: Writing,
+): ResponsesWrittenContent {
   const { text, citations, logprobs, cache, signature, at, ext } = part
   const { report, target } = writing
   report.ext(ext, at)
-  if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
+  if (signature && !opensEnvelopes(writing))
+    report.add('reasoning.foreign-signature', at, 'signature')
   if (role !== 'assistant') {
     if (citations) report.add('citation.unsupported', at, 'citations')
     if (logprobs) report.rest({ logprobs }, at)
-    return wireOf<ResponsesContentOf<'input_text'>>({ type: 'input_text', text, prompt_cache_breakpoint: encodeMark(part, writing) }, ext)
+    return wireOf<ResponsesContentOf<'input_text'>>(
+      { type: 'input_text', text, prompt_cache_breakpoint: encodeMark(part, writing) },
+      ext,
+    )
   }
   if (cache) report.add('cache.unsupported', at, 'cache')
   if (logprobs) noteTokens(logprobs, protocolName, report)
-  const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, report, at) ?? [])
-  const tokens = logprobs?.length ? logprobs.map(one => encodeLogprob(one, true)) : target === 'output' ? [] : undefined
-  return wireOf<ResponsesContentOf<'output_text'>>({ type: 'output_text', text, annotations, logprobs: tokens }, ext)
+  const annotations = flatMap(
+    citations ?? [],
+    citation => encodeCitation(citation, text, report, at) ?? [],
+  )
+  return wireOf<ResponsesContentOf<'output_text'>>(
+    { type: 'output_text', text, annotations, logprobs: encodeLogprobs(logprobs, target) },
+    ext,
+  )
+}
+
+/** A response has the list even when it is empty. */
+function encodeLogprobs(logprobs: TextPart['logprobs'], target: Writing['target']) {
+  if (logprobs?.length) return logprobs.map(one => encodeLogprob(one, true))
+  return target === 'output' ? [] : undefined
 }

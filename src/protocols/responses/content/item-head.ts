@@ -11,19 +11,40 @@ export function typeOf({ type, role }: JsonObject): string {
 }
 
 /** Reads id, status and unknown keys of an item into its message, which is not shared yet. An unknown status counts as an unknown key. */
-export function withHead(message: Message, wire: JsonObject, known: Keys, more?: JsonObject): Message {
+export function withHead(
+  message: Message,
+  wire: JsonObject,
+  known: Keys,
+  more?: JsonObject,
+): Message {
   const { id, status } = wire
   if (typeof id === 'string') message.id = id
   const isKnown = status === 'completed' || status === 'in_progress' || status === 'incomplete'
   if (isKnown) message.status = status
   const unknown = unknownOf(wire, known)
-  return keep(message, !isKnown && typeof status === 'string' ? { ...unknown, status } : unknown, more)
+  return keep(
+    message,
+    !isKnown && typeof status === 'string' ? { ...unknown, status } : unknown,
+    more,
+  )
 }
 
 /** An item as its message. */
-export const itemOf = (role: Message['role'], part: Message['parts'][number], at: Place): Message => ({ role, parts: [part], origin: 'item', at })
+export const itemOf = (
+  role: Message['role'],
+  part: Message['parts'][number],
+  at: Place,
+): Message => ({ role, parts: [part], origin: 'item', at })
 
 /** The status to write: items of a response must have one. */
-export function statusOf({ status, ext }: Message, { target }: Writing, ofPart?: string): string | undefined {
-  return status ?? ofPart ?? (target === 'output' && fieldsOf(ext)?.['status'] === undefined ? 'completed' : undefined)
+export function statusOf(
+  { status, ext }: Message,
+  { target }: Writing,
+  ofPart?: string,
+): string | undefined {
+  return (
+    status ??
+    ofPart ??
+    (target === 'output' && fieldsOf(ext)?.['status'] === undefined ? 'completed' : undefined)
+  )
 }

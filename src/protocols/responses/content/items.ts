@@ -4,14 +4,27 @@ import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ResponsesItem, ResponsesReasoning, ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
+import type {
+  ResponsesItem,
+  ResponsesReasoning,
+  ResponsesWrittenContent,
+  ResponsesWrittenItem,
+} from '../schema.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { clientCallIds, expandItem, isWithTools } from './client-tools.ts'
 import { itemOf, typeOf } from './item-head.ts'
 import { imageItem, isInlineImage } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { decodeRaw, encodeRaw } from './raw-items.ts'
-import { attachCarriers, type Carrier, carrierItem, type DecodedItem, decodeReasoning, encodeReasoning, forgetMadeUpId } from './reasoning.ts'
+import {
+  attachCarriers,
+  type Carrier,
+  carrierItem,
+  type DecodedItem,
+  decodeReasoning,
+  encodeReasoning,
+  forgetMadeUpId,
+} from './reasoning.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /**
@@ -30,11 +43,21 @@ export function decodeItems(
   const carriers: (Carrier & { index: number })[] = []
   items.forEach((item, index) => {
     const place = below(at, index)
-    const expanded = ids?.size ? expandItem(item, typeOf(item), { at: place, ids, report }) : undefined
-    const { message, attach, proven }: DecodedItem = expanded ? { message: expanded } : decodeItem(item, place, report, model)
+    const expanded = ids?.size
+      ? expandItem(item, typeOf(item), { at: place, ids, report })
+      : undefined
+    const { message, attach, proven }: DecodedItem = expanded
+      ? { message: expanded }
+      : decodeItem(item, place, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, proven, index: messages.length, at: place })
+      carriers.push({
+        attach,
+        signature: part.signature,
+        proven,
+        index: messages.length,
+        at: place,
+      })
     else {
       forgetMadeUpId(message, item)
       messages.push(message)
@@ -45,7 +68,12 @@ export function decodeItems(
 }
 
 /** One item → one message. `model`: which made it, if known. */
-export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesReport, model?: string): DecodedItem {
+export function decodeItem(
+  item: ResponsesItem,
+  at: Place,
+  report?: ResponsesReport,
+  model?: string,
+): DecodedItem {
   const wire: JsonObject = item
   const type = typeOf(wire)
   switch (type) {
@@ -54,7 +82,11 @@ export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesRep
     case 'reasoning':
       return (
         decodeReasoning(wire as ResponsesReasoning, at, model) ?? {
-          message: itemOf('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, at),
+          message: itemOf(
+            'assistant',
+            { type: 'opaque', protocol: protocolName, raw: wire, at },
+            at,
+          ),
         }
       )
     case 'function_call':
@@ -82,17 +114,24 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
   const isOwn = writing.native && message.origin === 'message'
   if (isOwn && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
   for (const part of message.parts) {
-    if (part.type === 'media' && !isOwn && (writing.target === 'output' || message.role === 'assistant') && isInlineImage(part)) {
+    if (
+      part.type === 'media' &&
+      !isOwn &&
+      (writing.target === 'output' || message.role === 'assistant') &&
+      isInlineImage(part)
+    ) {
       flush()
       items.push(imageItem(part, writing))
-      if (part.signature && opensEnvelopes(writing)) items.push(carrierItem(part.signature, 'prev', writing))
+      if (part.signature && opensEnvelopes(writing))
+        items.push(carrierItem(part.signature, 'prev', writing))
       else if (part.signature) writing.report.add('field.unsupported', part.at, 'signature')
       continue
     }
     if (isContent(part)) {
       if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
-      if (part.signature && writing.target === 'output' && part.type === 'media') writing.report.add('field.unsupported', part.at, 'signature')
+      if (part.signature && writing.target === 'output' && part.type === 'media')
+        writing.report.add('field.unsupported', part.at, 'signature')
       else if (part.signature && opensEnvelopes(writing)) {
         flush()
         items.push(carrierItem(part.signature, 'prev', writing))
@@ -113,13 +152,23 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
 
 function leavesItem(part: Part, { target }: Writing): boolean {
   if (part.type === 'opaque') return part.protocol === protocolName
-  return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocolName
+  return (
+    target !== 'output' ||
+    (part.type !== 'server-tool' && part.type !== 'control') ||
+    part.protocol === protocolName
+  )
 }
 
 function encodeTexts(message: Message, parts: Part[], writing: Writing): ResponsesWrittenItem[] {
   const isOwn = writing.native && message.origin === 'message'
   const content = flatMap(parts, (part): ResponsesWrittenContent[] => {
-    if (isOwn || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
+    if (
+      isOwn ||
+      part.type !== 'text' ||
+      part.text !== '' ||
+      (opensEnvelopes(writing) && part.signature) ||
+      (writing.target === 'output' && part.logprobs)
+    )
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)
     writing.report.rest({ logprobs: part.logprobs }, part.at)
@@ -129,13 +178,19 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): Respons
     return []
   })
   const phase = message.phase ?? phaseOf(parts[0])
-  return content.length > 0 || isOwn ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)] : []
+  return content.length > 0 || isOwn
+    ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)]
+    : []
 }
 
 /** Where several messages were merged into one, each text has its own phase. */
 const phaseOf = (part: Part | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
-function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, writing: Writing): ResponsesWrittenItem[] {
+function encodeItem(
+  part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>,
+  message: Message,
+  writing: Writing,
+): ResponsesWrittenItem[] {
   switch (part.type) {
     case 'reasoning': {
       const item = encodeReasoning(part, message, writing)

@@ -6,11 +6,29 @@ import type { ResponsesHosted } from '../schema.ts'
 /** MCP servers that the provider calls. */
 
 export function decodeMcp(wire: JsonObject): McpServer | undefined {
-  const { type: _, server_label: label, server_url: url, authorization, allowed_tools, require_approval, defer_loading, ...rest } = wire
+  const {
+    type: _,
+    server_label: label,
+    server_url: url,
+    authorization,
+    allowed_tools,
+    require_approval,
+    defer_loading,
+    ...rest
+  } = wire
   if (typeof label !== 'string') return undefined
-  const { tool_names, ...filter } = isObject(allowed_tools) ? allowed_tools : { tool_names: allowed_tools }
-  const allowed = Array.isArray(tool_names) && tool_names.every(one => typeof one === 'string') ? (tool_names as string[]) : undefined
-  const others = Object.fromEntries(Object.entries({ ...rest, ...(Object.keys(filter).length > 0 && { allowed_tools }) }).filter(([, value]) => value !== null))
+  const { tool_names, ...filter } = isObject(allowed_tools)
+    ? allowed_tools
+    : { tool_names: allowed_tools }
+  const allowed =
+    Array.isArray(tool_names) && tool_names.every(one => typeof one === 'string')
+      ? (tool_names as string[])
+      : undefined
+  const others = Object.fromEntries(
+    Object.entries({ ...rest, ...(Object.keys(filter).length > 0 && { allowed_tools }) }).filter(
+      ([, value]) => value !== null,
+    ),
+  )
   return {
     label,
     ...defined({

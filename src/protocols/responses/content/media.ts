@@ -9,7 +9,14 @@ import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
-import type { ResponsesContentOf, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesItemOf, ResponsesMedia } from '../schema.ts'
+import type {
+  ResponsesContentOf,
+  ResponsesInputAudio,
+  ResponsesInputFile,
+  ResponsesInputImage,
+  ResponsesItemOf,
+  ResponsesMedia,
+} from '../schema.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import type { Writing } from './writing.ts'
 
@@ -20,15 +27,35 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
   ['original', 'original'],
 ])
 
-const imageKeys = keysOf<ResponsesInputImage>()('type', 'image_url', 'file_id', 'detail', 'prompt_cache_breakpoint')
-const fileKeys = keysOf<ResponsesInputFile>()('type', 'file_data', 'file_url', 'file_id', 'filename', 'detail', 'prompt_cache_breakpoint')
+const imageKeys = keysOf<ResponsesInputImage>()(
+  'type',
+  'image_url',
+  'file_id',
+  'detail',
+  'prompt_cache_breakpoint',
+)
+const fileKeys = keysOf<ResponsesInputFile>()(
+  'type',
+  'file_data',
+  'file_url',
+  'file_id',
+  'filename',
+  'detail',
+  'prompt_cache_breakpoint',
+)
 const audioKeys = keysOf<ResponsesInputAudio>()('type', 'input_audio')
 
 export function decodeImage(wire: ResponsesInputImage, at: Place): Part {
   const { image_url: url, file_id: id } = wire
   if (typeof url === 'string')
-    return decodedMedia({ type: 'media', kind: 'image', source: decodeUrl(url), at }, wire, imageKeys, id != null ? { file_id: id } : undefined)
-  if (typeof id === 'string') return decodedMedia({ type: 'media', kind: 'image', source: fileOf(id), at }, wire, imageKeys)
+    return decodedMedia(
+      { type: 'media', kind: 'image', source: decodeUrl(url), at },
+      wire,
+      imageKeys,
+      id != null ? { file_id: id } : undefined,
+    )
+  if (typeof id === 'string')
+    return decodedMedia({ type: 'media', kind: 'image', source: fileOf(id), at }, wire, imageKeys)
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
 }
 
@@ -49,12 +76,20 @@ export function decodeFile(wire: ResponsesInputFile, at: Place, report?: Respons
   const part: MediaPart = { type: 'media', kind: 'document', source, at }
   if (typeof filename === 'string') part.filename = filename
   // Of several sources, the first one is used.
-  const others = { ...(data != null && url != null && { file_url: url }), ...((data ?? url) != null && id != null && { file_id: id }) }
+  const others = {
+    ...(data != null && url != null && { file_url: url }),
+    ...((data ?? url) != null && id != null && { file_id: id }),
+  }
   return decodedMedia(part, wire, fileKeys, some(others))
 }
 
 /** A data URL, or base64 alone. */
-function decodeData(data: string, filename: string | null | undefined, at: Place, report: ResponsesReport | undefined): MediaSource {
+function decodeData(
+  data: string,
+  filename: string | null | undefined,
+  at: Place,
+  report: ResponsesReport | undefined,
+): MediaSource {
   const inline = parseDataUrl(data)
   if (inline) return { type: 'base64', ...inline }
   const mime = typeOfFile(filename)
@@ -62,25 +97,50 @@ function decodeData(data: string, filename: string | null | undefined, at: Place
   return { type: 'base64', data, mime: mime ?? 'application/pdf' }
 }
 
-function decodedMedia(part: MediaPart, wire: ResponsesInputImage | ResponsesInputFile, known: Keys, others?: JsonObject): MediaPart {
+function decodedMedia(
+  part: MediaPart,
+  wire: ResponsesInputImage | ResponsesInputFile,
+  known: Keys,
+  others?: JsonObject,
+): MediaPart {
   const { detail: word, prompt_cache_breakpoint: breakpoint } = wire
   const detail = details.get(word)
   if (detail) part.detail = detail
   const unread = decodeMark(part, breakpoint)
   const isOdd = others ?? unread ?? (!detail && word != null)
-  return keep(part, unknownOf(wire, known), isOdd ? { ...others, ...(!detail && word != null && { detail: word }), ...unread } : undefined)
+  return keep(
+    part,
+    unknownOf(wire, known),
+    isOdd ? { ...others, ...(!detail && word != null && { detail: word }), ...unread } : undefined,
+  )
 }
 
 export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
   const { data, format, ...more } = wire.input_audio
   const mime = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
-  const part: MediaPart = { type: 'media', kind: 'audio', source: { type: 'base64', data, mime }, at }
+  const part: MediaPart = {
+    type: 'media',
+    kind: 'audio',
+    source: { type: 'base64', data, mime },
+    at,
+  }
   return keep(part, unknownOf(wire, audioKeys), some({ input_audio: some(more) }))
 }
 
 // ---- canonical → wire
 
-const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'cache', 'at', 'ext', 'signature')
+const handled = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'detail',
+  'cache',
+  'at',
+  'ext',
+  'signature',
+)
 
 /** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
 export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
@@ -98,8 +158,14 @@ export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia |
   if (kind === 'image') {
     report.rest({ filename, title }, at)
     if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
-    const word = detail === 'ultra_high' ? 'original' : (detail ?? (fieldsOf(ext)?.['detail'] === undefined ? 'auto' : undefined))
-    const wire = wireOf<ResponsesContentOf<'input_image'>>({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, ext)
+    const word =
+      detail === 'ultra_high'
+        ? 'original'
+        : (detail ?? (fieldsOf(ext)?.['detail'] === undefined ? 'auto' : undefined))
+    const wire = wireOf<ResponsesContentOf<'input_image'>>(
+      { type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint },
+      ext,
+    )
     if (isGuessed) report.addMade('media.mime', wire, '/image_url')
     return wire
   }
@@ -107,9 +173,15 @@ export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia |
   else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
   const isNameless = filename === undefined && title === undefined && 'file_data' in place
   const name = isNameless
-    ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
+    ? nameOfFile(
+        (source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ??
+          'application/pdf',
+      )
     : (filename ?? title)
-  const wire = wireOf<ResponsesContentOf<'input_file'>>({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, ext)
+  const wire = wireOf<ResponsesContentOf<'input_file'>>(
+    { type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint },
+    ext,
+  )
   if (isGuessed) report.addMade('media.mime', wire, '/file_data')
   if (isNameless) report.addMade('media.filename', wire, '/filename')
   return wire
@@ -154,13 +226,19 @@ function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefi
     return undefined
   }
   leave(part, writing)
-  const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
-  return wireOf<ResponsesContentOf<'input_audio'>>({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
+  const format =
+    source.mime === undefined || source.mime === 'audio/mpeg'
+      ? 'mp3'
+      : source.mime.replace(/^audio\/(x-)?/, '')
+  return wireOf<ResponsesContentOf<'input_audio'>>(
+    { type: 'input_audio', input_audio: { data: source.data, format } },
+    part.ext,
+  )
 }
 
 function encodeVideo(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { source, at } = part
-  const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
+  const url = videoUrl(source)
   if (!writing.options.openResponses || url === undefined) {
     writing.report.add('media.unsupported', at)
     return undefined
@@ -169,12 +247,26 @@ function encodeVideo(part: MediaPart, writing: Writing): ResponsesMedia | undefi
   return { type: 'input_video', video_url: url }
 }
 
-const handledOfClip = keysOf<MediaPart>()('type', 'kind', 'source', 'cache', 'at', 'ext', 'signature')
+function videoUrl(source: MediaSource): string | undefined {
+  if (source.type === 'url') return source.url
+  return source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
+}
+
+const handledOfClip = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'cache',
+  'at',
+  'ext',
+  'signature',
+)
 
 /** Notes what audio and video have no field for. */
 function leave(part: MediaPart, { report, moved }: Writing): void {
   report.unwritten(part, handledOfClip, part.at)
-  if (part.cache) report.add('cache.unsupported', moved.has(part) ? moved.get(part) : part.at, 'cache')
+  if (part.cache)
+    report.add('cache.unsupported', moved.has(part) ? moved.get(part) : part.at, 'cache')
 }
 
 // ---- images made by the model
@@ -182,12 +274,18 @@ function leave(part: MediaPart, { report, moved }: Writing): void {
 export type InlineImage = MediaPart & { source: { type: 'base64' } }
 
 /** An image with inline data. */
-export const isInlineImage = (part: MediaPart): part is InlineImage => part.kind === 'image' && part.source.type === 'base64'
+export const isInlineImage = (part: MediaPart): part is InlineImage =>
+  part.kind === 'image' && part.source.type === 'base64'
 
 /** An image made by the model, as an `image_generation_call` item. */
-export function imageItem({ source, at }: InlineImage, writing: Writing): ResponsesItemOf<'image_generation_call'> {
+export function imageItem(
+  { source, at }: InlineImage,
+  writing: Writing,
+): ResponsesItemOf<'image_generation_call'> {
   writing.report.add('media.as-image-call', at)
-  const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') } : {}
+  const format = source.mime?.startsWith('image/')
+    ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') }
+    : {}
   return {
     type: 'image_generation_call',
     id: writing.itemId ? writing.itemId(undefined, 'ig_') : `ig_${hashId(source.data)}`,
@@ -198,8 +296,13 @@ export function imageItem({ source, at }: InlineImage, writing: Writing): Respon
 }
 
 /** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
-export function imageOf({ result, output_format: format }: JsonObject, at: Place): { image?: MediaPart } {
+export function imageOf(
+  { result, output_format: format }: JsonObject,
+  at: Place,
+): { image?: MediaPart } {
   if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
   const mime = `image/${typeof format === 'string' && format !== '' ? format.replace(/^svg$/, 'svg+xml') : 'png'}`
-  return { image: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
+  return {
+    image: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at },
+  }
 }

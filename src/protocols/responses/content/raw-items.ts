@@ -1,4 +1,11 @@
-import type { ControlPart, Message, Part, Place, Role, ServerToolPart } from '../../../canonical/message.ts'
+import type {
+  ControlPart,
+  Message,
+  Part,
+  Place,
+  Role,
+  ServerToolPart,
+} from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
@@ -22,20 +29,34 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
 ])
 
 /** An item without an equivalent in other protocols: kept whole, with its id, in a part that has its meaning. */
-export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: ResponsesReport): Message {
+export function decodeRaw(
+  wire: JsonObject,
+  type: string,
+  at: Place,
+  report?: ResponsesReport,
+): Message {
   const control = controls.get(type)
   if (control) {
     const tools = type === 'additional_tools' ? decodeAddedTools(wire, at, report) : undefined
     const effort = control.control === 'configuration' ? effortOf(wire) : undefined
-    const part: ControlPart = { type: 'control', control: control.control, protocol: protocolName, raw: wire, at }
+    const part: ControlPart = {
+      type: 'control',
+      control: control.control,
+      protocol: protocolName,
+      raw: wire,
+      at,
+    }
     if (tools) part.tools = tools
     if (effort) part.effort = effort
     return itemOf(control.role, part, at)
   }
   const known = builtInItem(type)
-  if (!known) return itemOf('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, at)
+  if (!known)
+    return itemOf('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, at)
   const tools = type === 'tool_search_output' ? decodeAddedTools(wire, at, report) : undefined
-  const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
+  const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(
+    one => typeof one === 'string',
+  )
   const part: ServerToolPart = {
     type: 'server-tool',
     ...known,
@@ -47,7 +68,13 @@ export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: Re
     ...(type === 'image_generation_call' && imageOf(wire, at)),
     at,
   }
-  return itemOf(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, at)
+  return itemOf(
+    type.endsWith('_output') && known.phase === 'result' && type !== 'program_output'
+      ? 'tool'
+      : 'assistant',
+    part,
+    at,
+  )
 }
 
 /** The effort, if an update changes nothing else. */
@@ -75,7 +102,10 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
 }
 
 /** Items that only their own protocol can express. @throws TranslationError `inexpressible` where leaving one out would change the request's meaning */
-export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): ResponsesWrittenItem[] {
+export function encodeRaw(
+  part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>,
+  writing: Writing,
+): ResponsesWrittenItem[] {
   const { report, options } = writing
   if (part.protocol === protocolName && isObject(part.raw)) {
     const { id } = part.raw
@@ -94,14 +124,21 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     }
     report.add('server-tool.as-text', part.at)
     return [
-      encodeContainer({ role: 'assistant', origin: 'message', parts: [] }, [{ type: 'output_text', text: serverToolText(part), annotations: [] }], writing),
+      encodeContainer(
+        { role: 'assistant', origin: 'message', parts: [] },
+        [{ type: 'output_text', text: serverToolText(part), annotations: [] }],
+        writing,
+      ),
     ]
   }
   if (part.control === 'tool-addition' && part.tools?.length) {
     report.add('tool.addition', part.at)
-    return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) }]
+    return [
+      { type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) },
+    ]
   }
-  if (part.control === 'configuration' && part.effort !== undefined) return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
+  if (part.control === 'configuration' && part.effort !== undefined)
+    return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
   if (isUnresolvable(part)) unresolvable(part.at, undefined, writing)
   else report.add('part.unsupported', part.at)
   return []

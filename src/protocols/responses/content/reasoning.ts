@@ -1,6 +1,13 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { PlacedSignature } from '../../../canonical/event.ts'
-import type { Message, Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../../canonical/message.ts'
+import type {
+  Message,
+  Part,
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  Signature,
+} from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
@@ -18,7 +25,10 @@ export type Attachment = 'next' | 'prev' | (string & {})
  * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. Changes the
  * message, which is not shared yet.
  */
-export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
+export function forgetMadeUpId(
+  message: Message,
+  { encrypted_content: encrypted }: JsonObject,
+): void {
   const [part] = message.parts
   if (part?.type !== 'reasoning' || part.id === undefined || typeof encrypted !== 'string') return
   const envelope = unwrapSignature(encrypted)
@@ -31,19 +41,42 @@ export type DecodedItem = { message: Message; attach?: Attachment; proven?: Prov
 
 export type Proven = Omit<PlacedSignature, 'signature'>
 
-const known = keysOf<ResponsesReasoning>()('type', 'id', 'summary', 'content', 'encrypted_content', 'status')
+const known = keysOf<ResponsesReasoning>()(
+  'type',
+  'id',
+  'summary',
+  'content',
+  'encrypted_content',
+  'status',
+)
 
 /** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
-export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: string): DecodedItem | undefined {
+export function decodeReasoning(
+  wire: ResponsesReasoning,
+  at: Place,
+  model?: string,
+): DecodedItem | undefined {
   const { id, summary, content, encrypted_content: encrypted } = wire
   const summaries = decodeSegments(summary ?? [], ['summary_text'], 'summary')
   const raws = decodeSegments(content ?? [], rawTypes, 'raw')
   if (!summaries || !raws) return undefined
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
   const signature: Signature | undefined =
-    envelope?.signature ?? (encrypted ? { value: encrypted, issuer: protocolName, ...(model !== undefined && { model }), form: 'encrypted' } : undefined)
+    envelope?.signature ??
+    (encrypted
+      ? {
+          value: encrypted,
+          issuer: protocolName,
+          ...(model !== undefined && { model }),
+          form: 'encrypted',
+        }
+      : undefined)
   const part: ReasoningPart = { type: 'reasoning', segments: [...summaries, ...raws], at }
-  if (part.segments.length === 0 && (signature?.form === 'encrypted' || signature?.form === 'redacted')) part.redacted = true
+  if (
+    part.segments.length === 0 &&
+    (signature?.form === 'encrypted' || signature?.form === 'redacted')
+  )
+    part.redacted = true
   const itemId = envelope?.id ?? (typeof id === 'string' && id !== '' ? id : undefined)
   if (itemId !== undefined) part.id = itemId
   if (signature) part.signature = signature
@@ -51,16 +84,28 @@ export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: str
   // Its id is that of the part.
   delete message.id
   if (!envelope) return { message }
-  return defined({ message, attach: envelope.attach, proven: defined({ id: envelope.id, kinds: envelope.kinds }) })
+  return defined({
+    message,
+    attach: envelope.attach,
+    proven: defined({ id: envelope.id, kinds: envelope.kinds }),
+  })
 }
 
 /** LiteLLM sends the text of reasoning as `output_text`, with empty lists next to it. */
 const rawTypes: readonly unknown[] = ['reasoning_text', 'output_text']
 
-function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
+function decodeSegments(
+  list: readonly JsonObject[],
+  types: readonly unknown[],
+  kind: ReasoningSegment['kind'],
+): ReasoningSegment[] | undefined {
   const segments: ReasoningSegment[] = []
   for (const { type: segmentType, text, ...rest } of list) {
-    if (!types.includes(segmentType) || typeof text !== 'string' || !Object.values(rest).every(value => segmentType === 'output_text' && same(value, [])))
+    if (
+      !types.includes(segmentType) ||
+      typeof text !== 'string' ||
+      !Object.values(rest).every(value => segmentType === 'output_text' && same(value, []))
+    )
       return undefined
     segments.push({ kind, text })
   }
@@ -106,18 +151,30 @@ export function encodeReasoning(
       return undefined
     }
   }
-  const segments = target === 'input' || native ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
-  const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text' as const, text }))
-  const shown = target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : options.reasoningId === 'omit' ? undefined : id
+  const segments =
+    target === 'input' || native
+      ? part.segments
+      : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
+  const content = segments
+    .filter(({ kind }) => kind === 'raw')
+    .map(({ text }) => ({ type: 'reasoning_text' as const, text }))
+  const sentId = options.reasoningId === 'omit' ? undefined : id
+  const shown =
+    target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : sentId
   // A signature holds the id that its item had elsewhere. In a stream the signature is known at the end, when there are segments.
-  if (target === 'output' && !native && issuer === undefined && segments.length > 0) report.rest({ id }, at)
+  if (target === 'output' && !native && issuer === undefined && segments.length > 0)
+    report.rest({ id }, at)
   return wireOf<ResponsesItemOf<'reasoning'>>(
     {
       type: 'reasoning',
       id: shown,
-      summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text' as const, text })),
+      summary: segments
+        .filter(({ kind }) => kind === 'summary')
+        .map(({ text }) => ({ type: 'summary_text' as const, text })),
       content: content.length > 0 ? content : undefined,
-      encrypted_content: signature && encodeSignature(signature, id, id !== undefined && target === 'output' && shown !== id),
+      encrypted_content:
+        signature &&
+        encodeSignature(signature, id, id !== undefined && target === 'output' && shown !== id),
       status: message.status,
     },
     message.ext,
@@ -131,8 +188,18 @@ function encodeSignature(signature: Signature, id: string | undefined, renamed: 
 }
 
 /** An item that only carries the signature of the part next to it. */
-export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, proven?: Proven): ResponsesItemOf<'reasoning'> {
-  return { type: 'reasoning', id: writing.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach, ...proven }) }
+export function carrierItem(
+  signature: Signature,
+  attach: Attachment,
+  writing: Writing,
+  proven?: Proven,
+): ResponsesItemOf<'reasoning'> {
+  return {
+    type: 'reasoning',
+    id: writing.itemId?.(undefined, 'rs_'),
+    summary: [],
+    encrypted_content: wrapSignature({ signature, attach, ...proven }),
+  }
 }
 
 /** The part without its signature, which is written elsewhere. */
@@ -140,10 +207,19 @@ export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
 
-export type Carrier = { attach: Attachment; signature: Signature; proven?: Proven | undefined; at?: Place }
+export type Carrier = {
+  attach: Attachment
+  signature: Signature
+  proven?: Proven | undefined
+  at?: Place
+}
 
 /** Puts carried signatures back on their parts. Changes the messages, which are not shared yet. */
-export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: Place | undefined) => void): void {
+export function attachCarriers(
+  messages: Message[],
+  carriers: readonly (Carrier & { index: number })[],
+  orphaned: (at: Place | undefined) => void,
+): void {
   for (const { attach, signature, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
     if (!owner) orphaned(at)
@@ -164,7 +240,9 @@ function ownerOf(messages: Message[], index: number, attach: Attachment): Part |
   if (nth === undefined) return undefined
   let start = index
   while (messages[start - 1]?.role === 'assistant') start--
-  const reasoning = flatMap(messages.slice(start, index), ({ parts }) => parts.filter(part => part.type === 'reasoning'))
+  const reasoning = flatMap(messages.slice(start, index), ({ parts }) =>
+    parts.filter(part => part.type === 'reasoning'),
+  )
   return reasoning[nth]
 }
 
@@ -177,5 +255,10 @@ export function ordinalOf(attach: Attachment): number | undefined {
 /** The part, if its signature may be in an item next to it; else undefined. */
 export function accepts(part: Part | undefined): Part | undefined {
   if (part?.type === 'server-tool') return part.tool === 'image_generation' ? part : undefined
-  return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined
+  return part?.type === 'tool-call' ||
+    part?.type === 'text' ||
+    part?.type === 'media' ||
+    part?.type === 'refusal'
+    ? part
+    : undefined
 }

@@ -25,14 +25,25 @@ import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds tools. A namespace is replaced by its tools. */
-export function decodeTools(wire: readonly ResponsesTool[], at: Place, report?: ResponsesReport): Tool[] {
+export function decodeTools(
+  wire: readonly ResponsesTool[],
+  at: Place,
+  report?: ResponsesReport,
+): Tool[] {
   return flatMap(wire, (tool, index) => decodeTool(tool, below(at, index), report))
 }
 
 /** The tools of an item that adds some. Undefined: it has no list. */
-export function decodeAddedTools({ tools }: JsonObject, at: Place, report?: ResponsesReport): Tool[] | undefined {
-  const isTyped = (tool: unknown): tool is ResponsesTool => isObject(tool) && typeof tool['type'] === 'string'
-  return Array.isArray(tools) ? decodeTools(tools.filter(isTyped), below(at, 'tools'), report) : undefined
+export function decodeAddedTools(
+  { tools }: JsonObject,
+  at: Place,
+  report?: ResponsesReport,
+): Tool[] | undefined {
+  const isTyped = (tool: unknown): tool is ResponsesTool =>
+    isObject(tool) && typeof tool['type'] === 'string'
+  return Array.isArray(tools)
+    ? decodeTools(tools.filter(isTyped), below(at, 'tools'), report)
+    : undefined
 }
 
 function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
@@ -45,7 +56,9 @@ function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): T
       return decodeNamespace(wire as ResponsesNamespaceTool, at, report)
     default: {
       const tool = serverToolKind(wire.type)
-      return tool ? decodeServerTool(wire, tool, at) : { type: 'opaque', protocol: protocolName, raw: wire, at }
+      return tool
+        ? decodeServerTool(wire, tool, at)
+        : { type: 'opaque', protocol: protocolName, raw: wire, at }
     }
   }
 }
@@ -61,10 +74,22 @@ const functionKeys = keysOf<ResponsesFunctionTool>()(
   'async',
   'output_schema',
 )
-const customKeys = keysOf<ResponsesCustomTool>()('type', 'name', 'description', 'format', 'defer_loading', 'allowed_callers', 'async')
+const customKeys = keysOf<ResponsesCustomTool>()(
+  'type',
+  'name',
+  'description',
+  'format',
+  'defer_loading',
+  'allowed_callers',
+  'async',
+)
 const namespaceKeys = keysOf<ResponsesNamespaceTool>()('type', 'name', 'description', 'tools')
 
-function decodeFunction(wire: ResponsesFunctionTool, at: Place, report?: ResponsesReport): FunctionTool {
+function decodeFunction(
+  wire: ResponsesFunctionTool,
+  at: Place,
+  report?: ResponsesReport,
+): FunctionTool {
   const { description, parameters, strict, output_schema: output } = wire
   const tool: FunctionTool = { type: 'function', name: wire.name, at }
   if (description != null) tool.description = description
@@ -82,7 +107,10 @@ function decodeFunction(wire: ResponsesFunctionTool, at: Place, report?: Respons
 }
 
 /** Reads when, how and by whom the tool is called. */
-function decodeCalling(tool: FunctionTool | FreeformTool, wire: ResponsesFunctionTool | ResponsesCustomTool): void {
+function decodeCalling(
+  tool: FunctionTool | FreeformTool,
+  wire: ResponsesFunctionTool | ResponsesCustomTool,
+): void {
   if (wire.defer_loading != null) tool.deferLoading = wire.defer_loading
   if (wire.allowed_callers != null) tool.allowedCallers = wire.allowed_callers
   if (wire.async != null) tool.async = wire.async
@@ -99,7 +127,10 @@ export const withoutAnnotations = (schema: JsonObject): JsonObject =>
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
   if (schema?.['additionalProperties'] !== false || !isObject(schema['properties'])) return false
   const { required } = schema
-  return Array.isArray(required) && Object.keys(schema['properties']).every(key => required.includes(key))
+  return (
+    Array.isArray(required) &&
+    Object.keys(schema['properties']).every(key => required.includes(key))
+  )
 }
 
 function decodeCustom(wire: ResponsesCustomTool, at: Place): FreeformTool {
@@ -109,7 +140,11 @@ function decodeCustom(wire: ResponsesCustomTool, at: Place): FreeformTool {
   const format = decodeFormat(wireFormat)
   if (format) tool.format = format
   decodeCalling(tool, wire)
-  return keep(tool, unknownOf(wire, customKeys), wireFormat && !format ? { format: wireFormat } : undefined)
+  return keep(
+    tool,
+    unknownOf(wire, customKeys),
+    wireFormat && !format ? { format: wireFormat } : undefined,
+  )
 }
 
 function decodeFormat(format: JsonObject | null | undefined): FreeformTool['format'] {
@@ -117,17 +152,24 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
   const { type, syntax, definition, ...rest } = format
   if (Object.keys(rest).length > 0) return undefined
   if (type === 'text' && syntax === undefined && definition === undefined) return { type: 'text' }
-  if (type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string') return { type: 'grammar', syntax, definition }
+  if (type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string')
+    return { type: 'grammar', syntax, definition }
   return undefined
 }
 
 /** The first inner tool keeps the namespace's own fields. */
-function decodeNamespace(wire: ResponsesNamespaceTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
+function decodeNamespace(
+  wire: ResponsesNamespaceTool,
+  at: Place,
+  report?: ResponsesReport,
+): Tool | Tool[] {
   const { name: namespace, description, tools } = wire
   // A namespace inside a namespace cannot be called, and the schema does not check its tools.
-  const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
+  const isFlat =
+    Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
   const inner = isFlat ? decodeTools(tools, below(at, 'tools'), report) : []
-  if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  if (inner.length === 0 || !inner.every(isCallable))
+    return { type: 'opaque', protocol: protocolName, raw: wire, at }
   for (const tool of inner) tool.namespace = namespace
   const [first] = inner
   const fields = unknownOf(wire, namespaceKeys)
@@ -136,11 +178,19 @@ function decodeNamespace(wire: ResponsesNamespaceTool, at: Place, report?: Respo
   return inner
 }
 
-const isCallable = (tool: Tool): tool is FunctionTool | FreeformTool => tool.type === 'function' || tool.type === 'freeform'
+const isCallable = (tool: Tool): tool is FunctionTool | FreeformTool =>
+  tool.type === 'function' || tool.type === 'freeform'
 
-function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool['tool'], at: Place): ServerTool {
+function decodeServerTool(
+  wire: JsonObject & { type: string },
+  tool: ServerTool['tool'],
+  at: Place,
+): ServerTool {
   const { filters, search_context_size: size, user_location: place, server_label: label } = wire
-  const domains = isObject(filters) && Array.isArray(filters['allowed_domains']) ? filters['allowed_domains'].filter(one => typeof one === 'string') : undefined
+  const domains =
+    isObject(filters) && Array.isArray(filters['allowed_domains'])
+      ? filters['allowed_domains'].filter(one => typeof one === 'string')
+      : undefined
   const common: NonNullable<ServerTool['common']> = {
     ...(domains && { allowedDomains: domains }),
     ...((size === 'low' || size === 'medium' || size === 'high') && { contextSize: size }),
@@ -168,7 +218,12 @@ function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool[
 
 function decodePlace(place: JsonObject) {
   const asText = (key: string) => (typeof place[key] === 'string' ? place[key] : undefined)
-  return defined({ city: asText('city'), country: asText('country'), region: asText('region'), timezone: asText('timezone') })
+  return defined({
+    city: asText('city'),
+    country: asText('country'),
+    region: asText('region'),
+    timezone: asText('timezone'),
+  })
 }
 
 /** Tools that cannot be written are left out; neighbours of one namespace are grouped again. */
@@ -193,9 +248,20 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): Responses
   return out
 }
 
-function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: ResponsesWrittenTool[], { report, native }: Writing): ResponsesWrittenTool {
+function encodeNamespace(
+  tool: FunctionTool | FreeformTool,
+  name: string,
+  tools: ResponsesWrittenTool[],
+  { report, native }: Writing,
+): ResponsesWrittenTool {
   const { namespaceDescription: description, namespaceFields } = tool
-  const wire: ResponsesWrittenTool = { ...(native && namespaceFields), type: 'namespace', name, description: description ?? '', tools }
+  const wire: ResponsesWrittenTool = {
+    ...(native && namespaceFields),
+    type: 'namespace',
+    name,
+    description: description ?? '',
+    tools,
+  }
   if (description === undefined) report.addMade('tool.namespace-description', wire, '/description')
   return wire
 }
@@ -237,7 +303,10 @@ const handledOfFreeform = keysOf<FreeformTool>()(
 function encodeFreeform(tool: FreeformTool, writing: Writing): ResponsesWrittenTool {
   noteNamespace(tool, writing)
   writing.report.unwritten(tool, handledOfFreeform, tool.at)
-  return wireOf<ResponsesWrittenCustom>({ type: 'custom', ...encodeCalling(tool, writing), format: tool.format }, tool.ext)
+  return wireOf<ResponsesWrittenCustom>(
+    { type: 'custom', ...encodeCalling(tool, writing), format: tool.format },
+    tool.ext,
+  )
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
@@ -268,9 +337,16 @@ function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenT
   if (tool.cache) report.add('cache.unsupported', at, 'cache')
   if (isObject(tool.builtIn)) return asRead(tool.builtIn)
   // Without `strict`, the server rewrites the schema.
-  const strictHere = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)
+  const given = strictImplied && strict === true ? undefined : strict
+  const strictHere = native ? given : (strict ?? false)
   return wireOf<Written<ResponsesFunctionTool>>(
-    { type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: strictHere },
+    {
+      type: 'function',
+      ...encodeCalling(tool, writing),
+      output_schema: tool.output,
+      parameters,
+      strict: strictHere,
+    },
     tool.ext,
   )
 }
@@ -279,7 +355,10 @@ function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenT
 function encodeCalling(
   tool: FunctionTool | FreeformTool,
   writing: Writing,
-): Pick<Written<ResponsesFunctionTool>, 'name' | 'description' | 'defer_loading' | 'allowed_callers' | 'async'> {
+): Pick<
+  Written<ResponsesFunctionTool>,
+  'name' | 'description' | 'defer_loading' | 'allowed_callers' | 'async'
+> {
   return {
     name: tool.name,
     description: tool.description,
@@ -290,12 +369,18 @@ function encodeCalling(
 }
 
 /** Unknown keys of a namespace are written by their own protocol only. */
-function noteNamespace({ namespaceFields, at }: FunctionTool | FreeformTool, { native, report }: Writing): void {
+function noteNamespace(
+  { namespaceFields, at }: FunctionTool | FreeformTool,
+  { native, report }: Writing,
+): void {
   if (namespaceFields && !native) report.rest({ namespaceFields }, at)
 }
 
 /** `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would load the tool. */
-function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads, report }: Writing): boolean | undefined {
+function encodeDefer(
+  { deferLoading, at }: FunctionTool | FreeformTool,
+  { loads, report }: Writing,
+): boolean | undefined {
   if (!loads || !deferLoading) return deferLoading
   report.add('tool.loaded', at, 'deferLoading')
   return undefined
@@ -304,14 +389,35 @@ function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads,
 /** Is no tool search written? */
 export function lacksSearch(tools: readonly Tool[] = [], { native, options }: Writing): boolean {
   if (native) return false
-  return !tools.some(tool => tool.type === 'server' && tool.tool === 'tool_search' && (options.serverTools === 'map' || tool.protocol === protocolName))
+  return !tools.some(
+    tool =>
+      tool.type === 'server' &&
+      tool.tool === 'tool_search' &&
+      (options.serverTools === 'map' || tool.protocol === protocolName),
+  )
 }
 
 /** `allowed_callers`; other providers have other values for their code execution. */
-function encodeCallers(callers: string[] | undefined, tool: Tool, { native, report, options }: Writing): string[] | undefined {
+function encodeCallers(
+  callers: string[] | undefined,
+  tool: Tool,
+  { native, report, options }: Writing,
+): string[] | undefined {
   if (native || !callers || callers.every(isCaller)) return callers
-  const known = [...new Set(flatMap(callers, one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
-  report.add(options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers', tool.at, 'allowedCallers')
+  const known = [
+    ...new Set(
+      flatMap(callers, one => {
+        if (isCaller(one)) return one
+        if (options.foreignCallers === 'map') return 'programmatic'
+        return []
+      }),
+    ),
+  ]
+  report.add(
+    options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers',
+    tool.at,
+    'allowedCallers',
+  )
   return known.length > 0 ? known : undefined
 }
 
@@ -331,7 +437,12 @@ function encodeServerTool(tool: ServerTool, writing: Writing): ResponsesWrittenT
   if (!mapped && tool.mcp?.at !== undefined) report.add('tool.server', tool.mcp.at)
   if (mapped && tool.tool === 'mcp') report.rest(tool.mcp?.others ?? {}, at)
   if (mapped && tool.tool === 'web_search') {
-    const { allowedDomains: _domains, contextSize: _size, userLocation: _place, ...rest } = common ?? {}
+    const {
+      allowedDomains: _domains,
+      contextSize: _size,
+      userLocation: _place,
+      ...rest
+    } = common ?? {}
     report.rest(rest, at)
   }
   return mapped

@@ -31,7 +31,12 @@ export type Writing = {
   output?: EncodingContext['output']
 }
 
-export function startWriting(target: Writing['target'], native: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
+export function startWriting(
+  target: Writing['target'],
+  native: boolean,
+  options: Options = {},
+  notes?: ResponsesReport['notes'],
+): Writing {
   return {
     report: createResponsesReport(options.fieldNames, notes),
     options,
@@ -45,9 +50,14 @@ export function startWriting(target: Writing['target'], native: boolean, options
 }
 
 /** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
-export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignSignatures === 'wrap'
+export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean =>
+  target === 'output' || options.foreignSignatures === 'wrap'
 
 /** Notes or refuses what only another provider can resolve; in a response nothing is refused. */
-export function unresolvable(at: Place | undefined, field: string | undefined, { report, options, target }: Writing): void {
+export function unresolvable(
+  at: Place | undefined,
+  field: string | undefined,
+  { report, options, target }: Writing,
+): void {
   report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
 }

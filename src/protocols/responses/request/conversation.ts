@@ -7,18 +7,27 @@ import { opensEnvelopes, type Writing } from '../content/writing.ts'
 import type { ResponsesItemOf, ResponsesWrittenItem } from '../schema.ts'
 
 /** The items of a whole history. */
-export function encodeItems(messages: readonly Message[], writing: Writing): ResponsesWrittenItem[] {
+export function encodeItems(
+  messages: readonly Message[],
+  writing: Writing,
+): ResponsesWrittenItem[] {
   const marked = messages.map(message => withMarksInside(message, writing))
   if (!writing.native) limitMarks(marked, writing)
   const items: ResponsesWrittenItem[] = []
   for (const message of marked) items.push(...encodeMessage(message, writing))
-  const led = writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
+  const led =
+    writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0
+      ? items
+      : withoutRepeated(withoutLoose(items, writing), writing)
   writing.report.resolvePending(led, '/input')
   return led
 }
 
 /** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
-function withoutLoose(items: ResponsesWrittenItem[], { reasoning, report }: Writing): ResponsesWrittenItem[] {
+function withoutLoose(
+  items: ResponsesWrittenItem[],
+  { reasoning, report }: Writing,
+): ResponsesWrittenItem[] {
   const led: ResponsesWrittenItem[] = []
   let loose = true
   for (const item of items.toReversed()) {
@@ -26,7 +35,10 @@ function withoutLoose(items: ResponsesWrittenItem[], { reasoning, report }: Writ
     if (thought && loose) report.leave('reasoning.loose', thought)
     else {
       led.push(item)
-      loose = item.type === undefined || item.type.endsWith('_output') || (item.type === 'message' && item.role !== 'assistant')
+      loose =
+        item.type === undefined ||
+        item.type.endsWith('_output') ||
+        (item.type === 'message' && item.role !== 'assistant')
     }
   }
   return led.reverse()
@@ -36,7 +48,10 @@ function withoutLoose(items: ResponsesWrittenItem[], { reasoning, report }: Writ
  * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
  * of its parts. Only the first item stays; one with another signature stays too, but without the id.
  */
-function withoutRepeated(items: ResponsesWrittenItem[], { reasoning, report }: Writing): ResponsesWrittenItem[] {
+function withoutRepeated(
+  items: ResponsesWrittenItem[],
+  { reasoning, report }: Writing,
+): ResponsesWrittenItem[] {
   const firsts = new Map<string, ResponsesItemOf<'reasoning'>>()
   return flatMap<ResponsesWrittenItem, ResponsesWrittenItem>(items, item => {
     const thought = reasoning.get(item)
@@ -53,9 +68,11 @@ function withoutRepeated(items: ResponsesWrittenItem[], { reasoning, report }: W
       return [nameless]
     }
     const texts = segmentsIn(item)
-    if (texts.length > 0 && !same(texts, segmentsIn(first))) report.leave('reasoning.repeated', thought)
+    if (texts.length > 0 && !same(texts, segmentsIn(first)))
+      report.leave('reasoning.repeated', thought)
     return []
   })
 }
 
-const segmentsIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))
+const segmentsIn = ({ summary, content }: JsonObject): unknown[] =>
+  [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))

@@ -6,7 +6,10 @@ import type { ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { keepIn, type Reading } from './settings.ts'
 
 /** The older name of `summary`. */
-export function decodeOlderSummary({ reasoning }: ResponsesRequest, { unknown, places, report }: Reading): ReasoningSpec | undefined {
+export function decodeOlderSummary(
+  { reasoning }: ResponsesRequest,
+  { unknown, places, report }: Reading,
+): ReasoningSpec | undefined {
   const { summary, generate_summary: older } = reasoning ?? {}
   if (older == null) return undefined
   if (summary != null) {
@@ -19,20 +22,27 @@ export function decodeOlderSummary({ reasoning }: ResponsesRequest, { unknown, p
 }
 
 /** Effort and summary. */
-export function encodeReasoningSpec(spec: ReasoningSpec | undefined, { report, native }: Writing): ResponsesBody['reasoning'] {
+export function encodeReasoningSpec(
+  spec: ReasoningSpec | undefined,
+  { report, native }: Writing,
+): ResponsesBody['reasoning'] {
   if (!spec) return undefined
   const { summary } = spec
   const shown = summary === 'none' && !native ? undefined : (summary ?? encodeDisplay(spec, report))
   return some({ effort: encodeEffort(spec, report), summary: shown })
 }
 
-function encodeDisplay({ display, mode, budgetTokens }: ReasoningSpec, report: Writing['report']): string | undefined {
+function encodeDisplay(
+  { display, mode, budgetTokens }: ReasoningSpec,
+  report: Writing['report'],
+): string | undefined {
   // Reasoning with a budget is shown unless the request says otherwise.
   if (mode === 'enabled' && display === undefined && budgetTokens !== 0) {
     report.add('reasoning.shown', '', 'reasoning.mode')
     return 'auto'
   }
-  if (display !== undefined && display !== 'summarized' && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  if (display !== undefined && display !== 'summarized' && display !== 'omitted')
+    report.add('field.unsupported', '', 'reasoning.display')
   if (display !== 'summarized') return undefined
   report.add('reasoning.display-as-summary', '', 'reasoning.display')
   return 'auto'

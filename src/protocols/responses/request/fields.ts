@@ -27,7 +27,9 @@ export const fields = fieldTable<Writing>([
   row('prompt_cache_key', 'cache.key'),
   row('prompt_cache_options/mode', 'cache.mode'),
   row('prompt_cache_options/ttl', 'cache.ttl', { write: encodeLifetime }),
-  row('prompt_cache_options/comparison_response_id', 'cache.diagnostics', { write: encodeDiagnostics }),
+  row('prompt_cache_options/comparison_response_id', 'cache.diagnostics', {
+    write: encodeDiagnostics,
+  }),
   row('prompt_cache_retention', 'cache.retention'),
   row('service_tier', 'serviceTier.tier', { write: encodeTier }),
   row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
@@ -49,32 +51,52 @@ export const fields = fieldTable<Writing>([
 /** The server refuses a lower token limit. */
 const leastLimit = 16
 
-function encodeLimit(limit: number, { native, report }: Writing, field: string): number | undefined {
+function encodeLimit(
+  limit: number,
+  { native, report }: Writing,
+  field: string,
+): number | undefined {
   if (limit >= leastLimit || native) return limit
   if (isNeutral(field, limit)) return undefined
   report.add('max-tokens.raised', '', field)
   return leastLimit
 }
 
-function encodePenalty(penalty: number, { native, options, report }: Writing, field: string): number | undefined {
+function encodePenalty(
+  penalty: number,
+  { native, options, report }: Writing,
+  field: string,
+): number | undefined {
   if (native || options.openResponses) return penalty
   if (!isNeutral(field, penalty)) report.add('field.unsupported', '', field)
   return undefined
 }
 
-function encodeLifetime(ttl: string, { native, report }: Writing, field: string): string | undefined {
+function encodeLifetime(
+  ttl: string,
+  { native, report }: Writing,
+  field: string,
+): string | undefined {
   if (native || (ttl !== '5m' && ttl !== '1h')) return ttl
   report.add('cache.ttl', '', field)
   return undefined
 }
 
 /** Only its own provider knows the id of a message or response. */
-function encodeDiagnostics(diagnostics: unknown, { native, report }: Writing, field: string): unknown {
+function encodeDiagnostics(
+  diagnostics: unknown,
+  { native, report }: Writing,
+  field: string,
+): unknown {
   if (!native) report.add('field.unsupported', '', field)
   return native ? diagnostics : undefined
 }
 
-function encodeTier(tier: string, { native, options, report }: Writing, field: string): string | undefined {
+function encodeTier(
+  tier: string,
+  { native, options, report }: Writing,
+  field: string,
+): string | undefined {
   if (native || tiers.has(tier) || !options.strictEnums) return tier
   report.add('tier.unsupported', '', field)
   return undefined

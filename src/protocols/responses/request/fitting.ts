@@ -7,7 +7,10 @@ import type { Options } from '../options.ts'
 type Edit = (body: JsonObject, options: Options, report: ResponsesReport) => JsonObject
 
 /** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
-export function fitRequest(wire: unknown, options: Options): { wire: unknown; notes: ResponsesReport['notes'] } {
+export function fitRequest(
+  wire: unknown,
+  options: Options,
+): { wire: unknown; notes: ResponsesReport['notes'] } {
   const report = createResponsesReport()
   if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
@@ -18,9 +21,17 @@ export function fitRequest(wire: unknown, options: Options): { wire: unknown; no
 /** The types of all tools, also of those in the conversation. */
 export function toolTypes(wire: unknown): string[] {
   if (!isObject(wire)) return []
-  const typesIn = (list: unknown) => (Array.isArray(list) ? list.flatMap((tool: unknown) => (isObject(tool) ? [String(tool['type'])] : [])) : [])
+  const typesIn = (list: unknown) =>
+    Array.isArray(list)
+      ? list.flatMap((tool: unknown) => (isObject(tool) ? [String(tool['type'])] : []))
+      : []
   const items = Array.isArray(wire['input']) ? wire['input'] : []
-  return [...typesIn(wire['tools']), ...items.flatMap((item: unknown) => (isObject(item) && item['type'] === 'additional_tools' ? typesIn(item['tools']) : []))]
+  return [
+    ...typesIn(wire['tools']),
+    ...items.flatMap((item: unknown) =>
+      isObject(item) && item['type'] === 'additional_tools' ? typesIn(item['tools']) : [],
+    ),
+  ]
 }
 
 const effort: Edit = (body, { efforts }, report) => {
@@ -28,7 +39,10 @@ const effort: Edit = (body, { efforts }, report) => {
   const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
   if (efforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
   const known = efforts.split(/[\s,]+/).filter(Boolean)
-  const word = wanted === 'none' && !known.includes('none') ? nearestEffort('minimal', known) : nearestEffort(wanted, known)
+  const word =
+    wanted === 'none' && !known.includes('none')
+      ? nearestEffort('minimal', known)
+      : nearestEffort(wanted, known)
   if (word === wanted) return body
   const rest = without(reasoning, ['effort'])
   report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/reasoning/effort')
@@ -52,8 +66,14 @@ const schemas: Edit = (body, { schemas: taken }, report) => {
 }
 
 const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
-  if (taken !== 'drop' || body['tool_choice'] === undefined || (Array.isArray(body['tools']) && body['tools'].length > 0)) return body
-  if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool-choice.without-tools', '/tool_choice')
+  if (
+    taken !== 'drop' ||
+    body['tool_choice'] === undefined ||
+    (Array.isArray(body['tools']) && body['tools'].length > 0)
+  )
+    return body
+  if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none')
+    report.add('tool-choice.without-tools', '/tool_choice')
   return without(body, ['tool_choice'])
 }
 

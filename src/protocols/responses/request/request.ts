@@ -21,12 +21,30 @@ import { type ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { encodeItems } from './conversation.ts'
 import { decodeOlderSummary, encodeReasoningSpec } from './effort.ts'
 import { fields } from './fields.ts'
-import { decodeInclude, decodeOutput, encodeOutput, encodeState, noteUnwritten, type Reading, unknownIn } from './settings.ts'
+import {
+  decodeInclude,
+  decodeOutput,
+  encodeOutput,
+  encodeState,
+  noteUnwritten,
+  type Reading,
+  unknownIn,
+} from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
 const known = keysIn(
   fields.keysIn(),
-  keysOf<ResponsesRequest>()('input', 'instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'prompt_cache_options', 'stream_options'),
+  keysOf<ResponsesRequest>()(
+    'input',
+    'instructions',
+    'tools',
+    'tool_choice',
+    'text',
+    'reasoning',
+    'include',
+    'prompt_cache_options',
+    'stream_options',
+  ),
 )
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
@@ -42,7 +60,12 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const offered = declared && expandTools(declared, report, options?.expandClientTools)
   const choice = toolChoice == null ? undefined : decodeToolChoice(toolChoice, unknown)
   if (instructions != null)
-    messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
+    messages.unshift({
+      role: 'system',
+      parts: [{ type: 'text', text: instructions, at: '/instructions' }],
+      origin: 'instructions',
+      at: '/instructions',
+    })
   const value: CanonicalRequest = defined({
     messages,
     tools: offered && [...offered],
@@ -56,7 +79,11 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   if (value.logprobs) value.logprobs.enabled ??= false
   if (value.stream) value.stream.enabled ??= false
   keep(value, some(unknown))
-  return { value, notes: report.notes, ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }) }
+  return {
+    value,
+    notes: report.notes,
+    ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }),
+  }
 }
 
 /** The conversation has other keys in other protocols. Without `input`, the whole of it would be lost. */
@@ -69,8 +96,20 @@ function refuseOtherProtocols(body: ResponsesRequest): void {
       )
 }
 
-function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expandsAll: boolean | undefined): Message[] {
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'message', at: '/input' }]
+function decodeInput(
+  input: NonNullable<ResponsesRequest['input']>,
+  report: ResponsesReport,
+  expandsAll: boolean | undefined,
+): Message[] {
+  if (typeof input === 'string')
+    return [
+      {
+        role: 'user',
+        parts: [{ type: 'text', text: input, at: '/input' }],
+        origin: 'message',
+        at: '/input',
+      },
+    ]
   const messages = decodeItems(input, '/input', report, undefined, expandsAll ? 'all' : 'search')
   pairByName(messages, report)
   return messages
@@ -78,13 +117,20 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
 
 /** Gives results without a call id the id of the oldest open call of their name. With no call open, a result stays as it is. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
-  if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
+  if (
+    !messages.some(({ parts }) =>
+      parts.some(part => part.type === 'tool-result' && part.callId === ''),
+    )
+  )
+    return
   const parts = flatMap(messages, message => message.parts)
   const open: { id: string; name: string }[] = []
   for (const part of parts) {
     if (part.type === 'tool-call') open.push(part)
     if (part.type !== 'tool-result') continue
-    const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
+    const place = open.findIndex(({ id, name }) =>
+      part.callId === '' ? part.name === undefined || name === part.name : id === part.callId,
+    )
     const [call] = place < 0 ? [] : open.splice(place, 1)
     if (part.callId !== '') continue
     if (!call && open.length === 0) continue
@@ -105,7 +151,12 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   const context = some({ output })
   const { input } = wire
   const isEmpty = !writing.native && holdsNoTurn(input, value.messages)
-  return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
+  return {
+    wire,
+    notes: writing.report.notes,
+    ...(context && { context }),
+    ...(isEmpty && { isEmpty }),
+  }
 }
 
 const handled = keysIn(
@@ -142,7 +193,11 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
   report.resolvePending(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && writing.target === 'input')
-    refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)
+    refuseForeignTools(
+      'tools of the request',
+      { protocol: protocolName, path: '/tools', notes: report.notes },
+      writing.options,
+    )
   const instructions = encodeInstructions(messages, writing)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
   const isOffered = callable?.length || native
@@ -154,7 +209,9 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
     tools: inner?.length || native ? inner : undefined,
     tool_choice:
       toolChoice &&
-      (isOffered || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], writing) : noChoice(toolChoice, writing)),
+      (isOffered || !forces(toolChoice) || hasAdded(messages)
+        ? encodeToolChoice(toolChoice, tools ?? [], writing)
+        : noChoice(toolChoice, writing)),
     text: encodeOutput(value.output, writing),
     reasoning: encodeReasoningSpec(value.reasoning, writing),
     ...encodeState(value, writing),
@@ -164,20 +221,27 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
 }
 
 /** Does the choice force or restrict tools? Without tools it cannot be written. */
-const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' || mode === 'allowed'
+const forces = ({ mode }: ToolChoice) =>
+  mode === 'required' || mode === 'tool' || mode === 'allowed'
 
-const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
+const hasAdded = (messages: readonly Message[]) =>
+  messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
 
 /** Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the same object, and it is still written. */
 function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
   report.add('tool-choice.without-tools', '', 'toolChoice.mode')
-  if (mode === 'tool' || mode === 'allowed') report.add('tool-choice.without-tools', '', 'toolChoice.name')
+  if (mode === 'tool' || mode === 'allowed')
+    report.add('tool-choice.without-tools', '', 'toolChoice.name')
 }
 
 /** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */
-function encodeInstructions(messages: readonly Message[], { native, report }: Writing): string | undefined {
+function encodeInstructions(
+  messages: readonly Message[],
+  { native, report }: Writing,
+): string | undefined {
   const [first, second] = messages
-  if (first?.origin !== 'instructions' || (second?.origin === 'instructions' && !native)) return undefined
+  if (first?.origin !== 'instructions' || (second?.origin === 'instructions' && !native))
+    return undefined
   const [part, more] = first.parts
   if (!isPlainText(part) || more || !(part.text || native)) return undefined
   report.ext(first.ext, first.at)
@@ -187,5 +251,11 @@ function encodeInstructions(messages: readonly Message[], { native, report }: Wr
 }
 
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
-  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.ext?.[protocolName]
+  return (
+    part?.type === 'text' &&
+    !part.cache &&
+    !part.citations &&
+    !part.logprobs &&
+    !part.ext?.[protocolName]
+  )
 }

@@ -1,4 +1,9 @@
-import type { CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../../../canonical/request.ts'
+import type {
+  CanonicalRequest,
+  OutputFormat,
+  OutputSpec,
+  StateSpec,
+} from '../../../canonical/request.ts'
 import { defined, some, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -9,7 +14,13 @@ import { withoutAnnotations } from '../content/tools.ts'
 import { unresolvable, type Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ResponsesBody, ResponsesFormat, ResponsesReasoningConfig, ResponsesRequest, ResponsesTextConfig } from '../schema.ts'
+import type {
+  ResponsesBody,
+  ResponsesFormat,
+  ResponsesReasoningConfig,
+  ResponsesRequest,
+  ResponsesTextConfig,
+} from '../schema.ts'
 import { fields } from './fields.ts'
 
 const logprobsInclude = 'message.output_text.logprobs'
@@ -27,7 +38,10 @@ export type Reading = {
 /** Known keys of the objects in a body. */
 const knownIn = {
   text: keysIn(fields.keysIn('text'), keysOf<ResponsesTextConfig>()('format')),
-  reasoning: keysIn(fields.keysIn('reasoning'), keysOf<ResponsesReasoningConfig>()('generate_summary')),
+  reasoning: keysIn(
+    fields.keysIn('reasoning'),
+    keysOf<ResponsesReasoningConfig>()('generate_summary'),
+  ),
   prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
   stream_options: keysIn(fields.keysIn('stream_options'), {}),
 }
@@ -44,7 +58,10 @@ export function unknownIn(body: ResponsesRequest, known: Keys): JsonObject {
 }
 
 /** `text.format`. */
-export function decodeOutput({ text }: ResponsesRequest, { unknown, report }: Reading): OutputSpec | undefined {
+export function decodeOutput(
+  { text }: ResponsesRequest,
+  { unknown, report }: Reading,
+): OutputSpec | undefined {
   if (!text?.format) return undefined
   const { format, rest } = decodeFormat(text.format)
   keepIn(unknown, 'text', some({ format: someOf(rest) }))
@@ -57,16 +74,25 @@ export function decodeOutput({ text }: ResponsesRequest, { unknown, report }: Re
 }
 
 /** Keeps unknown keys of an object in the body. */
-export function keepIn(unknown: JsonObject, key: keyof typeof knownIn, more: JsonObject | undefined): void {
+export function keepIn(
+  unknown: JsonObject,
+  key: keyof typeof knownIn,
+  more: JsonObject | undefined,
+): void {
   if (more) unknown[key] = Object.assign({}, unknown[key], more)
 }
 
-function decodeFormat(wire: JsonObject & { type: string }): { format: OutputFormat; rest: JsonObject } {
+function decodeFormat(wire: JsonObject & { type: string }): {
+  format: OutputFormat
+  rest: JsonObject
+} {
   const { type, name, schema, description, strict, ...rest } = wire
-  const bare = name === undefined && schema === undefined && description === undefined && strict === undefined
+  const bare =
+    name === undefined && schema === undefined && description === undefined && strict === undefined
   if (type === 'text' && bare) return { format: { type: 'text' }, rest }
   if (type === 'json_object' && bare) return { format: { type: 'json' }, rest }
-  if (type !== 'json_schema' || !isObject(schema)) return { format: { type: 'opaque', protocol: protocolName, raw: wire }, rest: {} }
+  if (type !== 'json_schema' || !isObject(schema))
+    return { format: { type: 'opaque', protocol: protocolName, raw: wire }, rest: {} }
   const format: OutputFormat = {
     type: 'schema',
     schema,
@@ -80,7 +106,10 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
 }
 
 /** The format of the output. */
-export function encodeOutput(output: OutputSpec | undefined, writing: Writing): ResponsesBody['text'] {
+export function encodeOutput(
+  output: OutputSpec | undefined,
+  writing: Writing,
+): ResponsesBody['text'] {
   if (!output) return undefined
   const { format, modalities } = output
   if (modalities?.some(one => one !== 'text')) writing.report.rest({ modalities }, '', 'output.')
@@ -102,7 +131,13 @@ function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat |
         writing.output ??= 'value'
         report.add('output.wrapped', '', 'output.format.schema')
       }
-      return defined<ResponsesFormat>({ type: 'json_schema', name: name ?? 'response', description, schema: wrapped ?? schema, strict })
+      return defined<ResponsesFormat>({
+        type: 'json_schema',
+        name: name ?? 'response',
+        description,
+        schema: wrapped ?? schema,
+        strict,
+      })
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
@@ -118,16 +153,23 @@ function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat |
 }
 
 /** `include` → log probabilities, encrypted reasoning, and what else it asks for that has no field of its own here. */
-export function decodeInclude({ include: wire }: ResponsesRequest, { places }: Reading): Pick<CanonicalRequest, 'logprobs' | 'state'> {
+export function decodeInclude(
+  { include: wire }: ResponsesRequest,
+  { places }: Reading,
+): Pick<CanonicalRequest, 'logprobs' | 'state'> {
   if (!wire) return {}
   const include: string[] = []
   for (const [index, one] of wire.entries()) {
     if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
-    else if (one !== encryptedInclude) places[`state.include.${include.push(one) - 1}`] = `include/${index}`
+    else if (one !== encryptedInclude)
+      places[`state.include.${include.push(one) - 1}`] = `include/${index}`
   }
   return defined({
     logprobs: wire.includes(logprobsInclude) ? { enabled: true } : undefined,
-    state: some({ include: include.length > 0 ? include : undefined, encryptedReasoning: wire.includes(encryptedInclude) || undefined }),
+    state: some({
+      include: include.length > 0 ? include : undefined,
+      encryptedReasoning: wire.includes(encryptedInclude) || undefined,
+    }),
   })
 }
 
@@ -138,26 +180,38 @@ const handledOf = Object.entries({
   sampling: fields.fieldsOf('sampling'),
   cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
   serviceTier: fields.fieldsOf('serviceTier'),
-  state: keysIn(['include', 'encryptedReasoning', 'thread', 'compaction', 'continuationToken'], fields.fieldsOf('state')),
+  state: keysIn(
+    ['include', 'encryptedReasoning', 'thread', 'compaction', 'continuationToken'],
+    fields.fieldsOf('state'),
+  ),
   safety: fields.fieldsOf('safety'),
   // Every stream has usage here.
   stream: keysIn(['includeUsage'], fields.fieldsOf('stream')),
-}).map(([group, handled]) => ({ group: group as keyof CanonicalRequest, handled, prefix: `${group}.` }))
+}).map(([group, handled]) => ({
+  group: group as keyof CanonicalRequest,
+  handled,
+  prefix: `${group}.`,
+}))
 
 /** Notes the settings that have no field here, and refuses references to what another provider stores. */
 export function noteUnwritten(request: CanonicalRequest, writing: Writing): void {
   const { cache = {}, state = {} } = request
   const { report } = writing
-  for (const { group, handled, prefix } of handledOf) if (request[group]) report.unwritten(request[group] as object, handled, '', prefix)
+  for (const { group, handled, prefix } of handledOf)
+    if (request[group]) report.unwritten(request[group] as object, handled, '', prefix)
   if (cache.auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
   if (cache.contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
   if (state.thread !== undefined) unresolvable(undefined, 'state.thread', writing)
   if (state.compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
-  if (state.continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
+  if (state.continuationToken !== undefined)
+    unresolvable(undefined, 'state.continuationToken', writing)
 }
 
 /** `store` and `include`. */
-export function encodeState({ state = {}, logprobs }: CanonicalRequest, writing: Writing): Pick<ResponsesBody, 'store' | 'include'> {
+export function encodeState(
+  { state = {}, logprobs }: CanonicalRequest,
+  writing: Writing,
+): Pick<ResponsesBody, 'store' | 'include'> {
   const { report, native } = writing
   if (state.store === undefined && !native) report.add('store.default', '/store')
   const store = state.store ?? (native ? undefined : false)

@@ -66,16 +66,22 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
 /** Clients that check responses require every key of these objects, with null where the request left it out. */
 const completeFormat = (format: unknown) => {
   if (!isObject(format)) return { type: 'text' }
-  return format['type'] === 'json_schema' ? { description: null, schema: null, strict: false, ...present(format) } : format
+  return format['type'] === 'json_schema'
+    ? { description: null, schema: null, strict: false, ...present(format) }
+    : format
 }
 
 const completeTool = (tool: unknown): unknown => {
   if (!isObject(tool)) return tool
-  if (tool['type'] === 'namespace' && Array.isArray(tool['tools'])) return { ...tool, tools: tool['tools'].map(completeTool) }
-  return tool['type'] === 'function' ? { description: null, parameters: null, strict: null, ...present(tool) } : tool
+  if (tool['type'] === 'namespace' && Array.isArray(tool['tools']))
+    return { ...tool, tools: tool['tools'].map(completeTool) }
+  return tool['type'] === 'function'
+    ? { description: null, parameters: null, strict: null, ...present(tool) }
+    : tool
 }
 
-const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([, value]) => value != null))
+const present = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value != null))
 
 /**
  * The fields of a request that its responses repeat, as the provider does, without secrets: responses are stored and logged where requests
@@ -107,12 +113,19 @@ function covered(tool: Tool): Tool {
 function withoutSecrets(tool: unknown): unknown {
   if (!isObject(tool)) return tool
   const { type, tools, container, environment } = tool
-  if (type === 'namespace' && Array.isArray(tools)) return { ...tool, tools: tools.map(withoutSecrets) }
+  if (type === 'namespace' && Array.isArray(tools))
+    return { ...tool, tools: tools.map(withoutSecrets) }
   if (type !== 'mcp')
-    return { ...tool, ...(isObject(container) && { container: sealedOff(container) }), ...(isObject(environment) && { environment: sealedOff(environment) }) }
+    return {
+      ...tool,
+      ...(isObject(container) && { container: sealedOff(container) }),
+      ...(isObject(environment) && { environment: sealedOff(environment) }),
+    }
   const { authorization: _, ...rest } = tool
   const { headers } = rest
-  return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, redacted])) } : rest
+  return isObject(headers)
+    ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, redacted])) }
+    : rest
 }
 
 const redacted = '<redacted>'
@@ -121,6 +134,8 @@ const redacted = '<redacted>'
 function sealedOff(container: JsonObject): JsonObject {
   const { network_policy: policy } = container
   if (!isObject(policy) || !Array.isArray(policy['domain_secrets'])) return container
-  const secrets = policy['domain_secrets'].map(secret => (isObject(secret) && 'value' in secret ? { ...secret, value: redacted } : secret))
+  const secrets = policy['domain_secrets'].map(secret =>
+    isObject(secret) && 'value' in secret ? { ...secret, value: redacted } : secret,
+  )
   return { ...container, network_policy: { ...policy, domain_secrets: secrets } }
 }

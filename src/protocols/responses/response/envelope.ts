@@ -7,7 +7,12 @@ import { asRead } from '../../../kit/schema/written.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, protocolName } from '../own.ts'
-import type { ResponsesFailure, ResponsesWrittenItem, ResponsesWrittenResponse, ResponsesWrittenUsage } from '../schema.ts'
+import type {
+  ResponsesFailure,
+  ResponsesWrittenItem,
+  ResponsesWrittenResponse,
+  ResponsesWrittenUsage,
+} from '../schema.ts'
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 
@@ -23,10 +28,19 @@ export type Envelope = {
   completedAt?: number
 }
 
-type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
+type Start = Pick<
+  CanonicalResponse,
+  'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'
+>
 
 /** Values for an envelope's fields that the source left out. Plain data. */
-export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
+export type Fallbacks = {
+  id: string
+  createdAt?: number
+  model?: string
+  echo: JsonObject
+  tier?: string
+}
 
 export function fallbacks(options: Options = {}): Fallbacks {
   const request = options.context?.request
@@ -58,14 +72,20 @@ export function startEnvelope(
     createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
     model: model ?? from.model ?? 'unknown',
     native,
-    echo: native ? { ...from.echo, ...echo, ...defined({ input_transformations: transformations }) } : from.echo,
+    echo: native
+      ? { ...from.echo, ...echo, ...defined({ input_transformations: transformations }) }
+      : from.echo,
     ...(ext && { ext }),
     ...tierOf(serviceTier ?? from.tier, native, report),
   }
 }
 
 /** The service tier. One that only another provider has becomes `default`, which is noted. */
-export function tierOf(serviceTier: string | undefined, native: boolean, report: ResponsesReport): { serviceTier?: string } {
+export function tierOf(
+  serviceTier: string | undefined,
+  native: boolean,
+  report: ResponsesReport,
+): { serviceTier?: string } {
   if (serviceTier === undefined) return {}
   if (native || tiers.has(serviceTier)) return { serviceTier }
   report.once('tier.nearest', '', 'serviceTier')
@@ -81,7 +101,10 @@ type Outcome = {
 }
 
 /** A `response` object. */
-export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): ResponsesWrittenResponse {
+export function snapshot(
+  envelope: Envelope,
+  { status, output, error = null, incomplete = null, usage = null }: Outcome,
+): ResponsesWrittenResponse {
   const { id, createdAt, model, ext, echo, serviceTier = 'default', completedAt = null } = envelope
   const known: ResponsesWrittenResponse = {
     object: 'response',
@@ -107,7 +130,12 @@ export function snapshot(envelope: Envelope, { status, output, error = null, inc
 }
 
 /** The id of a call, changed if an earlier call of the response has it. */
-export function callIdOf(id: string, used: string[], at: Place | undefined, report: ResponsesReport): string {
+export function callIdOf(
+  id: string,
+  used: string[],
+  at: Place | undefined,
+  report: ResponsesReport,
+): string {
   let chosen = id
   for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
   if (chosen !== id) report.add('tool-call.id-twice', at, 'id')
@@ -116,7 +144,12 @@ export function callIdOf(id: string, used: string[], at: Place | undefined, repo
 }
 
 /** The wanted id of an item if it is of this protocol and not in use, else one made from the response's id and the item's place. */
-export function itemIdOf(wanted: string | undefined, prefix: string, { id, native }: Pick<Envelope, 'id' | 'native'>, used: string[]): string {
+export function itemIdOf(
+  wanted: string | undefined,
+  prefix: string,
+  { id, native }: Pick<Envelope, 'id' | 'native'>,
+  used: string[],
+): string {
   const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
   let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
   while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)

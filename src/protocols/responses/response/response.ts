@@ -17,7 +17,12 @@ import { failureOf, noteFailure, readError, readFailure } from '../errors.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
-import { ResponsesResponse, ResponsesUsage, type ResponsesWrittenItem, type ResponsesWrittenResponse } from '../schema.ts'
+import {
+  ResponsesResponse,
+  ResponsesUsage,
+  type ResponsesWrittenItem,
+  type ResponsesWrittenResponse,
+} from '../schema.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
 import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -29,7 +34,10 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire) }, notes: [] }
   const body = check(protocolName, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined && !hasFailed(body))
-    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of a response')
+    throw new TranslationError(
+      { code: 'malformed', protocol: protocolName, path: '/output' },
+      'expected the output of a response',
+    )
   const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
@@ -45,13 +53,18 @@ export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}
   const { usage, error } = wire
-  return { ...(accepts(ResponsesUsage, usage) && { usage: decodeUsage(usage) }), ...(hasFailed(wire) && { error: readFailure(error ?? {}) }) }
+  return {
+    ...(accepts(ResponsesUsage, usage) && { usage: decodeUsage(usage) }),
+    ...(hasFailed(wire) && { error: readFailure(error ?? {}) }),
+  }
 }
 
-const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'response' && isError(wire)
+const isErrorBody = (wire: unknown) =>
+  isObject(wire) && wire['object'] !== 'response' && isError(wire)
 
 /** The body has an error, but neither output nor status. */
-const isError = ({ error, output, status }: JsonObject) => error != null && output == null && status == null
+const isError = ({ error, output, status }: JsonObject) =>
+  error != null && output == null && status == null
 
 /** Some servers leave out the status of a response that has only an error. */
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
@@ -72,18 +85,26 @@ const known = keysOf<ResponsesResponse & { input_transformations?: unknown }>()(
 )
 
 /** The fields of a snapshot outside its items, usage and ending. */
-export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Omit<CanonicalResponse, 'candidates'> {
+export function decodeHead(
+  body: ResponsesResponse,
+  report: ResponsesReport,
+): Omit<CanonicalResponse, 'candidates'> {
   const { input_transformations: transformations, metadata } = body
   const fields: JsonObject = {}
   const echo: JsonObject = {}
-  for (const key in body) if (!known[key] && body[key] !== null) setOwn(echoKeys.has(key) ? echo : fields, key, body[key])
+  for (const key in body)
+    if (!known[key] && body[key] !== null) setOwn(echoKeys.has(key) ? echo : fields, key, body[key])
   // Fields that the server adds to those it repeats from the request: xAI.
-  if (isObject(metadata) && metadata['system_fingerprint'] != null) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
+  if (isObject(metadata) && metadata['system_fingerprint'] != null)
+    fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
   // An error on a response that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
   if (body.error != null && !hasFailed(body)) fields['error'] = body.error
-  if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
+  if (body.incomplete_details != null && hasFailed(body))
+    fields['incomplete_details'] = body.incomplete_details
   const isRemoval = areRemovals(transformations)
-  if (isRemoval) for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', below('/input_transformations', index))
+  if (isRemoval)
+    for (const index of transformations.keys())
+      report.add('reasoning.dropped-upstream', below('/input_transformations', index))
   else if (transformations != null) fields['input_transformations'] = transformations
   const head: Omit<CanonicalResponse, 'candidates'> = present({
     id: body.id || undefined,
@@ -99,12 +120,22 @@ export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Om
 
 /** A list that says only that reasoning of the request was removed. */
 function areRemovals(value: unknown): value is JsonObject[] {
-  return Array.isArray(value) && value.length > 0 && value.every(entry => isObject(entry) && entry['type'] === 'reasoning' && entry['action'] === 'removed')
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(
+      entry => isObject(entry) && entry['type'] === 'reasoning' && entry['action'] === 'removed',
+    )
+  )
 }
 
 function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {
   const { status, incomplete_details: details } = body
-  const finish = decodeFinish(status ?? (body.output ? 'completed' : undefined), details?.reason ?? undefined, awaitsClient(messages))
+  const finish = decodeFinish(
+    status ?? (body.output ? 'completed' : undefined),
+    details?.reason ?? undefined,
+    awaitsClient(messages),
+  )
   const candidate: Candidate = { index: 0, messages }
   if (finish) candidate.finish = finish
   return hasFailed(body) ? candidate : readEnding(candidate, body)
@@ -114,10 +145,19 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
  * Adds to an ending what the canonical finish does not hold, and the path of its reason. The status is kept of a response that has not
  * ended.
  */
-export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(ending: T, { status, incomplete_details: details }: ResponsesResponse): T {
+export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(
+  ending: T,
+  { status, incomplete_details: details }: ResponsesResponse,
+): T {
   const { reason, ...rest } = details ?? {}
   if (reason == null || ending.finish?.raw !== reason)
-    return keep(ending, someOf({ status: ending.finish ? undefined : status, incomplete_details: someOf({ reason, ...rest }) }))
+    return keep(
+      ending,
+      someOf({
+        status: ending.finish ? undefined : status,
+        incomplete_details: someOf({ reason, ...rest }),
+      }),
+    )
   ending.at = '/incomplete_details'
   return keep(ending, someOf(rest))
 }
@@ -126,9 +166,17 @@ export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(e
 export function awaitsClient(messages: readonly Message[]): boolean {
   const parts = flatMap(messages, message => message.parts)
   const withResult = new Set(
-    flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])),
+    flatMap(parts, part => {
+      if (part.type === 'tool-result') return [part.callId]
+      if (part.type === 'server-tool' && part.phase === 'result') return [part.id]
+      return []
+    }),
   )
-  return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !withResult.has(part.id))
+  return parts.some(
+    part =>
+      (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) &&
+      !withResult.has(part.id),
+  )
 }
 
 const handled = keysOf<CanonicalResponse>()(
@@ -148,7 +196,10 @@ const handled = keysOf<CanonicalResponse>()(
 )
 
 /** @throws TranslationError `truncated` when the response has no finish reason */
-export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<ResponsesWrittenResponse> {
+export function encodeResponse(
+  value: CanonicalResponse,
+  options?: Options,
+): Encoded<ResponsesWrittenResponse> {
   const { candidates, usage, error, promptBlocked, completedAt, ext } = value
   const native = value.source?.protocol === protocolName
   const writing = startWriting('output', native, options)
@@ -156,7 +207,11 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const { report } = writing
   report.ext(ext, '')
   report.unwritten(value, handled, '')
-  const envelope = startEnvelope({ ...value, ...defined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) }, fallbacks(options), report)
+  const envelope = startEnvelope(
+    { ...value, ...defined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) },
+    fallbacks(options),
+    report,
+  )
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
@@ -173,17 +228,37 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (!native) separateCalls(output, candidate, report)
   report.resolvePending(output, '/output')
   const countsOf = (status: string) =>
-    defined({ usage: encodeUsage(usage, status === 'failed' || native ? { missingUsage: 'null' } : writing.options, report) })
+    defined({
+      usage: encodeUsage(
+        usage,
+        status === 'failed' || native ? { missingUsage: 'null' } : writing.options,
+        report,
+      ),
+    })
   if (error) {
     const counts = countsOf('failed')
     noteFailure(error, true, report)
-    return { wire: snapshot(envelope, { output, ...counts, status: 'failed', error: failureOf(error) }), notes: report.notes }
+    return {
+      wire: snapshot(envelope, { output, ...counts, status: 'failed', error: failureOf(error) }),
+      notes: report.notes,
+    }
   }
-  const ending = encodeEnding(candidate, outputTextOf(candidate, { output, promptBlocked }), writing)
+  const ending = encodeEnding(
+    candidate,
+    outputTextOf(candidate, { output, promptBlocked }),
+    writing,
+  )
   if (!native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
-    ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its response' } } : {}
+    ending.status === 'failed'
+      ? {
+          error: {
+            code: 'server_error',
+            message: candidate?.finish?.message ?? 'the model did not finish its response',
+          },
+        }
+      : {}
   const wire = snapshot(envelope, {
     status: ending.status,
     output,
@@ -196,11 +271,22 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
 }
 
 /** Gives calls with the id of an earlier call of the response another id. */
-function separateCalls(output: ResponsesWrittenItem[], candidate: Candidate | undefined, report: ResponsesReport): void {
+function separateCalls(
+  output: ResponsesWrittenItem[],
+  candidate: Candidate | undefined,
+  report: ResponsesReport,
+): void {
   const used: string[] = []
-  const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
+  const calls = flatMap(candidate?.messages ?? [], ({ parts }) =>
+    parts.filter(({ type }) => type === 'tool-call'),
+  )
   for (const item of output)
-    if ('call_id' in item && (item.type === 'function_call' || item.type === 'custom_tool_call' || clientCalls.has(item.type)))
+    if (
+      'call_id' in item &&
+      (item.type === 'function_call' ||
+        item.type === 'custom_tool_call' ||
+        clientCalls.has(item.type))
+    )
       item.call_id = callIdOf(String(item.call_id), used, calls.shift()?.at, report)
 }
 
@@ -219,59 +305,98 @@ type EndingContext = {
 /** The `refusal` part of a refusal that came without an explanation. */
 const refusalText = 'The request was refused.'
 
-const partsOf = ({ type, content }: JsonObject) => (type === 'message' && Array.isArray(content) ? content.filter(isObject) : [])
+const partsOf = ({ type, content }: JsonObject) =>
+  type === 'message' && Array.isArray(content) ? content.filter(isObject) : []
 /** Do clients read this part as a call? Tools that another provider ran are left out. */
-export const isCall = (part: Part): boolean => part.type === 'tool-call' || (part.type === 'server-tool' && part.protocol === protocolName)
+export const isCall = (part: Part): boolean =>
+  part.type === 'tool-call' || (part.type === 'server-tool' && part.protocol === protocolName)
 
-const hasText = (item: JsonObject) => partsOf(item).some(part => Boolean(part['text'] || part['refusal']))
+const hasText = (item: JsonObject) =>
+  partsOf(item).some(part => Boolean(part['text'] || part['refusal']))
 const hasRefusal = (item: JsonObject) => partsOf(item).some(part => Boolean(part['refusal']))
 const isWord = ({ type }: JsonObject) => type === 'output_text' || type === 'refusal'
-const isEmpty = (item: JsonObject) => item['type'] === 'reasoning' || (item['type'] === 'message' && !hasText(item) && partsOf(item).every(isWord))
+const isEmpty = (item: JsonObject) =>
+  item['type'] === 'reasoning' ||
+  (item['type'] === 'message' && !hasText(item) && partsOf(item).every(isWord))
 
 /** Is this ending a refusal? Clients ask again after `incomplete`, so a filter of another provider that let no output through is one, too. */
 export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObject[]): boolean =>
-  reason === 'refusal' || (reason === 'content_filter' && protocol !== protocolName && output.every(isEmpty))
+  reason === 'refusal' ||
+  (reason === 'content_filter' && protocol !== protocolName && output.every(isEmpty))
 
 /** `refusal`: the text of a refusal part that has to be added, because the output has none. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of a response. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, context: EndingContext, { report, options }: Writing): EncodedEnding {
+export function encodeEnding(
+  candidate: Candidate | undefined,
+  context: EndingContext,
+  { report, options }: Writing,
+): EncodedEnding {
   const { blocked } = context
   noteMisread(candidate, context, report)
   const finish: Finish | undefined =
-    candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
+    candidate?.finish ??
+    (blocked && {
+      reason: 'content_filter',
+      message: blocked.message ?? `Prompt blocked: ${blocked.reason}`,
+    })
   const fields = fieldsOf(candidate?.ext) ?? {}
   const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
   // The response has not ended.
-  if (!finish && typeof fields['status'] === 'string') return { status: fields['status'], ...defined({ details: unread }) }
+  if (!finish && typeof fields['status'] === 'string')
+    return { status: fields['status'], ...defined({ details: unread }) }
   // An ending of this protocol in a word that no other has.
-  if (finish?.reason === 'other' && finish.protocol === protocolName && finish.raw !== undefined && candidate?.at === undefined)
+  if (
+    finish?.reason === 'other' &&
+    finish.protocol === protocolName &&
+    finish.raw !== undefined &&
+    candidate?.at === undefined
+  )
     return { status: finish.raw, ...defined({ details: unread }) }
   if (!finish) {
     if (options.truncated !== 'length')
-      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the response has no finish reason')
+      throw new TranslationError(
+        { code: 'truncated', protocol: protocolName, path: '/status' },
+        'the response has no finish reason',
+      )
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
   if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
   const isRefused = isRefusal(finish, context.output)
-  const { status, reason, exact } = encodeFinish(isRefused ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
+  const { status, reason, exact } = encodeFinish(
+    isRefused ? { ...finish, reason: 'refusal' } : finish,
+    options.strictEnums ?? false,
+  )
   const refusal = refusalOf(finish, isRefused, context.output)
-  noteUnwritten(finish, candidate, { isExact: exact, hasMessage: refusal !== undefined || status === 'failed' }, report)
+  noteUnwritten(
+    finish,
+    candidate,
+    { isExact: exact, hasMessage: refusal !== undefined || status === 'failed' },
+    report,
+  )
   const details = some({ reason, ...(isObject(unread) && unread) })
   return { status, ...defined({ details, refusal }) }
 }
 
 /** Clients distinguish `tool_calls` from `stop` by whether a call waits for its result. */
-function noteMisread(candidate: Candidate | undefined, { called, waits }: EndingContext, report: ResponsesReport): void {
+function noteMisread(
+  candidate: Candidate | undefined,
+  { called, waits }: EndingContext,
+  report: ResponsesReport,
+): void {
   const reason = candidate?.finish?.reason
   const isMisread = reason === 'tool_calls' ? !called : reason === 'stop' && waits
   if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
 }
 
 /** The text of a refusal part that has to be added. */
-function refusalOf({ reason, message }: Finish, isRefused: boolean, output: EndingContext['output']): string | undefined {
+function refusalOf(
+  { reason, message }: Finish,
+  isRefused: boolean,
+  output: EndingContext['output'],
+): string | undefined {
   if (isRefused) return output.some(hasRefusal) ? undefined : (message ?? refusalText)
   return reason === 'content_filter' && !output.some(hasText) ? message : undefined
 }
@@ -283,17 +408,23 @@ function noteUnwritten(
   { isExact, hasMessage }: { isExact: boolean; hasMessage: boolean },
   report: ResponsesReport,
 ): void {
-  if (!isExact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
+  if (!isExact && candidate?.finish)
+    report.add('finish.approximated', candidate.at, 'finish.reason')
   if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
-  if (category !== undefined && details === undefined && isExact) report.add('finish.approximated', candidate?.at, 'finish.reason')
+  if (category !== undefined && details === undefined && isExact)
+    report.add('finish.approximated', candidate?.at, 'finish.reason')
   const hasOutput = hasMessage || details !== undefined || protocol === protocolName
-  if (!hasOutput && message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
+  if (!hasOutput && message !== undefined)
+    report.add('field.unsupported', candidate?.at, 'finish.message')
 }
 
 function outputTextOf(
   candidate: Candidate | undefined,
-  { output, promptBlocked }: { output: ResponsesWrittenItem[]; promptBlocked: CanonicalResponse['promptBlocked'] },
+  {
+    output,
+    promptBlocked,
+  }: { output: ResponsesWrittenItem[]; promptBlocked: CanonicalResponse['promptBlocked'] },
 ): EndingContext {
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, message => message.parts)
@@ -307,7 +438,13 @@ function outputTextOf(
 
 function refusalItem(refusal: string, writing: Writing): ResponsesWrittenItem {
   writing.report.add('refusal.synthesized', '/output')
-  return { type: 'message', id: writing.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
+  return {
+    type: 'message',
+    id: writing.itemId?.(undefined, 'msg_'),
+    status: 'completed',
+    role: 'assistant',
+    content: [{ type: 'refusal', refusal }],
+  }
 }
 
 /** Marks the item that the limit cut off: the last one. */

@@ -8,7 +8,10 @@ import { fieldsOf, keep } from '../own.ts'
 import type { ResponsesUsage, ResponsesWrittenUsage } from '../schema.ts'
 
 /** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */
-function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {
+function takeCounts<Key extends string>(
+  wire: { [key in Key]?: number | null | undefined },
+  keys: readonly Key[],
+): [{ [key in Key]?: number }, JsonObject] {
   const counts: { [key in Key]?: number } = {}
   const rest: JsonObject = { ...wire }
   for (const key of keys) {
@@ -24,14 +27,31 @@ function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | u
 
 /** Totals are inclusive in this protocol, too: cached ⊂ input, reasoning ⊂ output. */
 export function decodeUsage(wire: ResponsesUsage): Usage {
-  const { input_tokens_details: inDetails, output_tokens_details: outDetails, total_tokens: total, ...counts } = wire
+  const {
+    input_tokens_details: inDetails,
+    output_tokens_details: outDetails,
+    total_tokens: total,
+    ...counts
+  } = wire
   const { cache_write_tokens_details, ...inCounts } = inDetails ?? {}
-  const [{ input_tokens: input, output_tokens: output }, rest] = takeCounts(counts, ['input_tokens', 'output_tokens'])
-  const [{ cached_tokens: cacheRead, cache_write_tokens: cacheWrite }, inRest] = takeCounts(inCounts, ['cached_tokens', 'cache_write_tokens'])
-  const [{ reasoning_tokens: reasoning }, outRest] = takeCounts(outDetails ?? {}, ['reasoning_tokens'])
-  const [{ ttl_30m_tokens, ttl_12h_tokens }, ttlRest] = takeCounts(cache_write_tokens_details ?? {}, ['ttl_30m_tokens', 'ttl_12h_tokens'])
+  const [{ input_tokens: input, output_tokens: output }, rest] = takeCounts(counts, [
+    'input_tokens',
+    'output_tokens',
+  ])
+  const [{ cached_tokens: cacheRead, cache_write_tokens: cacheWrite }, inRest] = takeCounts(
+    inCounts,
+    ['cached_tokens', 'cache_write_tokens'],
+  )
+  const [{ reasoning_tokens: reasoning }, outRest] = takeCounts(outDetails ?? {}, [
+    'reasoning_tokens',
+  ])
+  const [{ ttl_30m_tokens, ttl_12h_tokens }, ttlRest] = takeCounts(
+    cache_write_tokens_details ?? {},
+    ['ttl_30m_tokens', 'ttl_12h_tokens'],
+  )
   const byTtl = defined({ '30m': ttl_30m_tokens, '12h': ttl_12h_tokens })
-  if (Object.keys(ttlRest).length > 0) Object.assign(inRest, { cache_write_tokens_details: ttlRest })
+  if (Object.keys(ttlRest).length > 0)
+    Object.assign(inRest, { cache_write_tokens_details: ttlRest })
   const fields: JsonObject = {
     ...rest,
     // A total that is not the sum is kept as an unknown key, and not used.
@@ -39,27 +59,63 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
-  const usage: Usage = defined({ input, output, cacheRead, cacheWrite, reasoning, cacheWriteByTtl: some(byTtl) })
+  const usage: Usage = defined({
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    cacheWriteByTtl: some(byTtl),
+  })
   return keep(usage, some(fields))
 }
 
 /** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
-export function encodeUsage(usage: Usage = {}, { missingUsage }: ResponsesOptions, report: ResponsesReport): ResponsesWrittenUsage | undefined {
-  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
+export function encodeUsage(
+  usage: Usage = {},
+  { missingUsage }: ResponsesOptions,
+  report: ResponsesReport,
+): ResponsesWrittenUsage | undefined {
+  const {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWriteByTtl,
+    reasoning,
+    toolPrompt,
+    ext,
+    serviceTier: _,
+    ...rest
+  } = usage
   report.ext(ext, report.placeOf('usage'))
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
-  report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
+  report.rest(
+    Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)),
+    '',
+    'usage.',
+  )
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const own = fieldsOf(ext) ?? {}
-  const hasCounts = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
+  const hasCounts =
+    [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) ||
+    some({ ...own, ...ttl }) !== undefined
   if (!hasCounts && missingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {
     input_tokens: input ?? 0,
-    input_tokens_details: { cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite ?? 0, ...ttl, ...(isObject(inDetails) && inDetails) },
+    input_tokens_details: {
+      cached_tokens: cacheRead ?? 0,
+      cache_write_tokens: cacheWrite ?? 0,
+      ...ttl,
+      ...(isObject(inDetails) && inDetails),
+    },
     output_tokens: output ?? 0,
-    output_tokens_details: { reasoning_tokens: reasoning ?? 0, ...(isObject(outDetails) && outDetails) },
+    output_tokens_details: {
+      reasoning_tokens: reasoning ?? 0,
+      ...(isObject(outDetails) && outDetails),
+    },
     total_tokens: (input ?? 0) + (output ?? 0),
     // Also known keys whose values are no counts.
     ...fields,
@@ -72,6 +128,7 @@ function encodeTtl(
 ): Pick<ResponsesWrittenUsage['input_tokens_details'], 'cache_write_tokens_details'> {
   if (!byTtl) return {}
   const known = defined({ ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h'] })
-  if (Object.keys(byTtl).length > Object.keys(known).length) report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
+  if (Object.keys(byTtl).length > Object.keys(known).length)
+    report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
   return Object.keys(known).length > 0 ? { cache_write_tokens_details: known } : {}
 }

@@ -4,19 +4,41 @@ import { encodeCall } from '../content/calls.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
 import { callIdOf } from '../response/envelope.ts'
-import { type EmitWire, type EncoderState, type OpenPart, placeOf, write, writingOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  type OpenPart,
+  placeOf,
+  write,
+  writingOf,
+} from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 
 /** Opens the item of a call; its signature is written in an item before it. */
-export function startCall(state: EncoderState, part: OpenPart, head: ToolCallPart, emit: EmitWire): void {
+export function startCall(
+  state: EncoderState,
+  part: OpenPart,
+  head: ToolCallPart,
+  emit: EmitWire,
+): void {
   closeMessageItem(state, part.message, undefined, emit)
   const writing = writingOf(state)
-  if (head.signature) wholeItem(state, part.message, carrierItem(head.signature, 'next', writing), emit)
+  if (head.signature)
+    wholeItem(state, part.message, carrierItem(head.signature, 'next', writing), emit)
   const { signature: _, input, ...call } = head
   const muted = startWriting('output', writing.native, state.options)
   if (writing.itemId) muted.itemId = writing.itemId
-  const wire = { ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted), status: 'in_progress', [inputKey(head)]: '' }
-  wire.call_id = callIdOf(String(wire.call_id) || `call_${String(wire.id)}`, state.usedCalls, head.at, writing.report)
+  const wire = {
+    ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted),
+    status: 'in_progress',
+    [inputKey(head)]: '',
+  }
+  wire.call_id = callIdOf(
+    String(wire.call_id) || `call_${String(wire.id)}`,
+    state.usedCalls,
+    head.at,
+    writing.report,
+  )
   part.item = addItem(state, part.message, wire, emit)
   part.value = { ...call, input: '' }
   giveInput(state, part, part.value, input, emit)
@@ -25,14 +47,28 @@ export function startCall(state: EncoderState, part: OpenPart, head: ToolCallPar
 /** The key for the input of a call in its item. */
 export const inputKey = ({ kind }: ToolCallPart) => (kind === 'freeform' ? 'input' : 'arguments')
 
-export function giveInput(state: EncoderState, part: OpenPart, value: ToolCallPart, text: string, emit: EmitWire): void {
+export function giveInput(
+  state: EncoderState,
+  part: OpenPart,
+  value: ToolCallPart,
+  text: string,
+  emit: EmitWire,
+): void {
   if (text === '') return
   value.input += text
-  const type = value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
+  const type =
+    value.kind === 'freeform'
+      ? 'response.custom_tool_call_input.delta'
+      : 'response.function_call_arguments.delta'
   write(state, type, { ...placeOf(state, part), delta: text }, emit)
 }
 
-export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart, emit: EmitWire): void {
+export function endCall(
+  state: EncoderState,
+  part: OpenPart,
+  value: ToolCallPart,
+  emit: EmitWire,
+): void {
   if (part.item === undefined) return
   const item = state.items[part.item]
   const before = item?.wire
@@ -48,9 +84,17 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   const input = due !== '' && value.input.trim() === due ? value.input : due
   Object.assign(wire, { [inputKey(value)]: input })
   const place = placeOf(state, part)
-  if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
-  else write(state, 'response.function_call_arguments.done', { ...place, name: 'name' in wire ? wire.name : '', arguments: input }, emit)
-  if (item) item.wire = { ...wire, ...(before && 'call_id' in before && { call_id: before.call_id }) }
+  if (value.kind === 'freeform')
+    write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
+  else
+    write(
+      state,
+      'response.function_call_arguments.done',
+      { ...place, name: 'name' in wire ? wire.name : '', arguments: input },
+      emit,
+    )
+  if (item)
+    item.wire = { ...wire, ...(before && 'call_id' in before && { call_id: before.call_id }) }
   const { signature: late } = value
   hold(state, part.item, emit)
   if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writingOf(state)), emit)

@@ -29,11 +29,24 @@ export function carry(state: DecoderState, attach: Attachment, carried: Carried)
 }
 
 /** Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such reasoning. */
-export function prove({ items }: DecoderState, attach: Attachment, signature: PlacedSignature, emit: EmitEvent): boolean {
+export function prove(
+  { items }: DecoderState,
+  attach: Attachment,
+  signature: PlacedSignature,
+  emit: EmitEvent,
+): boolean {
   const nth = ordinalOf(attach)
-  const reasoning = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
+  const reasoning = Object.values(items).filter(
+    ({ type, carrier }) => type === 'reasoning' && !carrier,
+  )
   const part = nth === undefined ? undefined : reasoning[nth]?.parts['']
-  if (part) emit({ type: 'part.delta', candidate: 0, part: part.part, delta: { kind: 'signature', ...signature } })
+  if (part)
+    emit({
+      type: 'part.delta',
+      candidate: 0,
+      part: part.part,
+      delta: { kind: 'signature', ...signature },
+    })
   return part !== undefined
 }
 
@@ -43,18 +56,29 @@ function restoreSignature({ items, ending }: DecoderState, carried: Carried): bo
   let before = index - 1
   while (items[before]?.carrier) before--
   const last = Object.values(items[before]?.parts ?? {}).at(-1)
-  const place = ending.findLastIndex(event => event.type === 'part.end' && event.part === last?.part)
+  const place = ending.findLastIndex(
+    event => event.type === 'part.end' && event.part === last?.part,
+  )
   const end = ending[place]
   if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
   const delta: Delta = { kind: 'signature', signature }
   addDelta(last.value, delta)
   const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
-  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, signature } } : end)
+  ending.splice(
+    place,
+    1,
+    ...events,
+    end.final ? { ...end, final: { ...end.final, signature } } : end,
+  )
   return true
 }
 
 /** Takes the signature kept for the first part of an item. Undefined: there is none, or the part cannot have one, which is noted. */
-export function arrived(state: DecoderState, item: OpenItem, accepted: boolean): Carried | undefined {
+export function arrived(
+  state: DecoderState,
+  item: OpenItem,
+  accepted: boolean,
+): Carried | undefined {
   const { carried } = item
   delete item.carried
   if (accepted) return carried

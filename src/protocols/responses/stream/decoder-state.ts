@@ -67,7 +67,11 @@ export type DecoderState = MachineState & {
   carried: Carried | undefined
 }
 
-export function malformed(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+export function malformed(
+  path: Place,
+  message: string,
+  code: 'malformed' | 'out-of-order' = 'malformed',
+): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
@@ -82,24 +86,38 @@ export function textOf(event: JsonObject, key: string): string {
 export function indexOf(state: DecoderState, event: JsonObject): number | undefined {
   const { output_index: index, item_id, item } = event
   const id = item_id ?? (isObject(item) ? item['id'] : undefined)
-  if (index === undefined || index === null) return openOf(state, one => one.id === id) ?? (id === undefined ? openOf(state, () => true) : undefined)
-  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed('/output_index', 'expected a place in the output')
+  if (index === undefined || index === null)
+    return (
+      openOf(state, one => one.id === id) ??
+      (id === undefined ? openOf(state, () => true) : undefined)
+    )
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0)
+    throw malformed('/output_index', 'expected a place in the output')
   const moved = state.moved[index]
-  return moved === undefined ? index : (openOf(state, one => one.id !== undefined && one.id === id) ?? moved)
+  return moved === undefined
+    ? index
+    : (openOf(state, one => one.id !== undefined && one.id === id) ?? moved)
 }
 
 /** Index of the last open item that matches. */
-export function openOf({ items }: DecoderState, isMeant: (item: OpenItem) => boolean): number | undefined {
+export function openOf(
+  { items }: DecoderState,
+  isMeant: (item: OpenItem) => boolean,
+): number | undefined {
   const found = Object.entries(items).findLast(([, item]) => !item.done && isMeant(item))
   return found && Number(found[0])
 }
 
-const differ = (one: unknown, other: unknown) => typeof one === 'string' && typeof other === 'string' && one !== other
+const differ = (one: unknown, other: unknown) =>
+  typeof one === 'string' && typeof other === 'string' && one !== other
 
 /** Is this another item than the one at its index? Some servers give all items the same index, others change ids within a stream. */
 export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject): boolean {
   const isOther = type !== wire['type']
-  return differ(call, wire['call_id']) || (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))
+  return (
+    differ(call, wire['call_id']) ||
+    (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))
+  )
 }
 
 export function nextIndex({ items }: DecoderState): number {
@@ -108,8 +126,10 @@ export function nextIndex({ items }: DecoderState): number {
 
 export function placeOf(event: JsonObject, key: 'content_index' | 'summary_index'): number {
   const index = event[key] ?? 0
-  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed(`/${key}`, 'expected a place')
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0)
+    throw malformed(`/${key}`, 'expected a place')
   return index
 }
 
-export const reportOf = ({ notes }: MachineState): ResponsesReport => createResponsesReport(undefined, notes)
+export const reportOf = ({ notes }: MachineState): ResponsesReport =>
+  createResponsesReport(undefined, notes)

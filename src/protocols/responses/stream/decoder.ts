@@ -34,46 +34,53 @@ import { forwardable } from './status-events.ts'
  *
  * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another response
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> = {
-  initial: () => ({
-    notes: [] as Note[],
-    phase: 'before',
-    items: {},
-    moved: {},
-    messages: 0,
-    parts: 0,
-    id: undefined,
-    model: undefined,
-    latest: undefined,
-    error: undefined,
-    ending: [],
-    carried: undefined,
-  }),
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> =
+  {
+    initial: () => ({
+      notes: [] as Note[],
+      phase: 'before',
+      items: {},
+      moved: {},
+      messages: 0,
+      parts: 0,
+      id: undefined,
+      model: undefined,
+      latest: undefined,
+      error: undefined,
+      ending: [],
+      carried: undefined,
+    }),
 
-  step(state, wire, emitWire) {
-    if (state.phase === 'ended') return
-    const emit = patient(state, emitWire)
-    if (wire === '[DONE]') return breakOff(state, emit)
-    const event = isObject(wire) ? wire : {}
-    const type = typeof event['type'] === 'string' ? event['type'] : event['error'] != null ? 'error' : ''
-    const act = known.get(type)
-    if (state.phase === 'before') {
-      // Pings and unknown events do not begin a stream: the start must have the id and model of the response.
-      if (act === ping) return
-      if (!act) return reportOf(state).once('event.unknown', undefined)
-      begin(state, event, type, emit)
-    }
-    if (act) {
-      if (act !== takeError) noteUnknown(state, event)
-      act(state, event, emit)
-    } else if (forwardable.has(type)) emit({ type: 'opaque', protocol: protocolName, raw: wire })
-    // Noted here, not only by encoders of other protocols: a stream that is collected has none.
-    else reportOf(state).once('event.unknown', undefined)
-  },
+    step(state, wire, emitWire) {
+      if (state.phase === 'ended') return
+      const emit = patient(state, emitWire)
+      if (wire === '[DONE]') return breakOff(state, emit)
+      const event = isObject(wire) ? wire : {}
+      const type = typeIn(event)
+      const act = known.get(type)
+      if (state.phase === 'before') {
+        // Pings and unknown events do not begin a stream: the start must have the id and model of the response.
+        if (act === ping) return
+        if (!act) return reportOf(state).once('event.unknown', undefined)
+        begin(state, event, type, emit)
+      }
+      if (act) {
+        if (act !== takeError) noteUnknown(state, event)
+        act(state, event, emit)
+      } else if (forwardable.has(type)) emit({ type: 'opaque', protocol: protocolName, raw: wire })
+      // Noted here, not only by encoders of other protocols: a stream that is collected has none.
+      else reportOf(state).once('event.unknown', undefined)
+    },
 
-  end(state, emitWire) {
-    if (state.phase !== 'ended') breakOff(state, patient(state, emitWire))
-  },
+    end(state, emitWire) {
+      if (state.phase !== 'ended') breakOff(state, patient(state, emitWire))
+    },
+  }
+
+/** Some servers write an error without a type. */
+function typeIn({ type, error }: JsonObject): string {
+  if (typeof type === 'string') return type
+  return error != null ? 'error' : ''
 }
 
 /** The keys of all known events. */
@@ -85,7 +92,8 @@ const eventKeys = new Set(
 
 /** Keys of an event have no place in a response. */
 function noteUnknown(state: DecoderState, event: JsonObject): void {
-  for (const key in event) if (!eventKeys.has(key) && event[key] !== null) reportOf(state).once('field.unknown', step(key))
+  for (const key in event)
+    if (!eventKeys.has(key) && event[key] !== null) reportOf(state).once('field.unknown', step(key))
 }
 
 /** Ends a stream that has no last event, or a failed one. */
@@ -103,7 +111,13 @@ const nothing: Act = () => {}
 /** `response.created` after the start: ignored for the same response, refused for another one. */
 const beginAgain: Act = ({ id }, event) => {
   const { response } = event
-  if (id === undefined || !isObject(response) || typeof response['id'] !== 'string' || response['id'] === id) return
+  if (
+    id === undefined ||
+    !isObject(response) ||
+    typeof response['id'] !== 'string' ||
+    response['id'] === id
+  )
+    return
   throw malformed('/response/id', 'another response begins inside this one', 'out-of-order')
 }
 
@@ -119,21 +133,54 @@ const known = new Map<string, Act>([
   ['response.output_item.done', finishItem],
   ['response.content_part.added', addContent],
   ['response.content_part.done', finishContent],
-  ['response.output_text.delta', (state, event, emit) => textDelta(state, event, 'output_text', emit)],
-  ['response.output_text.done', (state, event, emit) => textDone(state, event, 'output_text', 'text', emit)],
+  [
+    'response.output_text.delta',
+    (state, event, emit) => textDelta(state, event, 'output_text', emit),
+  ],
+  [
+    'response.output_text.done',
+    (state, event, emit) => textDone(state, event, 'output_text', 'text', emit),
+  ],
   ['response.output_text.annotation.added', addAnnotation],
   ['response.refusal.delta', (state, event, emit) => textDelta(state, event, 'refusal', emit)],
-  ['response.refusal.done', (state, event, emit) => textDone(state, event, 'refusal', 'refusal', emit)],
-  ['response.function_call_arguments.delta', (state, event, emit) => inputDelta(state, event, 'function_call', emit)],
-  ['response.function_call_arguments.done', (state, event, emit) => inputDone(state, event, 'function_call', 'arguments', emit)],
-  ['response.custom_tool_call_input.delta', (state, event, emit) => inputDelta(state, event, 'custom_tool_call', emit)],
-  ['response.custom_tool_call_input.done', (state, event, emit) => inputDone(state, event, 'custom_tool_call', 'input', emit)],
+  [
+    'response.refusal.done',
+    (state, event, emit) => textDone(state, event, 'refusal', 'refusal', emit),
+  ],
+  [
+    'response.function_call_arguments.delta',
+    (state, event, emit) => inputDelta(state, event, 'function_call', emit),
+  ],
+  [
+    'response.function_call_arguments.done',
+    (state, event, emit) => inputDone(state, event, 'function_call', 'arguments', emit),
+  ],
+  [
+    'response.custom_tool_call_input.delta',
+    (state, event, emit) => inputDelta(state, event, 'custom_tool_call', emit),
+  ],
+  [
+    'response.custom_tool_call_input.done',
+    (state, event, emit) => inputDone(state, event, 'custom_tool_call', 'input', emit),
+  ],
   ['response.reasoning_summary_part.added', beginReasoning],
   ['response.reasoning_summary_part.done', nothing],
-  ['response.reasoning_summary_text.delta', (state, event, emit) => reasoningDelta(state, event, 'summary', emit)],
-  ['response.reasoning_summary_text.done', (state, event, emit) => reasoningDone(state, event, 'summary', emit)],
-  ['response.reasoning_text.delta', (state, event, emit) => reasoningDelta(state, event, 'raw', emit)],
-  ['response.reasoning_text.done', (state, event, emit) => reasoningDone(state, event, 'raw', emit)],
+  [
+    'response.reasoning_summary_text.delta',
+    (state, event, emit) => reasoningDelta(state, event, 'summary', emit),
+  ],
+  [
+    'response.reasoning_summary_text.done',
+    (state, event, emit) => reasoningDone(state, event, 'summary', emit),
+  ],
+  [
+    'response.reasoning_text.delta',
+    (state, event, emit) => reasoningDelta(state, event, 'raw', emit),
+  ],
+  [
+    'response.reasoning_text.done',
+    (state, event, emit) => reasoningDone(state, event, 'raw', emit),
+  ],
   ['response.reasoning.delta', (state, event, emit) => reasoningDelta(state, event, 'raw', emit)],
   ['response.reasoning.done', (state, event, emit) => reasoningDone(state, event, 'raw', emit)],
   ['error', takeError],
@@ -170,10 +217,21 @@ function takeError(state: DecoderState, event: JsonObject): void {
 function finish(state: DecoderState, event: JsonObject, meant: string, emit: EmitEvent): void {
   const body = snapshotOf(event)
   const { status: wireStatus } = body
-  const status = wireStatus === undefined || wireStatus === null || wireStatus === 'in_progress' || wireStatus === 'queued' ? meant : wireStatus
+  const status =
+    wireStatus === undefined ||
+    wireStatus === null ||
+    wireStatus === 'in_progress' ||
+    wireStatus === 'queued'
+      ? meant
+      : wireStatus
   const usage = body.usage ? decodeUsage(body.usage) : undefined
   if (status === 'failed') {
-    const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body, reportOf(state))
+    const {
+      id: _id,
+      model: _model,
+      createdAt: _createdAt,
+      ...head
+    } = decodeHead(body, reportOf(state))
     emit({ type: 'update', ...head })
     if (usage) emit({ type: 'usage', usage })
     state.error ??= readFailure(body.error ?? {})
@@ -188,12 +246,21 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
     breakOff(state, emit)
     return
   }
-  const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body, reportOf(state))
+  const {
+    id: _id,
+    model: _model,
+    createdAt: _createdAt,
+    ...head
+  } = decodeHead(body, reportOf(state))
   emit({ type: 'update', ...head })
   const messages = Object.values(state.items)
     .filter(({ carrier }) => !carrier)
     .map(messageOf)
-  const ending = decodeFinish(status, body.incomplete_details?.reason ?? undefined, awaitsClient(messages)) ?? {
+  const ending = decodeFinish(
+    status,
+    body.incomplete_details?.reason ?? undefined,
+    awaitsClient(messages),
+  ) ?? {
     reason: 'other' as const,
     raw: status,
     protocol: protocolName,

@@ -1,13 +1,33 @@
 import { copyOf } from '../../../canonical/copy.ts'
-import type { Citation, ExtMap, Message, Part, Place, TokenLogprob } from '../../../canonical/message.ts'
+import type {
+  Citation,
+  ExtMap,
+  Message,
+  Part,
+  Place,
+  TokenLogprob,
+} from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, MachineState } from '../../../protocol.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from '../response/envelope.ts'
-import type { ResponsesEvent, ResponsesEventType, ResponsesPayload, ResponsesPlace, ResponsesWire, ResponsesWrittenItem } from '../schema.ts'
+import {
+  type Envelope,
+  type Fallbacks,
+  itemIdOf,
+  snapshot,
+  startEnvelope,
+} from '../response/envelope.ts'
+import type {
+  ResponsesEvent,
+  ResponsesEventType,
+  ResponsesPayload,
+  ResponsesPlace,
+  ResponsesWire,
+  ResponsesWrittenItem,
+} from '../schema.ts'
 
 export type EmitWire = Emit<ResponsesWire['event']>
 
@@ -45,7 +65,15 @@ export type OpenPart = {
 }
 
 /** The SSE frame of a delta around its `sequence_number` and text, and the values that it was built from. */
-export type Written = { type: string; place: number | undefined; id: unknown; item: number | undefined; before: string; between: string; behind: string }
+export type Written = {
+  type: string
+  place: number | undefined
+  id: unknown
+  item: number | undefined
+  before: string
+  between: string
+  behind: string
+}
 
 export function startPartState(message: number, head: Part): OpenPart {
   const waiting = { citations: [], logprobs: [], annotations: 0 }
@@ -57,9 +85,21 @@ export type EncoderState = MachineState &
   CutState & {
     /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
     phase: 'before' | 'held' | 'inside' | 'ended'
-    options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'midStreamError' | 'rawReasoning' | 'missingUsage' | 'fieldNames'>
+    options: Pick<
+      Options,
+      | 'truncated'
+      | 'strictEnums'
+      | 'deferStart'
+      | 'midStreamError'
+      | 'rawReasoning'
+      | 'missingUsage'
+      | 'fieldNames'
+    >
     fallbacks: Fallbacks
-    start: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
+    start: Pick<
+      CanonicalResponse,
+      'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'
+    >
     envelope: Envelope | undefined
     usedIds: string[]
     usedCalls: string[]
@@ -82,27 +122,47 @@ export type EncoderState = MachineState &
     usage: Usage | undefined
   }
 
-export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)
+export const reportOf = ({ options, notes }: EncoderState): ResponsesReport =>
+  createResponsesReport(options.fieldNames, notes)
 
 /** The `Writing` for the encoders of whole items. */
 export function writingOf(state: EncoderState): Writing {
-  const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
+  const writing = startWriting(
+    'output',
+    state.envelope?.native ?? false,
+    state.options,
+    state.notes,
+  )
   writing.expanded = state.expanded
   writing.itemId = (wanted, prefix, native) => {
     const envelope = envelopeOf(state)
-    return itemIdOf(wanted, prefix, { id: envelope.id, native: native ?? envelope.native }, state.usedIds)
+    return itemIdOf(
+      wanted,
+      prefix,
+      { id: envelope.id, native: native ?? envelope.native },
+      state.usedIds,
+    )
   }
   return writing
 }
 
 /** The envelope, made at the first use. */
 export function envelopeOf(state: EncoderState): Envelope {
-  state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
+  state.envelope ??= startEnvelope(
+    state.start,
+    state.fallbacks,
+    startWriting('output', false, state.options, state.notes).report,
+  )
   return state.envelope
 }
 
 /** Emits an event with its `sequence_number`. */
-export function write<Type extends ResponsesEventType>(state: EncoderState, type: Type, payload: ResponsesPayload<Type>, emit: EmitWire): void {
+export function write<Type extends ResponsesEventType>(
+  state: EncoderState,
+  type: Type,
+  payload: ResponsesPayload<Type>,
+  emit: EmitWire,
+): void {
   // The compiler does not follow that the payload is that of the type.
   emit({ type, sequence_number: state.sequence++, ...payload } as ResponsesEvent)
 }
@@ -118,5 +178,8 @@ export function open(state: EncoderState, emit: EmitWire): void {
 
 /** The item of a part, as in every event about the part. */
 export function placeOf(state: EncoderState, part: OpenPart): ResponsesPlace {
-  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire.id, output_index: part.item }
+  return {
+    item_id: part.item === undefined ? undefined : state.items[part.item]?.wire.id,
+    output_index: part.item,
+  }
 }

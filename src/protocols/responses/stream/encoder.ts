@@ -1,6 +1,14 @@
 import { addDelta, mergeExt } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
-import type { Delta, EncodedPartEnd, EncoderEvent, MessageEnd, MessageStart, PartDelta, PartStart } from '../../../canonical/event.ts'
+import type {
+  Delta,
+  EncodedPartEnd,
+  EncoderEvent,
+  MessageEnd,
+  MessageStart,
+  PartDelta,
+  PartStart,
+} from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
@@ -10,19 +18,41 @@ import { fallbacks, tierOf } from '../response/envelope.ts'
 import { isCall } from '../response/response.ts'
 import type { ResponsesWire } from '../schema.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
-import { type EmitWire, type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  envelopeOf,
+  type OpenMessage,
+  type OpenPart,
+  open,
+  reportOf,
+  startPartState,
+} from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
 import { closeMessageItem, flushHeld } from './open-items.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
-import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw, takeWhole } from './whole-items.ts'
+import {
+  endRaw,
+  endWhole,
+  forward,
+  isOwnMessage,
+  startContent,
+  startRaw,
+  takeWhole,
+} from './whole-items.ts'
 
 /**
  * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the order in which their
  * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
  * without it for a success.
  */
-export const streamEncoder: StreamMachine<EncoderEvent, ResponsesWire['event'], EncoderState, ResponsesOptions> = {
+export const streamEncoder: StreamMachine<
+  EncoderEvent,
+  ResponsesWire['event'],
+  EncoderState,
+  ResponsesOptions
+> = {
   initial: (options = {}) => ({
     notes: [],
     phase: 'before',
@@ -113,7 +143,8 @@ function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
     case 'usage':
       state.usage = mergeUsage(state.usage, event.usage)
       // Some servers send the tier only here.
-      if (event.usage.serviceTier && !state.start.serviceTier) update(state, { type: 'update', serviceTier: event.usage.serviceTier })
+      if (event.usage.serviceTier && !state.start.serviceTier)
+        update(state, { type: 'update', serviceTier: event.usage.serviceTier })
       return
     case 'error':
       fail(state, event.error, emit)
@@ -129,7 +160,10 @@ function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
   }
 }
 
-function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: EncoderEvent & { type: 'update' }): void {
+function update(
+  state: EncoderState,
+  { serviceTier, completedAt, promptBlocked, echo, ext }: EncoderEvent & { type: 'update' },
+): void {
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (echo) state.start.echo = { ...state.start.echo, ...echo }
@@ -146,7 +180,11 @@ function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, 
   if (echo && envelope.native) envelope.echo = { ...envelope.echo, ...echo }
 }
 
-function startMessage(state: EncoderState, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: EmitWire): void {
+function startMessage(
+  state: EncoderState,
+  { type: _t, candidate: _c, message, ...head }: MessageStart,
+  emit: EmitWire,
+): void {
   open(state, emit)
   const opened: OpenMessage = { head: { origin: 'message', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
@@ -169,7 +207,8 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
       return
     case 'reasoning':
       startReasoning(state, opened, head, emit)
-      if (opened.item !== undefined) state.reasoning[part] = { nth: Object.keys(state.reasoning).length, message }
+      if (opened.item !== undefined)
+        state.reasoning[part] = { nth: Object.keys(state.reasoning).length, message }
       return
     case 'tool-call':
       // The item of a built-in tool is written whole.
@@ -207,11 +246,13 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
   }
   switch (delta.kind) {
     case 'text':
-      if (value.type === 'text' || value.type === 'refusal') giveText(state, part, value, delta.text, emit)
+      if (value.type === 'text' || value.type === 'refusal')
+        giveText(state, part, value, delta.text, emit)
       else addDelta(value, delta)
       return
     case 'input':
-      if (value.type === 'tool-call' && part.item !== undefined) giveInput(state, part, value, delta.text, emit)
+      if (value.type === 'tool-call' && part.item !== undefined)
+        giveInput(state, part, value, delta.text, emit)
       else addDelta(value, delta)
       return
     case 'reasoning':
@@ -288,7 +329,11 @@ function endPart(state: EncoderState, { part: number, cut }: EncodedPartEnd, emi
   }
 }
 
-function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, emit: EmitWire): void {
+function endMessage(
+  state: EncoderState,
+  { message, status, ext }: MessageEnd,
+  emit: EmitWire,
+): void {
   const opened = state.messages[message]
   if (!opened) return
   if (ext) opened.head.ext = mergeExt(opened.head.ext, ext)
@@ -298,5 +343,6 @@ function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, e
   const held = state.held === undefined ? undefined : state.items[state.held]
   if (!status || held?.message !== message) return
   const { type } = held.wire
-  if (typeof held.wire['status'] === 'string' || type === 'reasoning') held.wire = { ...held.wire, status }
+  if (typeof held.wire['status'] === 'string' || type === 'reasoning')
+    held.wire = { ...held.wire, status }
 }

@@ -14,7 +14,18 @@ import { encodeEnding } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ResponsesWrittenItem } from '../schema.ts'
 import { inputKey } from './call-items.ts'
-import { type EmitWire, type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  envelopeOf,
+  type Item,
+  type OpenPart,
+  open,
+  reportOf,
+  startPartState,
+  write,
+  writingOf,
+} from './encoder-state.ts'
 import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
@@ -33,7 +44,15 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   }
   if (state.finish?.reason === 'error') {
     if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
-    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its response' }, emit)
+    fail(
+      state,
+      {
+        status: 502,
+        kind: 'internal',
+        message: state.finish.message ?? 'the model did not finish its response',
+      },
+      emit,
+    )
     return
   }
   open(state, emit)
@@ -49,7 +68,12 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   const only = state.options.midStreamError === 'failed-only'
   noteFailure(error, only, reportOf(state))
   if (!only) write(state, 'error', streamError(error), emit)
-  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failureOf(error), usage: usageOf(state) })
+  const response = snapshot(envelopeOf(state), {
+    status: 'failed',
+    output: outputOf(state),
+    error: failureOf(error),
+    usage: usageOf(state),
+  })
   write(state, 'response.failed', { response }, emit)
   done(state, emit)
 }
@@ -63,7 +87,8 @@ function done(state: EncoderState, emit: EmitWire): void {
 function outputOf(state: EncoderState): ResponsesWrittenItem[] {
   for (const part of Object.values(state.parts)) takeSoFar(state, part)
   return state.items.map(({ wire, done }, index) => {
-    const unfinished = !done && index !== state.held && wire.type !== 'reasoning' && 'status' in wire
+    const unfinished =
+      !done && index !== state.held && wire.type !== 'reasoning' && 'status' in wire
     return copyOf(unfinished ? { ...wire, status: 'incomplete' } : wire)
   })
 }
@@ -74,19 +99,33 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
   if (!item) return
   if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
   else if (value.type === 'text' || value.type === 'refusal')
-    contentOf(item)[content] = encodeWords(unsigned(value), 'assistant', startWriting('output', false, state.options))
+    contentOf(item)[content] = encodeWords(
+      unsigned(value),
+      'assistant',
+      startWriting('output', false, state.options),
+    )
   else if (value.type === 'reasoning' && item.wire.type === 'reasoning') {
-    const of = <Type extends string>(kind: 'summary' | 'raw', type: Type) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
+    const of = <Type extends string>(kind: 'summary' | 'raw', type: Type) =>
+      value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
     const raws = of('raw', 'reasoning_text')
-    item.wire = { ...item.wire, summary: of('summary', 'summary_text'), ...(raws.length > 0 && { content: raws }) }
+    item.wire = {
+      ...item.wire,
+      summary: of('summary', 'summary_text'),
+      ...(raws.length > 0 && { content: raws }),
+    }
   }
 }
 
-const usageOf = (state: EncoderState) => encodeUsage(state.usage, { missingUsage: 'null' }, reportOf(state)) ?? null
+const usageOf = (state: EncoderState) =>
+  encodeUsage(state.usage, { missingUsage: 'null' }, reportOf(state)) ?? null
 
 /** Usage of a response that did not fail. */
 const finalUsageOf = (state: EncoderState) =>
-  encodeUsage(state.usage, envelopeOf(state).native ? { missingUsage: 'null' } : state.options, reportOf(state)) ?? null
+  encodeUsage(
+    state.usage,
+    envelopeOf(state).native ? { missingUsage: 'null' } : state.options,
+    reportOf(state),
+  ) ?? null
 
 /** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
 function endAsLength(state: EncoderState, emit: EmitWire): void {
@@ -102,7 +141,8 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
     else if (value.type === 'reasoning') endReasoning(state, opened, value, emit)
     else endText(state, opened, value, emit)
   }
-  for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
+  for (const message of Object.keys(state.messages))
+    closeMessageItem(state, Number(message), 'incomplete', emit)
   flushHeld(state, emit)
   reportOf(state).add('finish.truncated-as-length', '')
   const response = snapshot(envelopeOf(state), {
@@ -116,9 +156,18 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
 }
 
 function terminate(state: EncoderState, emit: EmitWire): void {
-  const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
+  const candidate: Candidate = {
+    index: 0,
+    messages: [],
+    ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }),
+  }
   const { blocked, called, items } = state
-  const context = { called, waits: waits(items), output: items.map(({ wire }) => wire), ...(blocked && { blocked }) }
+  const context = {
+    called,
+    waits: waits(items),
+    output: items.map(({ wire }) => wire),
+    ...(blocked && { blocked }),
+  }
   const { status, details, refusal } = encodeEnding(candidate, context, writingOf(state))
   if (refusal !== undefined) explain(state, refusal, emit)
   const usage = finalUsageOf(state)
@@ -128,8 +177,13 @@ function terminate(state: EncoderState, emit: EmitWire): void {
     ...(details !== undefined && { incomplete: details }),
     ...(usage && { usage }),
   })
-  write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
+  write(state, lastEvent(status), { response }, emit)
   done(state, emit)
+}
+
+function lastEvent(status: ReturnType<typeof encodeEnding>['status']) {
+  if (status === 'completed') return 'response.completed'
+  return status === 'failed' ? 'response.failed' : 'response.incomplete'
 }
 
 const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
@@ -138,7 +192,9 @@ const callIdIn = (wire: ResponsesWrittenItem) => ('call_id' in wire ? wire.call_
 
 /** Is there a call without a result? */
 function waits(items: Item[]): boolean {
-  const withResult = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire.type) ? [] : [callIdIn(wire)])))
+  const withResult = new Set(
+    flatMap(items, ({ wire }) => (callTypes.has(wire.type) ? [] : [callIdIn(wire)])),
+  )
   return items.some(({ wire }) => callTypes.has(wire.type) && !withResult.has(callIdIn(wire)))
 }
 
@@ -146,7 +202,10 @@ function waits(items: Item[]): boolean {
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
   reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
-  state.messages[message] = { head: { role: 'assistant', origin: 'message', parts: [] }, item: undefined }
+  state.messages[message] = {
+    head: { role: 'assistant', origin: 'message', parts: [] },
+    item: undefined,
+  }
   const refusal: RefusalPart = { type: 'refusal', text }
   const part = startPartState(message, refusal)
   startText(state, part, refusal, emit)

@@ -4,7 +4,8 @@ import type { Frames } from '../../../protocol.ts'
 import { pingComment, writeFrame } from '../../../sse/write.ts'
 import { streamError } from '../errors.ts'
 
-const wrap = (json: string, wire: unknown) => writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
+const wrap = (json: string, wire: unknown) =>
+  writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
 
 export const frames: Frames = {
   named: true,
@@ -15,5 +16,7 @@ export const frames: Frames = {
     const { sequence_number: number } = parseObject(data) ?? {}
     return typeof number === 'number' ? number + 1 : undefined
   },
-  failure: (error: CanonicalError, count = 0) => frames.write({ type: 'error', sequence_number: count, ...streamError(error) }) + frames.write('[DONE]'),
+  failure: (error: CanonicalError, count = 0) =>
+    frames.write({ type: 'error', sequence_number: count, ...streamError(error) }) +
+    frames.write('[DONE]'),
 }

@@ -2,7 +2,13 @@ import { addDelta } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
 import type { Delta } from '../../../canonical/event.ts'
 import { takeApart } from '../../../canonical/explode.ts'
-import type { ExtMap, Message, Part, ReasoningPart, ReasoningSegment } from '../../../canonical/message.ts'
+import type {
+  ExtMap,
+  Message,
+  Part,
+  ReasoningPart,
+  ReasoningSegment,
+} from '../../../canonical/message.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, parseObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -14,36 +20,56 @@ import { accepts, forgetMadeUpId } from '../content/reasoning.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
 import { ResponsesItem } from '../schema.ts'
 import { arrived, carry, prove } from './carriers.ts'
-import { type DecoderState, indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, reportOf } from './decoder-state.ts'
+import {
+  type DecoderState,
+  indexOf,
+  isAnother,
+  malformed,
+  nextIndex,
+  type OpenItem,
+  type OpenPart,
+  openOf,
+  reportOf,
+} from './decoder-state.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
   const { item } = event
-  if (!isObject(item) || typeof item['type'] !== 'string') throw malformed('/item/type', 'expected an item')
+  if (!isObject(item) || typeof item['type'] !== 'string')
+    throw malformed('/item/type', 'expected an item')
   return check(protocolName, ResponsesItem, item)
 }
 
 export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const item = itemOf(event)
   const { output_index: outputIndex } = event
-  const given = outputIndex === undefined || outputIndex === null ? undefined : indexOf(state, event)
+  const given =
+    outputIndex === undefined || outputIndex === null ? undefined : indexOf(state, event)
   const there = given === undefined ? undefined : state.items[given]
   if (there && !isAnother(there, item)) return
   const index = there || given === undefined ? nextIndex(state) : given
   if (there && typeof outputIndex === 'number') state.moved[outputIndex] = index
-  if (item['type'] === 'reasoning' && isWordless(item)) state.items[index] = { ...unopened(item), waiting: item }
+  if (item['type'] === 'reasoning' && isWordless(item))
+    state.items[index] = { ...unopened(item), waiting: item }
   else beginItem(state, index, item, emit)
 }
 
 /** Complete arguments in the announcement count only if no others follow: some servers send them twice, others begin with `{}`. */
-function beginItem(state: DecoderState, index: number, item: ResponsesItem & JsonObject, emit: EmitEvent): void {
+function beginItem(
+  state: DecoderState,
+  index: number,
+  item: ResponsesItem & JsonObject,
+  emit: EmitEvent,
+): void {
   const { type, arguments: begun } = item
-  const isWhole = type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
+  const isWhole =
+    type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
   const open = openItem(state, index, isWhole ? { ...item, arguments: '' } : item, emit)
   if (isWhole) open.begun = begun
 }
 
 /** Reasoning announced without text may exist for its signature alone, which comes with its `done` event. */
-const isWordless = ({ summary, content }: JsonObject) => !(Array.isArray(summary) && summary.length > 0) && !(Array.isArray(content) && content.length > 0)
+const isWordless = ({ summary, content }: JsonObject) =>
+  !(Array.isArray(summary) && summary.length > 0) && !(Array.isArray(content) && content.length > 0)
 
 function unopened(wire: JsonObject): OpenItem {
   const whole: Message = { role: 'assistant', origin: 'item', parts: [] }
@@ -73,7 +99,12 @@ function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenI
 function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
   delete state.items[index]
   for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
-  const { message } = decodeItem(wire as ResponsesItem, below('/output', index), undefined, state.model)
+  const { message } = decodeItem(
+    wire as ResponsesItem,
+    below('/output', index),
+    undefined,
+    state.model,
+  )
   const { parts, status: _status, name: _name, ...head } = message
   const type = String(wire['type'])
   const open: OpenItem = {
@@ -89,7 +120,8 @@ function openItem(state: DecoderState, index: number, wire: JsonObject, emit: Em
   state.carried = undefined
   state.items[index] = open
   emit({ type: 'message.start', candidate: 0, message: open.message, ...head })
-  if (type === 'message') for (const [place, part] of parts.entries()) openPart(state, open, `c${place}`, part, emit)
+  if (type === 'message')
+    for (const [place, part] of parts.entries()) openPart(state, open, `c${place}`, part, emit)
   else
     for (const part of parts) {
       if (part.type !== 'reasoning') openPart(state, open, '', part, emit)
@@ -101,8 +133,17 @@ function openItem(state: DecoderState, index: number, wire: JsonObject, emit: Em
   return open
 }
 
-export function openPart(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): OpenPart {
-  const carried = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
+export function openPart(
+  state: DecoderState,
+  item: OpenItem,
+  place: string,
+  whole: Part,
+  emit: EmitEvent,
+): OpenPart {
+  const carried =
+    item.carried && (place === '' || place === 'c0')
+      ? arrived(state, item, accepts(whole) !== undefined)
+      : undefined
   const { head, deltas } = takeApart(carried ? { ...whole, signature: carried.signature } : whole)
   const open: OpenPart = { part: state.parts++, value: copyOf(head), ended: false }
   item.parts[place] = open
@@ -111,7 +152,12 @@ export function openPart(state: DecoderState, item: OpenItem, place: string, who
   return open
 }
 
-function openReasoning(state: DecoderState, item: OpenItem, whole: ReasoningPart, emit: EmitEvent): OpenPart {
+function openReasoning(
+  state: DecoderState,
+  item: OpenItem,
+  whole: ReasoningPart,
+  emit: EmitEvent,
+): OpenPart {
   const open = openPart(state, item, '', { ...whole, segments: [] }, emit)
   giveSegments(item, open, whole.segments, emit)
   return open
@@ -127,18 +173,36 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent
   open.ended = true
   const { signature } = open.value
   const finalPart = final && onlyReported(final, open.value)
-  const whole = finalPart?.type !== open.value.type ? undefined : signature && !finalPart.signature ? { ...finalPart, signature } : finalPart
+  const whole =
+    finalPart?.type === open.value.type ? withSignature(finalPart, signature) : undefined
   if (whole) open.value = whole
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
 
+const withSignature = (part: Part, signature: Part['signature']): Part =>
+  signature && !part.signature ? { ...part, signature } : part
+
 /** The final part. If its content is empty, as with some servers, the streamed content is kept. */
 function onlyReported(final: Part, open: Part): Part {
-  if (final.type === 'tool-call' && open.type === 'tool-call' && final.input === '') return { ...final, input: open.input }
+  if (final.type === 'tool-call' && open.type === 'tool-call' && final.input === '')
+    return { ...final, input: open.input }
   if (final.type === 'text' && open.type === 'text')
-    return { ...final, text: final.text || open.text, ...defined({ citations: final.citations ?? open.citations, logprobs: final.logprobs ?? open.logprobs }) }
-  if (final.type === 'refusal' && open.type === 'refusal') return final.text === '' ? { ...final, text: open.text } : final
-  if (final.type === 'reasoning' && open.type === 'reasoning' && final.segments.length === 0 && open.segments.length > 0) {
+    return {
+      ...final,
+      text: final.text || open.text,
+      ...defined({
+        citations: final.citations ?? open.citations,
+        logprobs: final.logprobs ?? open.logprobs,
+      }),
+    }
+  if (final.type === 'refusal' && open.type === 'refusal')
+    return final.text === '' ? { ...final, text: open.text } : final
+  if (
+    final.type === 'reasoning' &&
+    open.type === 'reasoning' &&
+    final.segments.length === 0 &&
+    open.segments.length > 0
+  ) {
     const { redacted: _, ...rest } = final
     return { ...rest, segments: open.segments }
   }
@@ -146,17 +210,27 @@ function onlyReported(final: Part, open: Part): Part {
 }
 
 /** The item that an event is about. One that was never announced is opened from the event. */
-export function itemFor(state: DecoderState, event: JsonObject, type: string, emit: EmitEvent): OpenItem | undefined {
+export function itemFor(
+  state: DecoderState,
+  event: JsonObject,
+  type: string,
+  emit: EmitEvent,
+): OpenItem | undefined {
   const index = indexOf(state, event)
   const there = index === undefined ? undefined : openWaiting(state, index, emit)
   if (there?.type === type) return there.done ? undefined : there
   if (index === undefined || there) {
-    const other = openOf(state, item => item.type === type && item.id !== undefined && item.id === event['item_id']) ?? onlyOpen(state, type)
+    const other =
+      openOf(
+        state,
+        item => item.type === type && item.id !== undefined && item.id === event['item_id'],
+      ) ?? onlyOpen(state, type)
     if (other !== undefined) return openWaiting(state, other, emit)
   }
   const place = there || index === undefined ? nextIndex(state) : index
   const id = typeof event['item_id'] === 'string' ? { id: event['item_id'] } : {}
-  if (type === 'message') return openItem(state, place, { type, ...id, role: 'assistant', content: [] }, emit)
+  if (type === 'message')
+    return openItem(state, place, { type, ...id, role: 'assistant', content: [] }, emit)
   if (type === 'reasoning') return openItem(state, place, { type, ...id, summary: [] }, emit)
   return undefined
 }
@@ -164,11 +238,19 @@ export function itemFor(state: DecoderState, event: JsonObject, type: string, em
 /** The only open item of the type, for events that name another item or none. Not for calls: arguments must not go to a wrong call. */
 function onlyOpen(state: DecoderState, type: string): number | undefined {
   const open = Object.entries(state.items).filter(([, item]) => !item.done && item.type === type)
-  return open.length === 1 && (type === 'message' || type === 'reasoning') ? Number(open[0]?.[0]) : undefined
+  return open.length === 1 && (type === 'message' || type === 'reasoning')
+    ? Number(open[0]?.[0])
+    : undefined
 }
 
 /** Ends a part of a message with its final content; what was not streamed yet is emitted first. */
-export function completeContent(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): void {
+export function completeContent(
+  state: DecoderState,
+  item: OpenItem,
+  place: string,
+  whole: Part,
+  emit: EmitEvent,
+): void {
   const open = item.parts[place] ?? openPartOf(item, whole)
   if (!open) {
     endPart(openPart(state, item, place, whole, emit), undefined, emit)
@@ -184,16 +266,31 @@ export function completeContent(state: DecoderState, item: OpenItem, place: stri
  * The open part that an event for a place never announced continues: some servers increase the index with every delta.
  * With `text`, the event has the whole text, so the text so far must be its beginning.
  */
-export function openPartOf({ parts }: OpenItem, { type, ...rest }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
+export function openPartOf(
+  { parts }: OpenItem,
+  { type, ...rest }: Part | { type: 'text' | 'refusal' },
+): OpenPart | undefined {
   const last = Object.values(parts).at(-1)
-  if (!last || last.ended || last.value.type !== type || (last.value.type !== 'text' && last.value.type !== 'refusal')) return undefined
+  if (
+    !last ||
+    last.ended ||
+    last.value.type !== type ||
+    (last.value.type !== 'text' && last.value.type !== 'refusal')
+  )
+    return undefined
   const isNext = 'text' in rest ? beginsWith(String(rest.text), last.value.text) : !last.isReported
   return isNext ? last : undefined
 }
 
 /** The place of the nth of `count` parts: its own number, or the nth taken place where the server numbered otherwise. */
-function placesOf(taken: readonly string[], letter: 'c' | 's', count: number): (nth: number) => string {
-  const numbers = taken.flatMap(place => (place.startsWith(letter) ? [Number(place.slice(1))] : [])).sort((a, b) => a - b)
+function placesOf(
+  taken: readonly string[],
+  letter: 'c' | 's',
+  count: number,
+): (nth: number) => string {
+  const numbers = taken
+    .flatMap(place => (place.startsWith(letter) ? [Number(place.slice(1))] : []))
+    .sort((a, b) => a - b)
   const top = numbers.at(-1) ?? -1
   return nth => `${letter}${top < count ? nth : (numbers[nth] ?? top + 1 + nth)}`
 }
@@ -201,9 +298,13 @@ function placesOf(taken: readonly string[], letter: 'c' | 's', count: number): (
 /** Emits what the final part has beyond the streamed one. */
 function complete(open: OpenPart, whole: Part, emit: EmitEvent): void {
   const { value } = open
-  if ((value.type === 'text' && whole.type === 'text') || (value.type === 'refusal' && whole.type === 'refusal')) {
+  if (
+    (value.type === 'text' && whole.type === 'text') ||
+    (value.type === 'refusal' && whole.type === 'refusal')
+  ) {
     if (value.type === 'text' && whole.type === 'text')
-      for (const citation of whole.citations?.slice(value.citations?.length ?? 0) ?? []) give(open, { kind: 'citation', citation }, emit)
+      for (const citation of whole.citations?.slice(value.citations?.length ?? 0) ?? [])
+        give(open, { kind: 'citation', citation }, emit)
     const text = missing(value.text, whole.text)
     if (text) give(open, { kind: 'text', text }, emit)
     const logprobs = whole.logprobs?.slice(value.logprobs?.length ?? 0)
@@ -221,20 +322,37 @@ export function missing(given: string, whole: string): string {
 
 export function segmentText({ segments }: OpenItem, { value }: OpenPart, place: string): string {
   const index = segments[place]
-  return index === undefined || value.type !== 'reasoning' ? '' : (value.segments[index]?.text ?? '')
+  return index === undefined || value.type !== 'reasoning'
+    ? ''
+    : (value.segments[index]?.text ?? '')
 }
 
-export function giveSegment(item: OpenItem, open: OpenPart, place: string, of: ReasoningSegment['kind'], text: string, emit: EmitEvent): void {
+export function giveSegment(
+  item: OpenItem,
+  open: OpenPart,
+  place: string,
+  of: ReasoningSegment['kind'],
+  text: string,
+  emit: EmitEvent,
+): void {
   item.segments[place] ??= Object.keys(item.segments).length
   give(open, { kind: 'reasoning', segment: item.segments[place], of, text }, emit)
 }
 
 /** Emits what the final reasoning has beyond the streamed segments. */
-function giveSegments(item: OpenItem, open: OpenPart, segments: readonly ReasoningSegment[], emit: EmitEvent): void {
+function giveSegments(
+  item: OpenItem,
+  open: OpenPart,
+  segments: readonly ReasoningSegment[],
+  emit: EmitEvent,
+): void {
   const counts = { summary: 0, raw: 0 }
   const taken = Object.keys(item.segments)
   const all = segments.filter(({ kind }) => kind === 'raw').length
-  const places = { summary: placesOf(taken, 's', segments.length - all), raw: placesOf(taken, 'c', all) }
+  const places = {
+    summary: placesOf(taken, 's', segments.length - all),
+    raw: placesOf(taken, 'c', all),
+  }
   for (const { kind, text } of segments) {
     const place = places[kind](counts[kind]++)
     const more = missing(segmentText(item, open, place), text)
@@ -246,12 +364,18 @@ export function finishItem(state: DecoderState, event: JsonObject, emit: EmitEve
   const item = itemOf(event)
   const index = indexOf(state, event) ?? nextIndex(state)
   const there = state.items[index]
-  completeItem(state, there && isAnother(there, item) ? (openAs(state, item) ?? nextIndex(state)) : index, item, emit)
+  completeItem(
+    state,
+    there && isAnother(there, item) ? (openAs(state, item) ?? nextIndex(state)) : index,
+    item,
+    emit,
+  )
 }
 
 /** The open item that this final one belongs to. */
 function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): number | undefined {
-  const isNamed = (item: OpenItem) => (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
+  const isNamed = (item: OpenItem) =>
+    (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
   return openOf(state, item => item.type === type && isNamed(item)) ?? onlyOpen(state, String(type))
 }
 
@@ -260,7 +384,12 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   const there = state.items[index]
   // The last event repeats every item, mostly unchanged.
   if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
-  const { message, attach, proven } = decodeItem(wire as ResponsesItem, below('/output', index), undefined, state.model)
+  const { message, attach, proven } = decodeItem(
+    wire as ResponsesItem,
+    below('/output', index),
+    undefined,
+    state.model,
+  )
   if (there?.done) {
     takeLate(state, index, message, emit)
     return
@@ -269,7 +398,8 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   forgetMadeUpId(message, wire)
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
-    if (!prove(state, attach, { signature: only.signature, ...proven }, emit)) carry(state, attach, { signature: only.signature, index })
+    if (!prove(state, attach, { signature: only.signature, ...proven }, emit))
+      carry(state, attach, { signature: only.signature, index })
     return
   }
   let open = openWaiting(state, index, emit)
@@ -278,10 +408,16 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
     open = undefined
   }
   // Reasoning begins without its segments, which are emitted one by one.
-  open ??= openItem(state, index, only?.type === 'reasoning' ? { ...wire, content: undefined, summary: [] } : wire, emit)
+  open ??= openItem(
+    state,
+    index,
+    only?.type === 'reasoning' ? { ...wire, content: undefined, summary: [] } : wire,
+    emit,
+  )
   if (open.type === 'message') {
     const placeOf = placesOf(Object.keys(open.parts), 'c', message.parts.length)
-    for (const [nth, part] of message.parts.entries()) completeContent(state, open, placeOf(nth), part, emit)
+    for (const [nth, part] of message.parts.entries())
+      completeContent(state, open, placeOf(nth), part, emit)
   } else {
     const part = open.parts['']
     if (only && part && !part.ended) {
@@ -289,7 +425,8 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
         giveSegments(open, part, only.segments, emit)
         if (only.signature) give(part, { kind: 'signature', signature: only.signature }, emit)
       } else complete(part, only, emit)
-      if (only.type !== part.value.type) reportOf(state).add('stream.final-differs', below('/output', index))
+      if (only.type !== part.value.type)
+        reportOf(state).add('stream.final-differs', below('/output', index))
       giveBegun(open, emit)
       endPart(part, only, emit)
     }
@@ -308,7 +445,8 @@ function takeLate(state: DecoderState, index: number, whole: Message, emit: Emit
   const there = state.items[index]
   const [only] = whole.parts
   const open = there?.parts['']
-  if (only?.type === 'reasoning' && only.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: only.signature }, emit)
+  if (only?.type === 'reasoning' && only.signature && open && !open.value.signature)
+    give(open, { kind: 'signature', signature: only.signature }, emit)
   // Under another id, an item may have been taken for one near it.
   for (let near = index - nearby; near <= index + nearby; near++) {
     const item = state.items[near]
@@ -317,7 +455,10 @@ function takeLate(state: DecoderState, index: number, whole: Message, emit: Emit
   reportOf(state).add('stream.final-differs', whole.at)
 }
 
-export const messageOf = ({ whole, parts }: OpenItem): Message => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) })
+export const messageOf = ({ whole, parts }: OpenItem): Message => ({
+  ...whole,
+  parts: Object.values(parts).map(({ value }) => value),
+})
 
 /** Not compared: ids, which some servers change, and what is no content. */
 const incomparable = new Set(['id', 'at', 'redacted'])
@@ -327,11 +468,18 @@ const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
 
 /** Does it say anything that the other one does not? That an item which has ended is completed goes without saying. */
 function saysMore(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || one === null) return one !== other && one != null && one !== '' && one !== 'completed'
+  if (typeof one !== 'object' || one === null)
+    return one !== other && one != null && one !== '' && one !== 'completed'
   for (const key in one) {
     const value: unknown = one[key as never]
     const earlier = (other as JsonObject | null | undefined)?.[key]
-    if (value !== earlier && !incomparable.has(key) && !(earlier && sealed.has(key)) && saysMore(value, earlier)) return true
+    if (
+      value !== earlier &&
+      !incomparable.has(key) &&
+      !(earlier && sealed.has(key)) &&
+      saysMore(value, earlier)
+    )
+      return true
   }
   return false
 }
@@ -340,7 +488,8 @@ function saysMore(one: unknown, other: unknown): boolean {
 function newsOf({ ext: earlier }: Message, { ext: later }: Message): ExtMap | undefined {
   const known = fieldsOf(earlier)
   const news: JsonObject = {}
-  for (const [key, value] of Object.entries(fieldsOf(later) ?? {})) if (!same(known?.[key], value)) setOwn(news, key, value)
+  for (const [key, value] of Object.entries(fieldsOf(later) ?? {}))
+    if (!same(known?.[key], value)) setOwn(news, key, value)
   return keep<{ ext?: ExtMap }>({}, some(news)).ext
 }
 
@@ -350,7 +499,8 @@ function giveBegun(item: OpenItem, emit: EmitEvent): void {
   if (text === undefined) return
   delete item.begun
   const call = parts['']
-  if (call?.value.type === 'tool-call' && call.value.input === '') give(call, { kind: 'input', text }, emit)
+  if (call?.value.type === 'tool-call' && call.value.input === '')
+    give(call, { kind: 'input', text }, emit)
 }
 
 /** Ends what is still open when the response ends. */
@@ -365,21 +515,39 @@ export function closeItems(state: DecoderState, status: Message['status'], emit:
  * Completes the items of the last snapshot, which may list fewer than were streamed, and under other ids: an item that no
  * id matches is taken for the next streamed one of its type. If there is none left, it was never streamed.
  */
-export function completeListed(state: DecoderState, list: readonly ResponsesItem[], emit: EmitEvent): void {
+export function completeListed(
+  state: DecoderState,
+  list: readonly ResponsesItem[],
+  emit: EmitEvent,
+): void {
   const left = new Map(Object.entries(state.items))
   const take = (isMeant: (item: OpenItem) => boolean): number | undefined => {
     const found = [...left].find(([, item]) => isMeant(item))
     if (found) left.delete(found[0])
     return found && Number(found[0])
   }
-  const named = list.map(({ id, call_id: call }: JsonObject) => take(item => (isText(id) && item.id === id) || (isText(call) && item.call === call)))
+  const named = list.map(({ id, call_id: call }: JsonObject) =>
+    take(item => (isText(id) && item.id === id) || (isText(call) && item.call === call)),
+  )
   const places = list.map(({ type }, nth) => named[nth] ?? take(item => item.type === type))
-  for (const [index, wire] of list.entries()) completeItem(state, places[index] ?? (state.items[index] ? nextIndex(state) : index), wire, emit)
+  for (const [index, wire] of list.entries())
+    completeItem(
+      state,
+      places[index] ?? (state.items[index] ? nextIndex(state) : index),
+      wire,
+      emit,
+    )
 }
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-function closeItem(state: DecoderState, open: OpenItem, status: Message['status'], emit: EmitEvent, ext?: ExtMap): void {
+function closeItem(
+  state: DecoderState,
+  open: OpenItem,
+  status: Message['status'],
+  emit: EmitEvent,
+  ext?: ExtMap,
+): void {
   if (open.done) return
   open.done = true
   if (open.carried) arrived(state, open, false)

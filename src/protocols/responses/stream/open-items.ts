@@ -13,7 +13,12 @@ export function headOf(state: EncoderState, message: number): Message {
 }
 
 /** Adds an item to the output. */
-export function addItem(state: EncoderState, message: number, wire: ResponsesWrittenItem, emit: EmitWire): number {
+export function addItem(
+  state: EncoderState,
+  message: number,
+  wire: ResponsesWrittenItem,
+  emit: EmitWire,
+): number {
   flushHeld(state, emit)
   const index = state.items.length
   state.items.push({ wire, done: false, message, closing: false })
@@ -22,7 +27,12 @@ export function addItem(state: EncoderState, message: number, wire: ResponsesWri
 }
 
 /** Adds an item and ends it at once. */
-export function wholeItem(state: EncoderState, message: number, wire: ResponsesWrittenItem, emit: EmitWire): void {
+export function wholeItem(
+  state: EncoderState,
+  message: number,
+  wire: ResponsesWrittenItem,
+  emit: EmitWire,
+): void {
   const index = addItem(state, message, wire, emit)
   finishItem(state, index, emit)
 }
@@ -47,7 +57,8 @@ export function flushHeld(state: EncoderState, emit: EmitWire): void {
   state.held = undefined
   const item = state.items[held]
   const cut = state.finish !== undefined && isIncomplete(state.finish, state.items)
-  if (item && cut && !state.envelope?.native && typeof item.wire.status === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+  if (item && cut && !state.envelope?.native && typeof item.wire.status === 'string')
+    item.wire = { ...item.wire, status: 'incomplete' }
   finishItem(state, held, emit)
 }
 
@@ -64,7 +75,12 @@ export function messageItem(state: EncoderState, message: number, emit: EmitWire
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
   const begun = encodeContainer({ ...head, status: 'in_progress' }, [], writingOf(state))
-  const wire: ResponsesWrittenItem = { ...begun, type: 'message', status: 'in_progress', content: [] }
+  const wire: ResponsesWrittenItem = {
+    ...begun,
+    type: 'message',
+    status: 'in_progress',
+    content: [],
+  }
   const index = addItem(state, message, wire, emit)
   if (opened) opened.item = index
   return index
@@ -77,7 +93,12 @@ export function contentOf(item: Item | undefined): ResponsesWrittenContent[] {
 }
 
 /** Closes the `message` item of a message: texts that follow go into another item. */
-export function closeMessageItem(state: EncoderState, message: number, status: Message['status'], emit: EmitWire): void {
+export function closeMessageItem(
+  state: EncoderState,
+  message: number,
+  status: Message['status'],
+  emit: EmitWire,
+): void {
   const opened = state.messages[message]
   if (opened?.kept) {
     const whole = { ...opened.head, parts: opened.kept, ...(status && { status }) }
@@ -100,6 +121,11 @@ export function closeMessageItem(state: EncoderState, message: number, status: M
 
 /** Ends an item that takes no more parts, when its last part is done. */
 export function endClosing(state: EncoderState, index: number | undefined, emit: EmitWire): void {
-  if (index === undefined || !state.items[index]?.closing || Object.values(state.parts).some(part => part.item === index)) return
+  if (
+    index === undefined ||
+    !state.items[index]?.closing ||
+    Object.values(state.parts).some(part => part.item === index)
+  )
+    return
   hold(state, index, emit)
 }

@@ -7,8 +7,26 @@ import { decodeCitation, decodeLogprobs } from '../content/citations.ts'
 import { decodeContent } from '../content/content.ts'
 import { protocolName } from '../own.ts'
 import { ResponsesContent } from '../schema.ts'
-import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, reportOf, textOf } from './decoder-state.ts'
-import { completeContent, give, giveSegment, itemFor, missing, openPart, openPartOf, segmentText } from './item-reader.ts'
+import {
+  type DecoderState,
+  indexOf,
+  malformed,
+  type OpenItem,
+  type OpenPart,
+  placeOf,
+  reportOf,
+  textOf,
+} from './decoder-state.ts'
+import {
+  completeContent,
+  give,
+  giveSegment,
+  itemFor,
+  missing,
+  openPart,
+  openPartOf,
+  segmentText,
+} from './item-reader.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {
   return check(protocolName, ResponsesContent, event['part'])
@@ -33,7 +51,14 @@ export function finishContent(state: DecoderState, event: JsonObject, emit: Emit
   const index = placeOf(event, 'content_index')
   const item = itemFor(state, event, 'message', emit)
   const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
-  if (item) completeContent(state, item, `c${index}`, decodeContent(contentOf(event), at, item.whole.role), emit)
+  if (item)
+    completeContent(
+      state,
+      item,
+      `c${index}`,
+      decodeContent(contentOf(event), at, item.whole.role),
+      emit,
+    )
 }
 
 /** `whole`: the complete text, in a `done` event. */
@@ -58,25 +83,45 @@ function textPart(
 /** Notes a chunk of content that has no place. `whole`: it is from a `done` event, which may repeat what was emitted. */
 function stray(state: DecoderState, event: JsonObject, whole?: string): undefined {
   const index = indexOf(state, event)
-  if (whole === undefined) reportOf(state).once('stream.stray-delta', index === undefined ? '' : below('/output', index))
+  if (whole === undefined)
+    reportOf(state).once('stream.stray-delta', index === undefined ? '' : below('/output', index))
   return undefined
 }
 
-export function textDelta(state: DecoderState, event: JsonObject, type: 'output_text' | 'refusal', emit: EmitEvent): void {
+export function textDelta(
+  state: DecoderState,
+  event: JsonObject,
+  type: 'output_text' | 'refusal',
+  emit: EmitEvent,
+): void {
   const text = textOf(event, 'delta')
   const open = textPart(state, event, { type }, emit)
   state.latest = open
   if (!open) return
   const { logprobs } = event
-  if (logprobs != null && !Array.isArray(logprobs)) reportOf(state).once('field.unknown', below(open.value.at ?? '', 'logprobs'))
+  if (logprobs != null && !Array.isArray(logprobs))
+    reportOf(state).once('field.unknown', below(open.value.at ?? '', 'logprobs'))
   if (Array.isArray(logprobs) && logprobs.length > 0) {
     const before = open.value.type === 'text' ? (open.value.logprobs?.length ?? 0) : 0
-    give(open, { kind: 'logprobs', logprobs: decodeLogprobs(logprobs, below(open.value.at ?? '', 'logprobs'), before) }, emit)
+    give(
+      open,
+      {
+        kind: 'logprobs',
+        logprobs: decodeLogprobs(logprobs, below(open.value.at ?? '', 'logprobs'), before),
+      },
+      emit,
+    )
   }
   if (text) give(open, { kind: 'text', text }, emit)
 }
 
-export function textDone(state: DecoderState, event: JsonObject, type: 'output_text' | 'refusal', key: 'text' | 'refusal', emit: EmitEvent): void {
+export function textDone(
+  state: DecoderState,
+  event: JsonObject,
+  type: 'output_text' | 'refusal',
+  key: 'text' | 'refusal',
+  emit: EmitEvent,
+): void {
   const whole = textOf(event, key)
   const open = textPart(state, event, { type, whole }, emit)
   if (!open || (open.value.type !== 'text' && open.value.type !== 'refusal')) return
@@ -94,12 +139,22 @@ export function addAnnotation(state: DecoderState, event: JsonObject, emit: Emit
   if (open) give(open, { kind: 'citation', citation: decodeCitation(annotation) }, emit)
 }
 
-function callPart(state: DecoderState, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: EmitEvent): OpenPart | undefined {
+function callPart(
+  state: DecoderState,
+  event: JsonObject,
+  type: 'function_call' | 'custom_tool_call',
+  emit: EmitEvent,
+): OpenPart | undefined {
   const open = itemFor(state, event, type, emit)?.parts['']
   return open && !open.ended && open.value.type === 'tool-call' ? open : undefined
 }
 
-export function inputDelta(state: DecoderState, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: EmitEvent): void {
+export function inputDelta(
+  state: DecoderState,
+  event: JsonObject,
+  type: 'function_call' | 'custom_tool_call',
+  emit: EmitEvent,
+): void {
   const text = textOf(event, 'delta')
   const open = callPart(state, event, type, emit)
   state.latest = open
@@ -126,7 +181,12 @@ export function beginReasoning(state: DecoderState, event: JsonObject, emit: Emi
   itemFor(state, event, 'reasoning', emit)
 }
 
-export function reasoningDelta(state: DecoderState, event: JsonObject, of: ReasoningSegment['kind'], emit: EmitEvent): void {
+export function reasoningDelta(
+  state: DecoderState,
+  event: JsonObject,
+  of: ReasoningSegment['kind'],
+  emit: EmitEvent,
+): void {
   const text = textOf(event, 'delta')
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
@@ -135,7 +195,12 @@ export function reasoningDelta(state: DecoderState, event: JsonObject, of: Reaso
   else if (text) giveSegment(item, open, segmentPlace(item, event, of), of, text, emit)
 }
 
-export function reasoningDone(state: DecoderState, event: JsonObject, of: ReasoningSegment['kind'], emit: EmitEvent): void {
+export function reasoningDone(
+  state: DecoderState,
+  event: JsonObject,
+  of: ReasoningSegment['kind'],
+  emit: EmitEvent,
+): void {
   const whole = textOf(event, 'text')
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']

@@ -4,11 +4,24 @@ import type { ReasoningPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { carrierItem, encodeReasoning, shownAs } from '../content/reasoning.ts'
 import type { ResponsesSegmentPlace } from '../schema.ts'
-import { type EmitWire, type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  type OpenPart,
+  placeOf,
+  reportOf,
+  write,
+  writingOf,
+} from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 
 /** Opens a reasoning item. Its `encrypted_content` is written at its end, when it is complete. */
-export function startReasoning(state: EncoderState, part: OpenPart, head: ReasoningPart, emit: EmitWire): void {
+export function startReasoning(
+  state: EncoderState,
+  part: OpenPart,
+  head: ReasoningPart,
+  emit: EmitWire,
+): void {
   closeMessageItem(state, part.message, undefined, emit)
   const writing = writingOf(state)
   const bare = { ...head, segments: [] }
@@ -19,13 +32,22 @@ export function startReasoning(state: EncoderState, part: OpenPart, head: Reason
   part.item = addItem(state, part.message, wire, emit)
   const value: ReasoningPart = { ...head, segments: [] }
   part.value = value
-  for (const [segment, { kind, text }] of head.segments.entries()) giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
+  for (const [segment, { kind, text }] of head.segments.entries())
+    giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
 /** Writes a delta of a segment, and announces the segments up to it. A delta for a segment that has ended is added to the last one. */
-export function giveReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, streamed: Delta & { kind: 'reasoning' }, emit: EmitWire): void {
+export function giveReasoning(
+  state: EncoderState,
+  part: OpenPart,
+  value: ReasoningPart,
+  streamed: Delta & { kind: 'reasoning' },
+  emit: EmitWire,
+): void {
   if (streamed.segment >= value.segments.length + 64) return
-  const of = state.envelope?.native ? streamed.of : shownAs(streamed.of, value.at, { report: reportOf(state), options: state.options })
+  const of = state.envelope?.native
+    ? streamed.of
+    : shownAs(streamed.of, value.at, { report: reportOf(state), options: state.options })
   const delta = { ...streamed, of, segment: Math.max(streamed.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {
@@ -34,33 +56,83 @@ export function giveReasoning(state: EncoderState, part: OpenPart, value: Reason
   }
   const segment = value.segments[delta.segment]
   if (!segment || delta.text === '') return
-  const type = segment.kind === 'summary' ? 'response.reasoning_summary_text.delta' : 'response.reasoning_text.delta'
-  write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
+  const type =
+    segment.kind === 'summary'
+      ? 'response.reasoning_summary_text.delta'
+      : 'response.reasoning_text.delta'
+  write(
+    state,
+    type,
+    { ...segmentPlace(state, part, value, delta.segment), delta: delta.text },
+    emit,
+  )
 }
 
-function segmentPlace(state: EncoderState, part: OpenPart, { segments }: ReasoningPart, index: number): ResponsesSegmentPlace {
+function segmentPlace(
+  state: EncoderState,
+  part: OpenPart,
+  { segments }: ReasoningPart,
+  index: number,
+): ResponsesSegmentPlace {
   const kind = segments[index]?.kind
   const place = segments.slice(0, index).filter(one => one.kind === kind).length
-  return kind === 'summary' ? { ...placeOf(state, part), summary_index: place } : { ...placeOf(state, part), content_index: place }
+  return kind === 'summary'
+    ? { ...placeOf(state, part), summary_index: place }
+    : { ...placeOf(state, part), content_index: place }
 }
 
-function startSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, index: number, emit: EmitWire): void {
+function startSegment(
+  state: EncoderState,
+  part: OpenPart,
+  value: ReasoningPart,
+  index: number,
+  emit: EmitWire,
+): void {
   const summary = value.segments[index]?.kind === 'summary'
   const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
-  write(state, type, { ...segmentPlace(state, part, value, index), part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' } }, emit)
+  write(
+    state,
+    type,
+    {
+      ...segmentPlace(state, part, value, index),
+      part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' },
+    },
+    emit,
+  )
 }
 
-function endSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, index: number, emit: EmitWire): void {
+function endSegment(
+  state: EncoderState,
+  part: OpenPart,
+  value: ReasoningPart,
+  index: number,
+  emit: EmitWire,
+): void {
   const { kind, text } = value.segments[index] ?? { kind: 'raw', text: '' }
   const place = segmentPlace(state, part, value, index)
   const summary = kind === 'summary'
-  write(state, summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done', { ...place, text }, emit)
+  write(
+    state,
+    summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done',
+    { ...place, text },
+    emit,
+  )
   const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
-  write(state, type, { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } }, emit)
+  write(
+    state,
+    type,
+    { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } },
+    emit,
+  )
 }
 
 /** Ends the last segment and the item. */
-export function endReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, emit: EmitWire): void {
+export function endReasoning(
+  state: EncoderState,
+  part: OpenPart,
+  value: ReasoningPart,
+  emit: EmitWire,
+): void {
   if (part.item === undefined) return
   if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
   const item = state.items[part.item]
@@ -74,7 +146,18 @@ export function endReasoning(state: EncoderState, part: OpenPart, value: Reasoni
 }
 
 /** Writes the signature of reasoning whose item has ended, in an item that has the number of that reasoning. */
-export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: PlacedSignature, emit: EmitWire): void {
+export function proveLate(
+  state: EncoderState,
+  part: number,
+  { signature, id, kinds }: PlacedSignature,
+  emit: EmitWire,
+): void {
   const thought = state.reasoning[part]
-  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), defined({ id, kinds })), emit)
+  if (thought)
+    wholeItem(
+      state,
+      thought.message,
+      carrierItem(signature, `r${thought.nth}`, writingOf(state), defined({ id, kinds })),
+      emit,
+    )
 }

@@ -19,27 +19,42 @@ function read({ latest, ending }: DecoderState, { part, delta }: PartDelta): boo
 }
 
 /** See `ClientHalf`. */
-export function writeDelta(given: MachineState, { part: key, delta }: PartDelta, literal: string): string | undefined {
+export function writeDelta(
+  given: MachineState,
+  { part: key, delta }: PartDelta,
+  literal: string,
+): string | undefined {
   const state = given as EncoderState
   const part = state.parts[key]
   if (state.phase !== 'inside' || part?.item === undefined) return undefined
   const { value, waiting } = part
   switch (delta.kind) {
     case 'text':
-      if ((value.type !== 'text' && value.type !== 'refusal') || waiting.logprobs.length > 0) return undefined
+      if ((value.type !== 'text' && value.type !== 'refusal') || waiting.logprobs.length > 0)
+        return undefined
       value.text += delta.text
-      return frame(state, around(state, part, value.type === 'text' ? ways.text : ways.refusal, part.content), literal)
+      return frame(
+        state,
+        around(state, part, value.type === 'text' ? ways.text : ways.refusal, part.content),
+        literal,
+      )
     case 'input':
       if (value.type !== 'tool-call') return undefined
       value.input += delta.text
-      return frame(state, around(state, part, value.kind === 'freeform' ? ways.freeform : ways.input), literal)
+      return frame(
+        state,
+        around(state, part, value.kind === 'freeform' ? ways.freeform : ways.input),
+        literal,
+      )
     case 'reasoning': {
       const segment = value.type === 'reasoning' ? value.segments[delta.segment] : undefined
-      if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1) return undefined
+      if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1)
+        return undefined
       segment.text += delta.text
       const { kind } = segment
       let place = 0
-      for (let index = 0; index < delta.segment; index++) if (value.segments[index]?.kind === kind) place++
+      for (let index = 0; index < delta.segment; index++)
+        if (value.segments[index]?.kind === kind) place++
       return frame(state, around(state, part, ways[kind], place), literal)
     }
     default:
@@ -59,13 +74,25 @@ const ways = {
   raw: { type: 'response.reasoning_text.delta', index: 'content_index', rest: '' },
 } as const satisfies Record<string, Way>
 
-const frame = (state: EncoderState, { before, between, behind }: Written, literal: string) => `${before}${state.sequence++}${between}${literal}${behind}`
+const frame = (state: EncoderState, { before, between, behind }: Written, literal: string) =>
+  `${before}${state.sequence++}${between}${literal}${behind}`
 
 /** The frame of a part's deltas around number and text, built once per part: built for each delta, it was half of a stream's garbage. */
-function around({ items }: EncoderState, part: OpenPart, { type, index, rest }: Way, place?: number): Written {
+function around(
+  { items }: EncoderState,
+  part: OpenPart,
+  { type, index, rest }: Way,
+  place?: number,
+): Written {
   const { item, written } = part
   const id = item === undefined ? undefined : items[item]?.wire['id']
-  if (written?.type === type && written.place === place && written.id === id && written.item === item) return written
+  if (
+    written?.type === type &&
+    written.place === place &&
+    written.id === id &&
+    written.item === item
+  )
+    return written
   const within = index === undefined ? '' : `"${index}":${place},`
   part.written = {
     type,

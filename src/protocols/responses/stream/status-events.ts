@@ -6,7 +6,11 @@ const events: readonly [begins: string, item: string, ends: readonly string[]][]
   ['file_search_call', 'file_search_call', ['in_progress', 'searching', 'completed']],
   ['code_interpreter_call', 'code_interpreter_call', ['in_progress', 'interpreting', 'completed']],
   ['code_interpreter_call_code', 'code_interpreter_call', ['delta', 'done']],
-  ['image_generation_call', 'image_generation_call', ['in_progress', 'generating', 'partial_image', 'completed']],
+  [
+    'image_generation_call',
+    'image_generation_call',
+    ['in_progress', 'generating', 'partial_image', 'completed'],
+  ],
   ['mcp_call', 'mcp_call', ['in_progress', 'completed', 'failed']],
   ['mcp_call_arguments', 'mcp_call', ['delta', 'done']],
   ['mcp_list_tools', 'mcp_list_tools', ['in_progress', 'completed', 'failed']],
@@ -15,7 +19,11 @@ const events: readonly [begins: string, item: string, ends: readonly string[]][]
   ['compaction', 'compaction', ['compacting']],
 ]
 
-const items = new Map<string, string>(events.flatMap(([begins, item, ends]) => ends.map(end => [`response.${begins}.${end}`, item] as const)))
+const items = new Map<string, string>(
+  events.flatMap(([begins, item, ends]) =>
+    ends.map(end => [`response.${begins}.${end}`, item] as const),
+  ),
+)
 
 /** Types of events that are only forwarded, to clients of this protocol: they report progress, or what their item repeats at its end. */
 export const forwardable: ReadonlySet<string> = new Set(items.keys())

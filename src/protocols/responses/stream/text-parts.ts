@@ -1,5 +1,11 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../../canonical/message.ts'
+import type {
+  Citation,
+  Part,
+  RefusalPart,
+  TextPart,
+  TokenLogprob,
+} from '../../../canonical/message.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { encodeCitation, encodeLogprob } from '../content/citations.ts'
 import { encodeWords } from '../content/message-item.ts'
@@ -7,21 +13,42 @@ import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
 import { protocolName } from '../own.ts'
 import type { ResponsesWrittenContent } from '../schema.ts'
-import { type EmitWire, type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  type OpenPart,
+  placeOf,
+  reportOf,
+  write,
+  writingOf,
+} from './encoder-state.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */
-export function startText(state: EncoderState, part: OpenPart, { text, ...head }: TextPart | RefusalPart, emit: EmitWire): void {
+export function startText(
+  state: EncoderState,
+  part: OpenPart,
+  { text, ...head }: TextPart | RefusalPart,
+  emit: EmitWire,
+): void {
   part.item = messageItem(state, part.message, emit)
   const item = state.items[part.item]
   const content = contentOf(item)
   part.content = content.length
   const wire: ResponsesWrittenContent =
-    head.type === 'refusal' ? { type: 'refusal', refusal: '' } : { type: 'output_text', text: '', annotations: [], logprobs: [] }
+    head.type === 'refusal'
+      ? { type: 'refusal', refusal: '' }
+      : { type: 'output_text', text: '', annotations: [], logprobs: [] }
   content.push(wire)
   part.value = head.type === 'refusal' ? { ...head, type: 'refusal', text: '' } : withoutLists(head)
-  write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
-  if (head.type === 'text') for (const citation of head.citations ?? []) takeCitation(state, part, citation, emit)
+  write(
+    state,
+    'response.content_part.added',
+    { ...placeOf(state, part), content_index: part.content, part: wire },
+    emit,
+  )
+  if (head.type === 'text')
+    for (const citation of head.citations ?? []) takeCitation(state, part, citation, emit)
   if (text && isText(part.value)) giveText(state, part, part.value, text, emit)
   if (head.logprobs) takeLogprobs(state, part, head.logprobs)
 }
@@ -31,22 +58,45 @@ function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, '
   return { ...head, text: '' }
 }
 
-const isText = (part: Part): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
+const isText = (part: Part): part is TextPart | RefusalPart =>
+  part.type === 'text' || part.type === 'refusal'
 
 /** Writes a text delta. Each event is one literal, because deltas are nearly all of a stream and every spread would cost time in each. */
-export function giveText(state: EncoderState, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: EmitWire): void {
+export function giveText(
+  state: EncoderState,
+  part: OpenPart,
+  value: TextPart | RefusalPart,
+  text: string,
+  emit: EmitWire,
+): void {
   if (text === '') return
   value.text += text
   const { item: output_index, content: content_index, waiting } = part
   const item_id = output_index === undefined ? undefined : state.items[output_index]?.wire.id
   const sequence_number = state.sequence++
   if (value.type === 'refusal') {
-    emit({ type: 'response.refusal.delta', sequence_number, item_id, output_index, content_index, delta: text })
+    emit({
+      type: 'response.refusal.delta',
+      sequence_number,
+      item_id,
+      output_index,
+      content_index,
+      delta: text,
+    })
     return
   }
-  const logprobs = waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeLogprob(one, false)) : []
+  const logprobs =
+    waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeLogprob(one, false)) : []
   if (waiting.logprobs.length > 0) waiting.logprobs = []
-  emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
+  emit({
+    type: 'response.output_text.delta',
+    sequence_number,
+    item_id,
+    output_index,
+    content_index,
+    delta: text,
+    logprobs,
+  })
 }
 
 /** Keeps log probabilities until the text delta that they are written in. A refusal cannot have them, which is noted. */
@@ -61,35 +111,70 @@ export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: Toke
 }
 
 /** Writes a citation at once if its offsets are known, else at the end of the text, with all that follow it: `annotation_index` counts them. */
-export function takeCitation(state: EncoderState, part: OpenPart, citation: Citation, emit: EmitWire): void {
+export function takeCitation(
+  state: EncoderState,
+  part: OpenPart,
+  citation: Citation,
+  emit: EmitWire,
+): void {
   const { value } = part
   if (value.type !== 'text') return
   addDelta(value, { kind: 'citation', citation })
-  if (placed(citation) && part.waiting.citations.length === 0) giveCitation(state, part, value, citation, emit)
+  if (placed(citation) && part.waiting.citations.length === 0)
+    giveCitation(state, part, value, citation, emit)
   else part.waiting.citations.push(citation)
 }
 
 /** Are the offsets known, so that the citation need not wait for the end of the text? */
-const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocolName || kind !== 'url' || (start !== undefined && end !== undefined)
+const placed = ({ start, end, protocol: of, kind }: Citation) =>
+  of === protocolName || kind !== 'url' || (start !== undefined && end !== undefined)
 
-function giveCitation(state: EncoderState, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: EmitWire): void {
+function giveCitation(
+  state: EncoderState,
+  part: OpenPart,
+  { text, at }: TextPart,
+  citation: Citation,
+  emit: EmitWire,
+): void {
   const annotation = encodeCitation(citation, text, reportOf(state), at)
   if (!annotation) return
-  const place = { ...placeOf(state, part), content_index: part.content, annotation_index: part.waiting.annotations++ }
+  const place = {
+    ...placeOf(state, part),
+    content_index: part.content,
+    annotation_index: part.waiting.annotations++,
+  }
   write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
 }
 
 /** Ends the part, and writes its signature in an item after it. */
-export function endText(state: EncoderState, part: OpenPart, value: TextPart | RefusalPart, emit: EmitWire): void {
-  if (value.type === 'text') for (const citation of part.waiting.citations) giveCitation(state, part, { ...value, at: value.at ?? '' }, citation, emit)
+export function endText(
+  state: EncoderState,
+  part: OpenPart,
+  value: TextPart | RefusalPart,
+  emit: EmitWire,
+): void {
+  if (value.type === 'text')
+    for (const citation of part.waiting.citations)
+      giveCitation(state, part, { ...value, at: value.at ?? '' }, citation, emit)
   const writing = writingOf(state)
   const muted = startWriting('output', writing.native, state.options)
   const wire = encodeWords(unsigned(value), 'assistant', muted)
   writing.report.ext(value.ext, value.at)
   if (value.cache) writing.report.add('cache.unsupported', value.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
-  if (value.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
-  else write(state, 'response.output_text.done', { ...place, text: value.text, logprobs: (wire.type === 'output_text' && wire.logprobs) || [] }, emit)
+  if (value.type === 'refusal')
+    write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
+  else
+    write(
+      state,
+      'response.output_text.done',
+      {
+        ...place,
+        text: value.text,
+        logprobs: (wire.type === 'output_text' && wire.logprobs) || [],
+      },
+      emit,
+    )
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire

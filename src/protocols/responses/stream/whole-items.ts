@@ -11,8 +11,27 @@ import { carrierItem } from '../content/reasoning.ts'
 import { protocolName } from '../own.ts'
 import { itemIdOf } from '../response/envelope.ts'
 import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
-import { type EmitWire, type EncoderState, envelopeOf, type OpenPart, open, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
-import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  envelopeOf,
+  type OpenPart,
+  open,
+  placeOf,
+  reportOf,
+  write,
+  writingOf,
+} from './encoder-state.ts'
+import {
+  addItem,
+  closeMessageItem,
+  contentOf,
+  endClosing,
+  headOf,
+  hold,
+  messageItem,
+  wholeItem,
+} from './open-items.ts'
 import { isAbout } from './status-events.ts'
 
 /** Opens an item that only this protocol has: complete at once, or growing until its end. */
@@ -29,7 +48,8 @@ export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): v
 }
 
 /** Was it decoded from a `message` item of this protocol? Then all of its content can be written into one again. */
-export const isOwnMessage = (state: EncoderState, { message }: OpenPart) => envelopeOf(state).native && headOf(state, message).origin === 'message'
+export const isOwnMessage = (state: EncoderState, { message }: OpenPart) =>
+  envelopeOf(state).native && headOf(state, message).origin === 'message'
 
 /** Opens a content part of a `message` item that is written whole. */
 export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire): void {
@@ -39,12 +59,18 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
   const content = contentOf(state.items[part.item])
   part.content = content.length
   content.push(wire)
-  write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  write(
+    state,
+    'response.content_part.added',
+    { ...placeOf(state, part), content_index: part.content, part: wire },
+    emit,
+  )
 }
 
 /** An item of this protocol unchanged, with the ids that a response's items must have. Undefined: there is nothing to write. */
 function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undefined {
-  if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
+  if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque')
+    return undefined
   if (value.protocol !== protocolName) return encodeRaw(value, writingOf(state))[0]
   const raw = isObject(value.raw) ? value.raw : {}
   const { type } = raw
@@ -58,7 +84,10 @@ function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undef
     { ...envelopeOf(state), native: true },
     state.usedIds,
   )
-  const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
+  const call =
+    needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '')
+      ? { call_id: `call_${id}` }
+      : {}
   return asRead({ ...raw, id, ...call })
 }
 
@@ -76,7 +105,11 @@ const prefixes = new Map([
 ])
 
 /** Takes a part that is complete only at its end. An item that is open already keeps its ids. */
-export function takeWhole(state: EncoderState, part: OpenPart, delta: Extract<Delta, { kind: 'whole' }>): void {
+export function takeWhole(
+  state: EncoderState,
+  part: OpenPart,
+  delta: Extract<Delta, { kind: 'whole' }>,
+): void {
   const { whole } = delta
   if (whole.type !== part.value.type) return
   addDelta(part.value, delta)
@@ -98,12 +131,19 @@ export function endRaw(state: EncoderState, part: OpenPart, emit: EmitWire): voi
   }
   hold(state, part.item, emit)
   const { signature } = part.value
-  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state)), emit)
+  if (signature)
+    wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state)), emit)
 }
 
 function endContent(state: EncoderState, part: OpenPart, item: number, emit: EmitWire): void {
   const wire = contentOf(state.items[item])[part.content]
-  if (wire) write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  if (wire)
+    write(
+      state,
+      'response.content_part.done',
+      { ...placeOf(state, part), content_index: part.content, part: wire },
+      emit,
+    )
   endClosing(state, item, emit)
 }
 
@@ -115,9 +155,11 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
   }
   const writing = writingOf(state)
   const isDrawn = whole.type === 'media' && isInlineImage(whole)
-  if (!isDrawn && whole.type === 'media' && whole.signature) writing.report.add('field.unsupported', whole.at, 'signature')
+  if (!isDrawn && whole.type === 'media' && whole.signature)
+    writing.report.add('field.unsupported', whole.at, 'signature')
   if (!isDrawn && isContent(whole)) {
-    for (const wire of encodeContent(whole, 'assistant', writing)) emitContent(state, part, wire, emit)
+    for (const wire of encodeContent(whole, 'assistant', writing))
+      emitContent(state, part, wire, emit)
     return
   }
   const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, writing)
@@ -127,18 +169,35 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
 }
 
 /** Writes whole content. Text gets a delta too, for readers that know only deltas. */
-function emitContent(state: EncoderState, part: OpenPart, wire: ResponsesWrittenContent, emit: EmitWire): void {
+function emitContent(
+  state: EncoderState,
+  part: OpenPart,
+  wire: ResponsesWrittenContent,
+  emit: EmitWire,
+): void {
   const item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[item])
   const place = { ...placeOf(state, { ...part, item }), content_index: content.length }
   content.push(wire)
-  if (wire.type !== 'output_text') write(state, 'response.content_part.added', { ...place, part: wire }, emit)
+  if (wire.type !== 'output_text')
+    write(state, 'response.content_part.added', { ...place, part: wire }, emit)
   else {
     const { text, annotations, logprobs } = wire
-    write(state, 'response.content_part.added', { ...place, part: { ...wire, text: '', annotations: [] } }, emit)
-    if (text !== '') write(state, 'response.output_text.delta', { ...place, delta: text, logprobs: [] }, emit)
+    write(
+      state,
+      'response.content_part.added',
+      { ...place, part: { ...wire, text: '', annotations: [] } },
+      emit,
+    )
+    if (text !== '')
+      write(state, 'response.output_text.delta', { ...place, delta: text, logprobs: [] }, emit)
     for (const [index, annotation] of annotations.entries())
-      write(state, 'response.output_text.annotation.added', { ...place, annotation_index: index, annotation }, emit)
+      write(
+        state,
+        'response.output_text.annotation.added',
+        { ...place, annotation_index: index, annotation },
+        emit,
+      )
     write(state, 'response.output_text.done', { ...place, text, logprobs: logprobs ?? [] }, emit)
   }
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
@@ -146,9 +205,15 @@ function emitContent(state: EncoderState, part: OpenPart, wire: ResponsesWritten
 }
 
 /** Forwards events of this protocol about an open item; others mean nothing to a client of this protocol, and are noted. */
-export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: EmitWire): void {
+export function forward(
+  state: EncoderState,
+  { protocol: of, raw }: CanonicalEvent & { type: 'opaque' },
+  emit: EmitWire,
+): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
-  const index = event ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire)) : -1
+  const index = event
+    ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire))
+    : -1
   if (!event || index < 0) {
     reportOf(state).once('event.unknown', undefined)
     return

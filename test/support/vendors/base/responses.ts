@@ -1,6 +1,19 @@
 import { strictOf } from '../../../../src/testing/strict/index.ts'
 import { matching, openaiFailure } from './chat.ts'
-import { chunks, counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, type Refusal, type Turn, turnAfter } from './turn.ts'
+import {
+  chunks,
+  counted,
+  type Endpoint,
+  firstOf,
+  isJson,
+  type Json,
+  keyed,
+  listOf,
+  type Offered,
+  type Refusal,
+  type Turn,
+  turnAfter,
+} from './turn.ts'
 
 /** What servers of the responses protocol have in common, and where they differ. */
 export type ResponsesServer = {
@@ -30,7 +43,11 @@ export function responsesServer(server: ResponsesServer): Endpoint {
   const patterns = server.urls.map(matching)
   const itemsIn = (body: Json) => listOf(body['input'])
   const turnOf = (body: Json) =>
-    turnAfter(itemsIn(body).filter(({ type }) => resultTypes.has(String(type))).length, offered(body), server.idOf ?? (nth => `call_${nth}`))
+    turnAfter(
+      itemsIn(body).filter(({ type }) => resultTypes.has(String(type))).length,
+      offered(body),
+      server.idOf ?? (nth => `call_${nth}`),
+    )
   const usage = {
     input_tokens: counted.input,
     input_tokens_details: { cached_tokens: counted.cached },
@@ -43,11 +60,29 @@ export function responsesServer(server: ResponsesServer): Endpoint {
       ? []
       : [
           seals
-            ? { id: itemId('rs', nth), type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: sealOf(nth) }
-            : { id: itemId('rs', nth), type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: reasoning }] },
+            ? {
+                id: itemId('rs', nth),
+                type: 'reasoning',
+                summary: [{ type: 'summary_text', text: reasoning }],
+                encrypted_content: sealOf(nth),
+              }
+            : {
+                id: itemId('rs', nth),
+                type: 'reasoning',
+                summary: [],
+                content: [{ type: 'reasoning_text', text: reasoning }],
+              },
         ]),
     ...(text
-      ? [{ id: itemId('msg', nth), type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }]
+      ? [
+          {
+            id: itemId('msg', nth),
+            type: 'message',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text, annotations: [] }],
+          },
+        ]
       : []),
     ...calls.map(({ id, name, namespace, args, text: isText }, i) => ({
       id: itemId(isText ? 'ctc' : 'fc', nth * 10 + i),
@@ -73,21 +108,38 @@ export function responsesServer(server: ResponsesServer): Endpoint {
   }
   return {
     protocol: 'responses',
-    match: url => (patterns.some(pattern => pattern.test(url.origin + url.pathname)) ? {} : undefined),
+    match: url =>
+      patterns.some(pattern => pattern.test(url.origin + url.pathname)) ? {} : undefined,
     authorize: keyed[server.auth ?? 'bearer'],
     failure: openaiFailure,
     refuse(body, model) {
       // Recorded clients send it to this endpoint, and get a response.
-      const isMeant = (fault: string) => !fault.includes('internal_chat_message_metadata_passthrough')
-      const legal = server.isStrict ? strictOf('responses').checkRequest(body).find(isMeant) : undefined
-      const found = firstOf(legal, shape(body, server), seals && badSeal(body), server.refuse?.(body, model))
+      const isMeant = (fault: string) =>
+        !fault.includes('internal_chat_message_metadata_passthrough')
+      const legal = server.isStrict
+        ? strictOf('responses').checkRequest(body).find(isMeant)
+        : undefined
+      const found = firstOf(
+        legal,
+        shape(body, server),
+        seals && badSeal(body),
+        server.refuse?.(body, model),
+      )
       return typeof found === 'string' ? { status: 400, message: found } : found
     },
-    whole: (body, model) => ({ ...headOf(body, model), status: 'completed', output: outputOf(turnOf(body), model), usage }),
+    whole: (body, model) => ({
+      ...headOf(body, model),
+      status: 'completed',
+      output: outputOf(turnOf(body), model),
+      usage,
+    }),
     stream(body, model) {
       const output = outputOf(turnOf(body), model)
       const frames: string[] = []
-      const send = (type: string, rest: object) => frames.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...rest })}\n\n`)
+      const send = (type: string, rest: object) =>
+        frames.push(
+          `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...rest })}\n\n`,
+        )
       const begun = { ...headOf(body, model), status: 'in_progress', output: [], usage: null }
       send('response.created', { response: begun })
       send('response.in_progress', { response: begun })
@@ -99,35 +151,68 @@ export function responsesServer(server: ResponsesServer): Endpoint {
     returned: body =>
       itemsIn(body).flatMap(item => {
         if (item['type'] !== 'reasoning') return []
-        const nth = /: (\d)$/.exec(Buffer.from(String(item['encrypted_content'] ?? ''), 'base64').toString())?.[1]
-        const text = [...listOf(item['content']), ...listOf(item['summary'])].map(part => String(part['text'])).join('')
+        const nth = /: (\d)$/.exec(
+          Buffer.from(String(item['encrypted_content'] ?? ''), 'base64').toString(),
+        )?.[1]
+        const text = [...listOf(item['content']), ...listOf(item['summary'])]
+          .map(part => String(part['text']))
+          .join('')
         return [nth === undefined || !seals ? text : `Thought ${nth}`]
       }),
   }
 }
 
-function sendItem(item: Json, output_index: number, send: (type: string, rest: object) => unknown): void {
+function sendItem(
+  item: Json,
+  output_index: number,
+  send: (type: string, rest: object) => unknown,
+): void {
   const at = { item_id: item['id'], output_index }
   const part = listOf(item['content'])[0] ?? listOf(item['summary'])[0]
   const text = String(part?.['text'])
   if (item['type'] === 'reasoning' && part?.['type'] === 'summary_text') {
     const place = { ...at, summary_index: 0 }
-    send('response.output_item.added', { output_index, item: { id: item['id'], type: 'reasoning', summary: [] } })
-    send('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
-    for (const delta of chunks(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
+    send('response.output_item.added', {
+      output_index,
+      item: { id: item['id'], type: 'reasoning', summary: [] },
+    })
+    send('response.reasoning_summary_part.added', {
+      ...place,
+      part: { type: 'summary_text', text: '' },
+    })
+    for (const delta of chunks(text))
+      send('response.reasoning_summary_text.delta', { ...place, delta })
     send('response.reasoning_summary_text.done', { ...place, text })
     send('response.reasoning_summary_part.done', { ...place, part })
   } else if (part) {
     const kind = item['type'] === 'reasoning' ? 'reasoning_text' : 'output_text'
     const place = { ...at, content_index: 0 }
-    send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
+    send('response.output_item.added', {
+      output_index,
+      item: { ...item, status: 'in_progress', content: [] },
+    })
     send('response.content_part.added', { ...place, part: { ...part, text: '' } })
-    for (const delta of chunks(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
-    send(`response.${kind}.done`, { ...place, text, ...(kind === 'output_text' && { logprobs: [] }) })
+    for (const delta of chunks(text))
+      send(`response.${kind}.delta`, {
+        ...place,
+        delta,
+        ...(kind === 'output_text' && { logprobs: [] }),
+      })
+    send(`response.${kind}.done`, {
+      ...place,
+      text,
+      ...(kind === 'output_text' && { logprobs: [] }),
+    })
     send('response.content_part.done', { ...place, part })
   } else {
-    const [key, kind] = item['type'] === 'custom_tool_call' ? ['input', 'custom_tool_call_input'] : ['arguments', 'function_call_arguments']
-    send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', [key]: '' } })
+    const [key, kind] =
+      item['type'] === 'custom_tool_call'
+        ? ['input', 'custom_tool_call_input']
+        : ['arguments', 'function_call_arguments']
+    send('response.output_item.added', {
+      output_index,
+      item: { ...item, status: 'in_progress', [key]: '' },
+    })
     for (const delta of chunks(String(item[key]))) send(`response.${kind}.delta`, { ...at, delta })
     send(`response.${kind}.done`, { ...at, [key]: item[key] })
   }
@@ -143,16 +228,26 @@ function offered(body: Json): Offered[] {
     if (type === 'custom') return [{ name: String(name), text: true, ...inside }]
     return type === 'namespace' ? listOf(tools).flatMap(one => read(one, String(name))) : []
   }
-  const all = [...listOf(body['tools']), ...listOf(body['input']).flatMap(({ type, tools }) => (type === 'additional_tools' ? listOf(tools) : []))]
-  return all.flatMap(tool => read(tool)).toSorted((a, b) => Number(a.namespace !== undefined) - Number(b.namespace !== undefined))
+  const all = [
+    ...listOf(body['tools']),
+    ...listOf(body['input']).flatMap(({ type, tools }) =>
+      type === 'additional_tools' ? listOf(tools) : [],
+    ),
+  ]
+  return all
+    .flatMap(tool => read(tool))
+    .toSorted((a, b) => Number(a.namespace !== undefined) - Number(b.namespace !== undefined))
 }
 
-export const toolTypes = (body: Json): string[] => listOf(body['tools']).map(({ type }) => String(type))
+export const toolTypes = (body: Json): string[] =>
+  listOf(body['tools']).map(({ type }) => String(type))
 
 function badSeal(body: Json): string | undefined {
   const bad = listOf(body['input']).find(
     ({ type, encrypted_content: sealed }) =>
-      type === 'reasoning' && typeof sealed === 'string' && !/^sealed by this vendor: \d$/.test(Buffer.from(sealed, 'base64').toString()),
+      type === 'reasoning' &&
+      typeof sealed === 'string' &&
+      !/^sealed by this vendor: \d$/.test(Buffer.from(sealed, 'base64').toString()),
   )
   return bad && 'The encrypted content could not be verified.'
 }
@@ -162,16 +257,23 @@ function shape(body: Json, { tools, items }: ResponsesServer): string | undefine
   const odd = tools && toolTypes(body).find(type => !tools.includes(type))
   if (odd) return `Invalid value: '${odd}'. Supported tool types: ${tools.join(', ')}`
   const input = listOf(body['input'])
-  if (typeof body['input'] !== 'string' && input.length === 0) return "Missing required parameter: 'input'."
+  if (typeof body['input'] !== 'string' && input.length === 0)
+    return "Missing required parameter: 'input'."
   const strange = items && input.find(({ type = 'message' }) => !items.includes(String(type)))
-  if (strange) return `Invalid value: '${String(strange['type'])}'. Supported item types: ${items.join(', ')}`
-  const calls = input.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map(({ call_id: id }) => id)
-  const results = input.filter(({ type }) => resultTypes.has(String(type))).map(({ call_id: id }) => id)
+  if (strange)
+    return `Invalid value: '${String(strange['type'])}'. Supported item types: ${items.join(', ')}`
+  const calls = input
+    .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+    .map(({ call_id: id }) => id)
+  const results = input
+    .filter(({ type }) => resultTypes.has(String(type)))
+    .map(({ call_id: id }) => id)
   const open = calls.find(id => !results.includes(id))
   if (open) return `No tool output found for function call ${String(open)}.`
   const lost = results.find(id => !calls.includes(id))
   if (lost) return `No tool call found for function call output with call_id ${String(lost)}.`
   const declared = listOf(body['tools'])
-  if (declared.length === 0 && isJson(body['tool_choice'])) return 'tool_choice is only allowed with tools'
+  if (declared.length === 0 && isJson(body['tool_choice']))
+    return 'tool_choice is only allowed with tools'
   return undefined
 }

@@ -6,17 +6,25 @@ export type Call = { id: string; name: string; namespace?: string; args: string;
 /** What a simulated model sends next: two turns with tool calls, then a response. */
 export type Turn = { nth: 1 | 2 | 3; reasoning: string; text: string; calls: Call[] }
 
-export const thoughtOf = (nth: number): string => `Thought ${nth}: the tool has to be called.\nThen it is known.`
+export const thoughtOf = (nth: number): string =>
+  `Thought ${nth}: the tool has to be called.\nThen it is known.`
 export const responseText = 'All is known now.'
 
 /** The numbers that every simulated server counts, in its own fields: input with 800 cached tokens, output with 40 tokens of reasoning. */
 export const counted = { input: 1200, cached: 800, output: 90, reasoning: 40 }
 
 /** `results`: how many tool results the request holds. `serial`: the server makes one call at a time. */
-export function turnAfter(results: number, tools: readonly Offered[], idOf: (nth: number) => string, serial = false): Turn {
+export function turnAfter(
+  results: number,
+  tools: readonly Offered[],
+  idOf: (nth: number) => string,
+  serial = false,
+): Turn {
   const [tool] = tools.filter(({ text }) => !text).concat(tools)
-  const nth = tool === undefined || results >= 2 ? 3 : results === 0 ? 1 : 2
-  if (tool === undefined || nth === 3) return { nth, reasoning: thoughtOf(nth), text: responseText, calls: [] }
+  const early = results === 0 ? 1 : 2
+  const nth = tool === undefined || results >= 2 ? 3 : early
+  if (tool === undefined || nth === 3)
+    return { nth, reasoning: thoughtOf(nth), text: responseText, calls: [] }
   const many = nth === 1 || serial ? 1 : 2
   const calls = Array.from({ length: many }, (_, i) => ({
     id: idOf(nth * 10 + i),
@@ -28,7 +36,14 @@ export function turnAfter(results: number, tools: readonly Offered[], idOf: (nth
 
 /** The smallest object that a schema allows, as far as tools of agents need it. */
 function sample(schema: unknown): unknown {
-  const { type, properties = {}, required = [], enum: words, items, anyOf } = (schema ?? {}) as Schema
+  const {
+    type,
+    properties = {},
+    required = [],
+    enum: words,
+    items,
+    anyOf,
+  } = (schema ?? {}) as Schema
   if (words?.length) return words[0]
   if (anyOf?.length) return sample(anyOf[0])
   const kind = (Array.isArray(type) ? type[0] : type)?.toLowerCase()
@@ -52,14 +67,23 @@ type Schema = {
 export const chunks = (text: string): string[] => text.match(/[\s\S]{1,12}/g) ?? []
 
 export type Json = Record<string, unknown>
-export const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 export const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : [])
 
 /** What a simulated server says no with. */
-export type Refusal = { status: number; message: string; param?: string; code?: string | number; type?: string }
+export type Refusal = {
+  status: number
+  message: string
+  param?: string
+  code?: string | number
+  type?: string
+}
 
 /** The first of the checks that finds a fault. */
-export const firstOf = (...checks: (string | Refusal | undefined | false)[]): string | Refusal | undefined => {
+export const firstOf = (
+  ...checks: (string | Refusal | undefined | false)[]
+): string | Refusal | undefined => {
   for (const check of checks) if (check) return check
   return undefined
 }
@@ -95,9 +119,12 @@ export type Simulator = {
 }
 
 export const keyed = {
-  bearer: (headers: Readonly<Record<string, string>>) => headers['authorization'] === 'Bearer key-0123456789',
-  'x-api-key': (headers: Readonly<Record<string, string>>) => headers['x-api-key'] === 'key-0123456789' || keyed.bearer(headers),
+  bearer: (headers: Readonly<Record<string, string>>) =>
+    headers['authorization'] === 'Bearer key-0123456789',
+  'x-api-key': (headers: Readonly<Record<string, string>>) =>
+    headers['x-api-key'] === 'key-0123456789' || keyed.bearer(headers),
   'api-key': (headers: Readonly<Record<string, string>>) => headers['api-key'] === 'key-0123456789',
-  google: (headers: Readonly<Record<string, string>>) => headers['x-goog-api-key'] === 'key-0123456789',
+  google: (headers: Readonly<Record<string, string>>) =>
+    headers['x-goog-api-key'] === 'key-0123456789',
   none: () => true,
 }
