@@ -21,7 +21,13 @@ const packages: Partial<Record<ClientName, readonly string[]>> = {
   'openai-sdk': ['openai'],
   'anthropic-sdk': ['@anthropic-ai/sdk'],
   'genai-sdk': ['@google/genai'],
-  'ai-sdk': ['ai@7', '@ai-sdk/openai@4', '@ai-sdk/openai-compatible@3', '@ai-sdk/anthropic@4', '@ai-sdk/google@4'],
+  'ai-sdk': [
+    'ai@7',
+    '@ai-sdk/openai@4',
+    '@ai-sdk/openai-compatible@3',
+    '@ai-sdk/anthropic@4',
+    '@ai-sdk/google@4',
+  ],
   langchain: ['@langchain/openai', '@langchain/anthropic', '@langchain/core'],
 }
 
@@ -37,7 +43,11 @@ await mkdir(folder, { recursive: true })
 if (given === undefined) {
   await writeFile(join(folder, 'package.json'), '{}')
   console.log(`installing into ${folder}`)
-  await run('npm', ['install', '--no-audit', '--no-fund', ...names.flatMap(name => packages[name] ?? [])], { cwd: folder, maxBuffer: 1e8 })
+  await run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', ...names.flatMap(name => packages[name] ?? [])],
+    { cwd: folder, maxBuffer: 1e8 },
+  )
 }
 
 const handler = gateway({
@@ -57,7 +67,9 @@ for (const name of names) {
     const started = Date.now()
     const result = await tried(name, snippet, snippets)
     if (result.startsWith('FAILED')) failed++
-    console.log(`${name.padEnd(18)}${snippet.title.padEnd(36)}${result} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+    console.log(
+      `${name.padEnd(18)}${snippet.title.padEnd(36)}${result} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
+    )
   }
 }
 server.closeAllConnections()
@@ -85,9 +97,15 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
       },
     })
-    return /Hello there|Say hello|The tool said/.test(stdout) ? 'ok' : `FAILED: ${stdout.slice(-300)}`
+    return /Hello there|Say hello|The tool said/.test(stdout)
+      ? 'ok'
+      : `FAILED: ${stdout.slice(-300)}`
   } catch (error) {
-    const { stdout = '', stderr = '', message = '' } = error as { stdout?: string; stderr?: string; message?: string }
+    const {
+      stdout = '',
+      stderr = '',
+      message = '',
+    } = error as { stdout?: string; stderr?: string; message?: string }
     return `FAILED: ${[stdout.slice(-300), stderr.slice(-600) || message.slice(-600)].join(' ')}`
   } finally {
     await rm(home, { recursive: true, force: true })
@@ -95,7 +113,12 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
 }
 
 /** What starts the client with these settings, and asks it one thing; undefined where nothing can be started. */
-async function commandOf(name: ClientName, { language, file, text }: Snippet, all: readonly Snippet[], home: string): Promise<string | undefined> {
+async function commandOf(
+  name: ClientName,
+  { language, file, text }: Snippet,
+  all: readonly Snippet[],
+  home: string,
+): Promise<string | undefined> {
   // Of Gemini CLI one belongs to the other; elsewhere each is independent.
   for (const one of name === 'gemini-cli' ? all : [{ file, text }])
     if (one.file !== undefined) {

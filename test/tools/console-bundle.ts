@@ -16,7 +16,11 @@ async function moduleText(): Promise<string> {
     target: 'es2022',
     legalComments: 'none',
   })
-  const sheets = await Promise.all(['node_modules/uplot/dist/uPlot.min.css', 'src/console/browser/style.css'].map(sheet => readFile(path(sheet), 'utf8')))
+  const sheets = await Promise.all(
+    ['node_modules/uplot/dist/uPlot.min.css', 'src/console/browser/style.css'].map(sheet =>
+      readFile(path(sheet), 'utf8'),
+    ),
+  )
   const { code } = await transform(sheets.join('\n'), { loader: 'css', minify: true })
   // In an element `script`, this would end it.
   const script = (bundled.outputFiles[0]?.text ?? '').replaceAll('</script', '<\\/script')
@@ -28,7 +32,10 @@ export const bundleForBuild = {
   name,
   setup(builder: import('esbuild').PluginBuild) {
     builder.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: name }))
-    builder.onLoad({ filter: /.*/, namespace: name }, async () => ({ contents: await moduleText(), loader: 'js' as const }))
+    builder.onLoad({ filter: /.*/, namespace: name }, async () => ({
+      contents: await moduleText(),
+      loader: 'js' as const,
+    }))
   },
 }
 

@@ -10,6 +10,9 @@ export const definitionsAlone = {
   name: 'wireglot-definitions',
   setup(builder: import('esbuild').PluginBuild) {
     builder.onResolve({ filter: /^zod\/mini$/ }, () => ({ path: definitions, sideEffects: false }))
-    builder.onResolve({ filter: /\/schemas\.ts$/ }, () => ({ path: 'wireglot/schemas', external: true }))
+    builder.onResolve({ filter: /\/schemas\.ts$/ }, () => ({
+      path: 'wireglot/schemas',
+      external: true,
+    }))
   },
 }

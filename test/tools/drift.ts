@@ -9,7 +9,8 @@ import { roots } from '../drift/roots.ts'
 // `npm run drift`: compares the newest official type definitions with what wireglot translates, and writes docs/drift.md.
 
 const place = mkdtempSync(join(tmpdir(), 'drift-'))
-const npm = (...words: string[]) => execFileSync('npm', [...words, '--silent'], { cwd: place, encoding: 'utf8' }).trim()
+const npm = (...words: string[]) =>
+  execFileSync('npm', [...words, '--silent'], { cwd: place, encoding: 'utf8' }).trim()
 
 /** The definitions alone, without what the package depends on: the version is named so that npm does not choose one for this Node. */
 function fetchDefinitions(name: string): string {
@@ -22,7 +23,9 @@ function fetchDefinitions(name: string): string {
 }
 
 try {
-  const versions = new Map([...new Set(roots.map(root => root.package))].map(name => [name, fetchDefinitions(name)]))
+  const versions = new Map(
+    [...new Set(roots.map(root => root.package))].map(name => [name, fetchDefinitions(name)]),
+  )
   const results = roots.map(root => {
     const file = join(place, `${root.protocol}.ts`)
     writeFileSync(file, root.types)
@@ -39,12 +42,19 @@ try {
   ]
   writeFileSync(new URL('../../docs/drift.md', import.meta.url), text.join('\n'))
   const faults = results.flatMap(({ root, rows }) =>
-    faultsOf(rows).map(row => `${root.protocol} ${row.kind}: ${row.name} at ${row.path || '/'} (${row.verdicts.join(', ')})`),
+    faultsOf(rows).map(
+      row =>
+        `${root.protocol} ${row.kind}: ${row.name} at ${row.path || '/'} (${row.verdicts.join(', ')})`,
+    ),
   )
   const used = new Set(results.flatMap(({ rows }) => rows.flatMap(({ reason }) => reason ?? [])))
-  const idle = neither.filter(({ reason }) => !used.has(reason)).map(({ name }) => `no longer needed in neither.ts: ${name}`)
+  const idle = neither
+    .filter(({ reason }) => !used.has(reason))
+    .map(({ name }) => `no longer needed in neither.ts: ${name}`)
   for (const line of [...faults, ...idle]) console.error(line)
-  console.log(`${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}: ${faults.length} would be lost`)
+  console.log(
+    `${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}: ${faults.length} would be lost`,
+  )
   if (faults.length + idle.length > 0) process.exitCode = 1
 } finally {
   rmSync(place, { recursive: true, force: true })

@@ -22,7 +22,7 @@ for (const version of versions.length > 0 ? versions : supported) {
   const path = `${bin}${delimiter}${process.env['PATH']}`
   const code = await run(
     join(bin, 'node'),
-    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/tools/vitest.config.ts', ...tests],
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...tests],
     root,
     path,
   )
@@ -38,14 +38,28 @@ async function nodeOf(version: string): Promise<string> {
   if (existsSync(join(bin, 'node'))) return bin
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{}')
-  const code = await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', `node@${version}`], folder)
-  if (code !== 0 || !existsSync(join(bin, 'node'))) throw new Error(`npm's package node@${version} cannot be installed here`)
+  const code = await run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--no-save', `node@${version}`],
+    folder,
+  )
+  if (code !== 0 || !existsSync(join(bin, 'node')))
+    throw new Error(`npm's package node@${version} cannot be installed here`)
   return bin
 }
 
-function run(command: string, words: string[], cwd: string, path = process.env['PATH'] ?? ''): Promise<number> {
+function run(
+  command: string,
+  words: string[],
+  cwd: string,
+  path = process.env['PATH'] ?? '',
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path }, stdio: 'inherit' })
+    const child = spawn(command, words, {
+      cwd,
+      env: { ...process.env, PATH: path },
+      stdio: 'inherit',
+    })
     child.on('error', reject)
     child.on('close', code => resolve(code ?? 1))
   })

@@ -34,7 +34,9 @@ export function noteRows(): string[][] {
 function shown(code: string, example: Example): string {
   const { notes, target } = outcomeOf(example)
   const note = notes.find(one => one.code === code)
-  return note ? `${sourceOf(note, example)} → ${targetOf(note, target, example)}${settingsOf(example)}` : ''
+  return note
+    ? `${sourceOf(note, example)} → ${targetOf(note, target, example)}${settingsOf(example)}`
+    : ''
 }
 
 function sourceOf({ kind, path }: Note, example: Example): string {
@@ -49,22 +51,28 @@ function targetOf({ kind, path }: Note, target: unknown, example: Example): stri
   if (shows?.target !== undefined) return fragment(target, shows.target)
   if (kind === 'dropped') return 'nothing'
   if (kind === 'synthesized') return fragment(target, pointedAt(example, target, path) ?? '')
-  const place = placeOfOutcome(pointedAt(example, example.body, path) ?? '', target, example) ?? placeOfName(path.slice(path.lastIndexOf('/') + 1), target)
+  const place =
+    placeOfOutcome(pointedAt(example, example.body, path) ?? '', target, example) ??
+    placeOfName(path.slice(path.lastIndexOf('/') + 1), target)
   return place === undefined ? '…' : fragment(target, place)
 }
 
 /** The only place of a field with this name in a body. */
 function placeOfName(name: string, body: unknown): string | undefined {
-  const [only, ...others] = new Set(leaves(body).flatMap(({ path }) => path.match(new RegExp(`^.*?/${name}(?=/|$)`)) ?? []))
+  const [only, ...others] = new Set(
+    leaves(body).flatMap(({ path }) => path.match(new RegExp(`^.*?/${name}(?=/|$)`)) ?? []),
+  )
   return others.length === 0 ? only : undefined
 }
 
 /** Where the target differs when the source is another one at this place, or has nothing there. Undefined: nowhere. */
 function placeOfOutcome(source: string, target: unknown, example: Example): string | undefined {
   const { body } = example
-  const others = changesOf(at(body, source), wordsOf, source.slice(source.lastIndexOf('/') + 1)).map(change =>
-    changed(body, { ...change, path: source + change.path }),
-  )
+  const others = changesOf(
+    at(body, source),
+    wordsOf,
+    source.slice(source.lastIndexOf('/') + 1),
+  ).map(change => changed(body, { ...change, path: source + change.path }))
   const moved = (other: unknown) =>
     differences(
       target,
@@ -74,20 +82,28 @@ function placeOfOutcome(source: string, target: unknown, example: Example): stri
   const found = places.length > 0 ? places : moved(without(body, source))
   const place = commonPlace(found)
   // All of it may have changed, where the source could not be read any more. Of a list, the first that differs.
-  return Array.isArray(at(target, place ?? '')) ? found[0]?.split('/', String(place).split('/').length + 1).join('/') : place
+  return Array.isArray(at(target, place ?? ''))
+    ? found[0]?.split('/', String(place).split('/').length + 1).join('/')
+    : place
 }
 
 /** Leaves of one that are no leaves of the other. */
 function differences(one: unknown, other: unknown): string[] {
   const there = new Map(leaves(other).map(({ path, value }) => [path, value]))
-  return other === undefined ? [] : leaves(one).flatMap(({ path, value }) => (there.get(path) === value || isEmpty(value) ? [] : [path]))
+  return other === undefined
+    ? []
+    : leaves(one).flatMap(({ path, value }) =>
+        there.get(path) === value || isEmpty(value) ? [] : [path],
+      )
 }
 
 const isEmpty = (value: unknown) => typeof value === 'object' && value !== null
 
 function commonPlace([first, ...others]: string[]): string | undefined {
   let place = first
-  for (const other of others) while (place !== undefined && place !== other && !other.startsWith(`${place}/`)) place = place.slice(0, place.lastIndexOf('/'))
+  for (const other of others)
+    while (place !== undefined && place !== other && !other.startsWith(`${place}/`))
+      place = place.slice(0, place.lastIndexOf('/'))
   return place || undefined
 }
 
@@ -100,10 +116,14 @@ function attempt<T>(act: () => T): T | undefined {
 }
 
 function settingsOf({ options = {} }: Example): string {
-  const settings = Object.entries(options).flatMap(([key, value]): (readonly [string, unknown])[] => {
-    if (typeof value !== 'object') return [[key, value] as const]
-    return key === 'context' || value === null ? [] : Object.entries(value).map(([name, one]) => [`${key}.${name}`, one] as const)
-  })
+  const settings = Object.entries(options).flatMap(
+    ([key, value]): (readonly [string, unknown])[] => {
+      if (typeof value !== 'object') return [[key, value] as const]
+      return key === 'context' || value === null
+        ? []
+        : Object.entries(value).map(([name, one]) => [`${key}.${name}`, one] as const)
+    },
+  )
   return settings.map(([key, value]) => `, with ${code(`${key}: ${compact(value)}`)}`).join('')
 }
 
@@ -127,4 +147,5 @@ function compact(value: unknown): string {
     .join(', ')}}`
 }
 
-const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+const clip = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text

@@ -4,7 +4,13 @@ import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
 /** of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it is outside of groups. */
-export type DocumentedOption = { of: string; group?: string; name: string; values: string; doc: string }
+export type DocumentedOption = {
+  of: string
+  group?: string
+  name: string
+  values: string
+  doc: string
+}
 
 const root = new URL('../../src/', import.meta.url)
 
@@ -23,7 +29,12 @@ const internal = new Set(['fieldNames', 'keepsResponse', 'hideUsage', 'tools'])
 
 /** Every option with what its docstring says. */
 export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file, type]) => {
-  const tree = ts.createSourceFile(file, readFileSync(new URL(file, root), 'utf8'), ts.ScriptTarget.Latest, true)
+  const tree = ts.createSourceFile(
+    file,
+    readFileSync(new URL(file, root), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  )
   const aliases = tree.statements
     .filter(ts.isTypeAliasDeclaration)
     .filter(({ name }) => (file === 'protocol.ts' ? name.text === type : name.text.endsWith(type)))
@@ -33,7 +44,15 @@ export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file
       const name = member.name.getText(tree)
       if (internal.has(name)) return []
       const group = of === 'tools' ? of : (protocols as Record<string, Protocol>)[of]?.optionsKey
-      return [{ of, ...(group && { group }), name, values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '', doc: docOf(member, tree) }]
+      return [
+        {
+          of,
+          ...(group && { group }),
+          name,
+          values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '',
+          doc: docOf(member, tree),
+        },
+      ]
     })
 })
 

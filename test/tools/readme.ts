@@ -12,7 +12,13 @@ import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
 /** Every page that holds something generated. */
-export const generatedPages = ['README.md', 'docs/guides/in-process.md', 'docs/mapping.md', 'docs/notes.md', 'docs/options.md'] as const
+export const generatedPages = [
+  'README.md',
+  'docs/guides/in-process.md',
+  'docs/mapping.md',
+  'docs/notes.md',
+  'docs/options.md',
+] as const
 
 const fileOf = (page: string) => new URL(`../../${page}`, import.meta.url)
 const all: Protocol[] = Object.values(protocols)
@@ -20,10 +26,13 @@ const all: Protocol[] = Object.values(protocols)
 /** The page with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
 export function generated(page: (typeof generatedPages)[number]): string {
   const blocks: Record<string, () => string> = { mapping, finish, notes, options, vendors }
-  return readFileSync(fileOf(page), 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
-    const block = name.endsWith('.ts') ? code(name) : blocks[name]?.()
-    return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
-  })
+  return readFileSync(fileOf(page), 'utf8').replace(
+    /<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g,
+    (whole, name: string) => {
+      const block = name.endsWith('.ts') ? code(name) : blocks[name]?.()
+      return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
+    },
+  )
 }
 
 function code(name: string): string {
@@ -37,7 +46,10 @@ function table(head: string[], rows: string[][]): string {
 }
 
 function mapping(): string {
-  const rows = Object.entries(probes).map(([title, probe]) => [title, ...all.map(protocol => outcome(protocol, { ...plain, ...probe }))])
+  const rows = Object.entries(probes).map(([title, probe]) => [
+    title,
+    ...all.map(protocol => outcome(protocol, { ...plain, ...probe })),
+  ])
   return table(['a request with', ...all.map(({ name }) => `→ ${name}`)], rows)
 }
 
@@ -47,18 +59,36 @@ function vendors(): string {
 }
 
 function finish(): string {
-  const common = new Map(all.map(protocol => [protocol, new Set(notesOfEnding(protocol, 'stop').map(keyOf))]))
+  const common = new Map(
+    all.map(protocol => [protocol, new Set(notesOfEnding(protocol, 'stop').map(keyOf))]),
+  )
   const rows = finishReasons.map(reason => [
     reason,
-    ...all.map(protocol => describe(notesOfEnding(protocol, reason).filter(note => !common.get(protocol)?.has(keyOf(note))))),
+    ...all.map(protocol =>
+      describe(
+        notesOfEnding(protocol, reason).filter(note => !common.get(protocol)?.has(keyOf(note))),
+      ),
+    ),
   ])
   return table(['a response that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
 }
 
 function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
-  const messages = [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'hi' }] }]
+  const messages = [
+    {
+      role: 'assistant' as const,
+      origin: 'message' as const,
+      parts: [{ type: 'text' as const, text: 'hi' }],
+    },
+  ]
   const candidates = [{ index: 0, messages, finish: { reason } }]
-  return protocol.encodeResponse({ id: 'id', model: 'm', createdAt: 1, candidates, usage: { input: 1, output: 1 } }).notes
+  return protocol.encodeResponse({
+    id: 'id',
+    model: 'm',
+    createdAt: 1,
+    candidates,
+    usage: { input: 1, output: 1 },
+  }).notes
 }
 
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
@@ -105,4 +135,5 @@ function describe(notes: Note[]): string {
   return [...new Set(notes.map(({ kind, code }) => `${kind}: \`${code}\``))].join(', ')
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) for (const page of generatedPages) writeFileSync(fileOf(page), generated(page))
+if (process.argv[1] === new URL(import.meta.url).pathname)
+  for (const page of generatedPages) writeFileSync(fileOf(page), generated(page))

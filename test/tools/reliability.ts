@@ -9,5 +9,8 @@ export function writeSection(name: string, lines: readonly string[]): void {
   const from = text.indexOf(begin)
   const to = text.indexOf(end)
   if (from < 0 || to < from) throw new Error(`docs/reliability.md has no marks for ${name}`)
-  writeFileSync(file, `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n${text.slice(to)}`)
+  writeFileSync(
+    file,
+    `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n${text.slice(to)}`,
+  )
 }

@@ -30,7 +30,11 @@ import { config, port } from './config.mjs'
 createServer(gateway(config)).listen(port, '127.0.0.1')`
 
 const runtimes: Record<string, Runtime> = {
-  'bun-fetch': { bin: 'bun', server: fetchServer('Bun.serve({ port, idleTimeout: 0, fetch: request => gateway(request) })'), args: ['server.mjs'] },
+  'bun-fetch': {
+    bin: 'bun',
+    server: fetchServer('Bun.serve({ port, idleTimeout: 0, fetch: request => gateway(request) })'),
+    args: ['server.mjs'],
+  },
   'bun-connect': { bin: 'bun', server: nodeServer, args: ['server.mjs'] },
   'deno-fetch': {
     bin: 'deno',
@@ -38,7 +42,12 @@ const runtimes: Record<string, Runtime> = {
     args: ['run', '-A', 'server.mjs'],
   },
   'deno-connect': { bin: 'deno', server: nodeServer, args: ['run', '-A', 'server.mjs'] },
-  workerd: { bin: 'workerd', server: fetchServer('export default { fetch: request => gateway(request) }'), args: ['serve', 'workerd.capnp'], bundled: true },
+  workerd: {
+    bin: 'workerd',
+    server: fetchServer('export default { fetch: request => gateway(request) }'),
+    args: ['serve', 'workerd.capnp'],
+    bundled: true,
+  },
 }
 
 /** A date from before workerd had Node's modules for everybody. */
@@ -59,16 +68,31 @@ const upstream = createServer(async (request, response) => {
   response.on('close', () => void (response.writableFinished || brokenOff++))
   if (body.includes('refused')) {
     response.writeHead(400, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: 'not like this' } }))
+    response.end(
+      JSON.stringify({
+        type: 'error',
+        error: { type: 'invalid_request_error', message: 'not like this' },
+      }),
+    )
     return
   }
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null, usage: { input_tokens: 3, output_tokens: 2 } }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 2 },
+  }
   if (!JSON.parse(body).stream) {
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' }))
+    response.end(
+      JSON.stringify({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' }),
+    )
     return
   }
-  const send = (event: { type: string; [field: string]: unknown }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  const send = (event: { type: string; [field: string]: unknown }) =>
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   send({ type: 'message_start', message: { ...message, content: [], stop_reason: null } })
@@ -79,7 +103,11 @@ const upstream = createServer(async (request, response) => {
     send(delta)
   }
   send({ type: 'content_block_stop', index: 0 })
-  send({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } })
+  send({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: 2 },
+  })
   send({ type: 'message_stop' })
   response.end()
 })
@@ -92,10 +120,17 @@ const names = Object.keys(runtimes).filter(name => wanted.length === 0 || wanted
 let failed = 0
 try {
   console.log(`packing, and installing into ${folder}`)
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, maxBuffer: 1e8 })
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    maxBuffer: 1e8,
+  })
   await writeFile(join(folder, 'package.json'), '{}')
   const packages = [...new Set(names.map(name => runtimes[name]?.bin ?? name)), 'esbuild']
-  await run('/bin/sh', ['-c', `npm install --no-audit --no-fund ./wireglot-*.tgz ${packages.join(' ')}`], { cwd: folder, maxBuffer: 1e8 })
+  await run(
+    '/bin/sh',
+    ['-c', `npm install --no-audit --no-fund ./wireglot-*.tgz ${packages.join(' ')}`],
+    { cwd: folder, maxBuffer: 1e8 },
+  )
   for (const name of names) await tried(name, runtimes[name] as Runtime)
 } finally {
   upstream.closeAllConnections()
@@ -108,18 +143,37 @@ async function tried(name: string, { bin, server, args, bundled }: Runtime): Pro
   const port = await freePort()
   const config = {
     auth: 'none',
-    channels: [{ name: 'up', protocols: ['messages'], baseUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` }],
+    channels: [
+      {
+        name: 'up',
+        protocols: ['messages'],
+        baseUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+      },
+    ],
     models: [{ id: 'm', channels: [{ name: 'up' }] }],
   }
-  await writeFile(join(folder, 'config.mjs'), `export const port = ${port}\nexport const config = ${JSON.stringify(config)}`)
+  await writeFile(
+    join(folder, 'config.mjs'),
+    `export const port = ${port}\nexport const config = ${JSON.stringify(config)}`,
+  )
   await writeFile(join(folder, 'server.mjs'), server)
   await writeFile(join(folder, 'workerd.capnp'), workerd(port))
   const inFolder = (program: string) => join(folder, 'node_modules/.bin', program)
-  if (bundled) await run(inFolder('esbuild'), ['server.mjs', '--bundle', '--format=esm', '--platform=browser', '--outfile=bundle.js'], { cwd: folder })
+  if (bundled)
+    await run(
+      inFolder('esbuild'),
+      ['server.mjs', '--bundle', '--format=esm', '--platform=browser', '--outfile=bundle.js'],
+      { cwd: folder },
+    )
   const { stdout } = await run(inFolder(bin), ['--version'])
   const child = spawn(inFolder(bin), args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   try {
-    for (let left = 100; left > 0 && !(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)); left--) await pause(100)
+    for (
+      let left = 100;
+      left > 0 && !(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined));
+      left--
+    )
+      await pause(100)
     for (const [what, ask] of Object.entries(asks(`http://127.0.0.1:${port}${path}`))) {
       const fault = await ask().then(
         message => (message === true ? undefined : String(message)),
@@ -140,7 +194,12 @@ async function tried(name: string, { bin, server, args, bundled }: Runtime): Pro
 function asks(url: string): Record<string, () => Promise<unknown>> {
   const ask = (content: string, stream = false, signal?: AbortSignal) => {
     const body = JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content }] })
-    return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body, ...(signal && { signal }) })
+    return fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      ...(signal && { signal }),
+    })
   }
   const holds = async (response: Response, ...words: string[]) => {
     const message = await response.text()
@@ -150,9 +209,12 @@ function asks(url: string): Record<string, () => Promise<unknown>> {
     'a response': async () => holds(await ask(text), text),
     'a stream': async () => holds(await ask(text, true), text, '[DONE]'),
     'a refusal': async () => holds(await ask('refused'), 'not like this'),
-    'a request of 1 MB': async () => (await holds(await ask('ü'.repeat(1e6)), text)) && (received > 1e6 || received),
+    'a request of 1 MB': async () =>
+      (await holds(await ask('ü'.repeat(1e6)), text)) && (received > 1e6 || received),
     '50 at once': async () => {
-      const all = await Promise.all(Array.from({ length: 50 }, async (_, at) => holds(await ask(text, at % 2 === 0), text)))
+      const all = await Promise.all(
+        Array.from({ length: 50 }, async (_, at) => holds(await ask(text, at % 2 === 0), text)),
+      )
       return all.find(message => message !== true) ?? true
     },
     'a client that leaves in mid-stream': async () => {

@@ -12,4 +12,6 @@ if (agents.length === 0) {
 }
 const passed = await measure(agents, fault => console.error(fault))
 writeFileSync(passedFile, `${JSON.stringify(passed, null, 2)}\n`)
-console.log(`${agents.length} programs × ${Object.keys(passed).length} vendors: npm run fix writes the table`)
+console.log(
+  `${agents.length} programs × ${Object.keys(passed).length} vendors: npm run fix writes the table`,
+)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { bundleForTests } from './console-bundle.ts'
+import { bundleForTests } from './test/tools/console-bundle.ts'
 
 /**
  * `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of
@@ -8,7 +8,7 @@ import { bundleForTests } from './console-bundle.ts'
  */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
 
-const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url))
+const source = (file: string) => fileURLToPath(new URL(`./src/${file}.ts`, import.meta.url))
 
 /** The examples import the package by its name, as users do. */
 const alias = [
@@ -19,11 +19,14 @@ const alias = [
   { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },
   { find: /^wireglot\/testing$/, replacement: source('testing/index') },
   { find: /^wireglot\/schemas$/, replacement: source('schemas') },
-  { find: /^wireglot\/protocols\/([\w-]+)\/(client|upstream)$/, replacement: source('protocols/$1/$2') },
+  {
+    find: /^wireglot\/protocols\/([\w-]+)\/(client|upstream)$/,
+    replacement: source('protocols/$1/$2'),
+  },
   { find: /^wireglot\/protocols\/([\w-]+)$/, replacement: source('protocols/$1/index') },
 ]
 
-const sources = { plugins: [bundleForTests], resolve: { alias } }
+export const sources = { plugins: [bundleForTests], resolve: { alias } }
 
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
@@ -33,7 +36,9 @@ const shared = {
   testTimeout: isLong ? 600_000 : 120_000,
 }
 /** Tests that load modules anew or replace one, or count what a process has in memory or listens to. */
-const isolated = ['keys', 'memory.long', 'runtimes.long', 'serve'].map(name => `test/gateway/${name}.test.ts`)
+const isolated = ['keys', 'memory.long', 'runtimes.long', 'serve'].map(
+  name => `test/gateway/${name}.test.ts`,
+)
 
 export default defineConfig({
   test: {
@@ -41,7 +46,16 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       // The tests of one worker share their modules: to load these for each file took half of the whole time.
-      { ...sources, test: { ...shared, name: 'shared', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
+      {
+        ...sources,
+        test: {
+          ...shared,
+          name: 'shared',
+          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: [...shared.exclude, ...isolated],
+        },
+      },
       { ...sources, test: { ...shared, name: 'isolated', include: isolated } },
     ],
   },

@@ -1,6 +1,6 @@
 import type { Options } from 'tsup'
-import { bundleForBuild } from './console-bundle.ts'
-import { definitionsAlone } from './definitions.ts'
+import { bundleForBuild } from './test/tools/console-bundle.ts'
+import { definitionsAlone } from './test/tools/definitions.ts'
 
 /** The command alone: all that `npm start` needs, in a second. What only one subcommand needs is in a file of its own. */
 const command: Options = {
