@@ -517,14 +517,18 @@ export type Address = {
 
 /** A protocol over WebSocket. Each message is one JSON object, and an event of a stream is one message. */
 export type SocketWire = {
-  /** What a client's message asks for. Undefined: it is an acknowledgement, which gets no response. @throws TranslationError `malformed` */
-  read(message: Record<string, unknown>): SocketRequest | undefined
+  /** What the outermost fields of a client's message say. */
+  glance(message: Record<string, unknown>): SocketGlance
+  /** What a client's message asks for. @throws TranslationError `malformed` */
+  read(message: Record<string, unknown>): SocketRequest
   /** The headers of the handshake as those of a request over HTTP. */
   requestHeaders(handshake: Headers): Headers
   /** The body with the items of an earlier exchange before its own, in place of the reference to it. */
   continued(body: Record<string, unknown>, items: readonly unknown[]): Record<string, unknown>
-  /** The items of a request and its response, for `continued`. `output`: the response's. */
-  itemsOf(body: Record<string, unknown>, output: readonly unknown[]): unknown[]
+  /** The items of a request, for `continued`. */
+  itemsOf(body: Record<string, unknown>): readonly unknown[]
+  /** Those items of a response that a provider can read again. `isStored`: it has stored the response. */
+  readable(output: readonly unknown[], isStored: boolean): readonly unknown[]
   /** What an event of a stream means for the connection. `type`: its name, if the stream has names. */
   meaning(data: string, type: string | undefined): SocketEvent
   /** The events of a response to a request that generates nothing. `id`: of the response. */
@@ -541,8 +545,19 @@ export type SocketWire = {
   }
 }
 
-/** `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a conversation. */
-export type SocketRequest = { body: Record<string, unknown>; previous?: string; generates: boolean }
+/** `isAcknowledgement`: it gets no response. `marks`: fields that every event of its response has. */
+export type SocketGlance = { isAcknowledgement: boolean; marks?: Record<string, unknown> }
+
+/**
+ * `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a
+ * conversation. `isStored`: the provider may store the response.
+ */
+export type SocketRequest = {
+  body: Record<string, unknown>
+  previous?: string
+  generates: boolean
+  isStored: boolean
+}
 
 /**
  * `item`: a finished item of the response. `end`: the response has ended, and `continues` is its id if it can be continued; its own list of

@@ -1,18 +1,22 @@
-import { copyOf } from './copy.ts'
+import { copyOf, setOwn } from './copy.ts'
 import type { CanonicalEvent, Delta, LateFields } from './event.ts'
 import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
-/** The response so far, as plain data. `parts`: those of the response, by `candidate/part`. */
+/**
+ * The response so far, as plain data. `parts`: those of the response, by `candidate/part`. `candidates`: the same as in the response, by
+ * number.
+ */
 export type Collected = {
   response: CanonicalResponse
+  candidates: Record<number, Candidate>
   parts: Record<string, Part>
   clean: boolean
   ended: boolean
 }
 
 export function startCollecting(): Collected {
-  return { response: { candidates: [] }, parts: {}, clean: false, ended: false }
+  return { response: { candidates: [] }, candidates: {}, parts: {}, clean: false, ended: false }
 }
 
 /** Adds one event. Changes `into`; the event stays as it was. */
@@ -32,12 +36,12 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
     }
     case 'message.start': {
       const { type: _, candidate, message, ...head } = event
-      candidateOf(response, candidate).messages[message] = { origin: 'message', parts: [], ...head }
+      candidateOf(into, candidate).messages[message] = { origin: 'message', parts: [], ...head }
       return
     }
     case 'part.start': {
       const part = copyOf(event.head)
-      messageOf(response, event.candidate, event.message).parts.push(part)
+      messageOf(into, event.candidate, event.message).parts.push(part)
       into.parts[`${event.candidate}/${event.part}`] = part
       return
     }
@@ -52,13 +56,13 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
       return
     }
     case 'message.end': {
-      const message = messageOf(response, event.candidate, event.message)
+      const message = messageOf(into, event.candidate, event.message)
       if (event.status) message.status = event.status
       if (event.ext) message.ext = mergeExt(message.ext, event.ext)
       return
     }
     case 'finish': {
-      const candidate = candidateOf(response, event.candidate)
+      const candidate = candidateOf(into, event.candidate)
       candidate.finish = event.finish
       if (event.logprobs) candidate.logprobs = event.logprobs
       if (event.grounding) candidate.grounding = event.grounding
@@ -74,6 +78,7 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
       return
     case 'end':
       into.clean = event.clean
+      sortCandidates(into)
       into.ended = true
       return
     case 'ping':
@@ -100,10 +105,11 @@ export function collect(events: Iterable<CanonicalEvent>): {
 } {
   const into = startCollecting()
   for (const event of events) collectEvent(into, event)
+  sortCandidates(into)
   return { response: into.response, clean: into.clean }
 }
 
-/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. */
+/** Adds a delta to a part in place, and to its lists, which no other part may have. A delta that does not fit the part changes nothing. */
 export function addDelta(part: Part, delta: Delta): void {
   if (delta.ext) part.ext = mergeExt(part.ext, delta.ext)
   switch (delta.kind) {
@@ -131,11 +137,14 @@ export function addDelta(part: Part, delta: Delta): void {
       })
       return
     case 'citation':
-      if (part.type === 'text') part.citations = [...(part.citations ?? []), delta.citation]
+      if (part.type !== 'text') return
+      part.citations ??= []
+      part.citations.push(delta.citation)
       return
     case 'logprobs':
-      if (part.type === 'text' || part.type === 'refusal')
-        part.logprobs = [...(part.logprobs ?? []), ...delta.logprobs]
+      if (part.type !== 'text' && part.type !== 'refusal') return
+      part.logprobs ??= []
+      for (const one of delta.logprobs) part.logprobs.push(one)
       return
     case 'media':
       if (part.type === 'media' && part.source.type === 'base64') part.source.data += delta.base64
@@ -173,28 +182,46 @@ function replace(part: Part, final: Part): void {
   Object.assign(part, copyOf(final))
 }
 
-function candidateOf(response: CanonicalResponse, index: number): Candidate {
-  let candidate = response.candidates.find(one => one.index === index)
-  if (!candidate) {
-    candidate = { index, messages: [] }
-    response.candidates.push(candidate)
-    response.candidates.sort((a, b) => a.index - b.index)
-  }
+function candidateOf({ response, candidates: known }: Collected, index: number): Candidate {
+  const there = known[index]
+  if (there) return there
+  const candidate: Candidate = { index, messages: [] }
+  known[index] = candidate
+  response.candidates.push(candidate)
   return candidate
 }
 
-function messageOf(response: CanonicalResponse, candidate: number, message: number): Message {
-  const { messages } = candidateOf(response, candidate)
+function sortCandidates({ response }: Collected): void {
+  response.candidates.sort((a, b) => a.index - b.index)
+}
+
+function messageOf(into: Collected, candidate: number, message: number): Message {
+  const { messages } = candidateOf(into, candidate)
   messages[message] ??= { role: 'assistant', origin: 'message', parts: [] }
   return messages[message]
 }
 
+/** What `mergeExt` has made, and nothing else has: the fields of many events are added to it in place. */
+const merging = new WeakSet<ExtMap>()
+
+/** Both. `earlier` must not be used any more. */
 export function mergeExt(earlier: ExtMap | undefined, later: ExtMap): ExtMap {
   if (!earlier) return later
-  const merged = { ...earlier }
+  const merged = merging.has(earlier) ? earlier : withOwnFields(earlier)
+  merging.add(merged)
   for (const [protocol, { fields }] of Object.entries(later)) {
-    const before = merged[protocol]?.fields
-    if (fields) merged[protocol] = { fields: { ...before, ...fields } }
+    if (!fields) continue
+    const known = merged[protocol]?.fields ?? {}
+    merged[protocol] = { fields: known }
+    for (const [key, value] of Object.entries(fields)) setOwn(known, key, value)
   }
   return merged
 }
+
+const withOwnFields = (ext: ExtMap): ExtMap =>
+  Object.fromEntries(
+    Object.entries(ext).map(([protocol, { fields, ...rest }]) => [
+      protocol,
+      fields ? { ...rest, fields: { ...fields } } : rest,
+    ]),
+  )

@@ -96,7 +96,8 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
 function numbersOf(candidates: CanonicalResponse['candidates']): number[] {
   const numbers = candidates.map(({ index }) => index)
   const places = [...numbers.keys()]
-  return places.every(place => numbers.includes(place)) ? numbers : places
+  const given = new Set(numbers)
+  return places.every(place => given.has(place)) ? numbers : places
 }
 
 /** A part → its head and the deltas that complete it. */

@@ -32,6 +32,8 @@ export class FrameFields {
     },
   })
   #pending = 0
+  /** The text before ended with a CR, whose LF may follow. */
+  #endedByCr = false
   #hasBegun = false
   /** The bare JSON object that is open. */
   #bare: JsonItems | undefined
@@ -57,8 +59,15 @@ export class FrameFields {
       return
     }
     this.#measure(text, isEnd)
-    // The parser waits for the LF of a last CR.
-    this.#parser.feed(isEnd && text.charCodeAt(text.length - 1) === cr ? `${text}\n` : text)
+    this.#parser.feed(this.#withLf(text))
+  }
+
+  /** The text with each line end as LF. The parser would wait for the LF of a last CR, and look for a far CR again at each line. */
+  #withLf(text: string): string {
+    const isCut = this.#endedByCr && text.charCodeAt(0) === lf
+    if (text !== '') this.#endedByCr = text.charCodeAt(text.length - 1) === cr
+    const rest = isCut ? text.slice(1) : text
+    return rest.includes('\r') ? rest.replaceAll(/\r\n?/g, '\n') : rest
   }
 
   /** The stream has ended: a last frame without a blank line still counts. */
@@ -68,6 +77,7 @@ export class FrameFields {
 
   /** Counts the frame without blank lines around it, of which the LF of a CRLF may have been cut off. */
   #measure(text: string, isEnd: boolean): void {
+    if (this.#pending === 0 && isLineEnd(text, 0) && isBlank(text)) return
     const before = this.#pending === 0 && isLineEnd(text, 0) ? 1 : 0
     const behind = isEnd ? lengthOfLineEnd(text) : 0
     const length = this.#pending + text.length - before - behind
@@ -98,6 +108,8 @@ const cr = 0x0d
 
 const isLineEnd = (text: string, at: number) =>
   text.charCodeAt(at) === lf || text.charCodeAt(at) === cr
+
+const isBlank = (text: string) => /^[\r\n]*$/.test(text)
 
 /** Of the line end that a text ends with. */
 const lengthOfLineEnd = (text: string) =>

@@ -8,6 +8,8 @@ export type ByteForm = {
   fragments: Fragment[]
   /** Where each gap of the frame that matched last begins and ends. */
   places: number[]
+  /** The index in `places` at which the text begins. */
+  text: number
 }
 
 /** Words of eight bytes, compared as numbers. UTF-8 without zero bytes is never NaN, and equal numbers are equal bytes. */
@@ -18,6 +20,7 @@ export function byteFormOf(form: Form): ByteForm {
     form,
     fragments: form.fragments.map(fragmentOf),
     places: form.slots.flatMap(() => [0, 0]),
+    text: 2 * form.slots.indexOf('text'),
   }
 }
 
@@ -59,10 +62,13 @@ export function matchBytes(
 }
 
 /** The text of the frame that matched last. */
-export function textIn({ form: { slots }, places }: ByteForm, bytes: Uint8Array): string {
-  const at = 2 * slots.indexOf('text')
-  return JSON.parse(textOf(bytes.subarray(places[at], places[at + 1]))) as string
+export function textIn({ places, text }: ByteForm, bytes: Uint8Array): string {
+  return JSON.parse(textOf(bytes.subarray(places[text], places[text + 1]))) as string
 }
+
+/** Its length in bytes, without quotes. */
+export const lengthIn = ({ places, text }: ByteForm): number =>
+  (places[text + 1] ?? 0) - (places[text] ?? 0) - 2
 
 function isAt(view: DataView, at: number, { bytes, words }: Fragment): boolean {
   if (view.byteLength - at < bytes.length) return false

@@ -20,10 +20,11 @@ export function fitRequest(
     source.caller === to
       ? met.notes
       : met.notes.map(note => ({ ...note, path: pathIn(note.path, to, source) }))
-  const isNew = ({ code, path }: Note) =>
-    !notes.some(note => note.code === code && note.path === path)
-  return { body: met.wire, notes: [...notes, ...more.filter(isNew)] }
+  const known = more.length > 0 ? new Set(notes.map(keyOf)) : undefined
+  return { body: met.wire, notes: [...notes, ...more.filter(note => !known?.has(keyOf(note)))] }
 }
+
+const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function hasOptions(options: CodecOptions, to: ProtocolFacts): boolean {
   for (const key in options) if (to.options[key] !== undefined || key === 'schemas') return true

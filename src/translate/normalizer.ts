@@ -17,6 +17,15 @@ import { isLimit } from '../kit/tools/cut-calls.ts'
 import type { ClientHalf, CodecOptions, Emit, FieldNames, StreamParts } from '../protocol.ts'
 import { compareFinal } from './final-part.ts'
 import { translateNotes } from './notes.ts'
+import {
+  addWaiting,
+  type Lane,
+  placeOfWaiting,
+  startWaiting,
+  takeWaiting,
+  type Waiting,
+  type WaitingList,
+} from './waiting.ts'
 
 /**
  * Between a stream decoder and a stream encoder: orders the events of a candidate as the target protocol requires, and drops what no
@@ -34,20 +43,18 @@ export type NormalizerState = {
 
 /**
  * `open`: by lane, the part that may be written. `parts`: those that have started. `begun`: the messages of the source so far;
- * `messages`: those that have not ended. `ended`: the end of a call, held back until the next event of the source shows whether a token limit cut it off.
+ * `messages`: those that have not ended, and `least`: the first of them. `ended`: the end of a call, held back until the next event of the source shows whether a token limit cut it off.
  */
 type Ordering = {
   candidate: number
   open: Partial<Record<Lane, number>>
   parts: Record<number, Started>
   begun: Record<number, true>
-  messages: number[]
+  messages: Set<number>
+  least: number
   ended: EncodedPartEnd | undefined
-  waiting: Waiting[]
+  waiting: WaitingList
 }
-
-/** Parts of one lane are written one after the other. */
-type Lane = 'all' | 'text' | 'refusal' | 'reasoning' | 'tool-call'
 
 type Started = {
   lane: Lane | undefined
@@ -61,9 +68,6 @@ type Started = {
   json: JsonProgress | undefined
   scanned: number
 }
-
-/** The events of a part, or one event without a lane or a part of its own. */
-type Waiting = { lane: Lane | undefined; message: number; part?: number; events: CanonicalEvent[] }
 
 type Unended = Exclude<CanonicalEvent, PartEnd>
 
@@ -120,7 +124,7 @@ function passOver(state: NormalizerState, candidate: number): void {
 
 const nothing: Pick<Ordering, 'ended' | 'waiting' | 'parts'> = {
   ended: undefined,
-  waiting: [],
+  waiting: startWaiting(),
   parts: {},
 }
 
@@ -133,7 +137,7 @@ export function takeDirectly(
   const { ended, waiting, parts } = candidates[candidate] ?? nothing
   const started = parts[part]
   if (started?.phase !== 'open' || ended) return false
-  if (endsEarly && waiting.length > 0 && delta.kind === 'input') return false
+  if (endsEarly && waiting.count > 0 && delta.kind === 'input') return false
   if (started.content) addDelta(started.content, delta)
   return true
 }
@@ -146,9 +150,10 @@ function orderingOf({ candidates }: NormalizerState, index: number): Ordering {
     open: {},
     parts: {},
     begun: {},
-    messages: [],
+    messages: new Set(),
+    least: Infinity,
     ended: undefined,
-    waiting: [],
+    waiting: startWaiting(),
   }
   candidates[index] = ordering
   return ordering
@@ -219,7 +224,7 @@ function takeStart(
   pass: Pass,
 ): boolean {
   const { message, part, head } = event
-  if (ordering.parts[part] || waitingPart(ordering, part)) {
+  if (ordering.parts[part] || ordering.waiting.parts.has(part)) {
     reportOf(state).once('stream.repeated-start', head.at)
     return false
   }
@@ -237,7 +242,7 @@ function passInTurn(
   pass: Pass,
 ): boolean {
   if (!mayGo(ordering, entry)) {
-    ordering.waiting.push(entry)
+    addWaiting(ordering.waiting, entry)
     return true
   }
   for (const event of entry.events) passOn(ordering, entry.lane, event, pass)
@@ -246,15 +251,15 @@ function passInTurn(
 }
 
 function mayGo(
-  { open, parts, messages, waiting }: Ordering,
+  { open, parts, least, waiting }: Ordering,
   { lane, message, part, events }: Waiting,
 ): boolean {
   if (lane === 'all' || lane === 'tool-call') return open[lane] === undefined
-  if (lane) return open[lane] === undefined && !messages.some(earlier => earlier < message)
+  if (lane) return open[lane] === undefined && least >= message
   if (part !== undefined || events[0]?.type !== 'message.end') return true
   return (
     !Object.values(open).some(one => parts[one]?.message === message) &&
-    !waiting.some(other => other.part !== undefined && other.message === message)
+    !waiting.messages.has(message)
   )
 }
 
@@ -271,10 +276,18 @@ function passOn(ordering: Ordering, lane: Lane | undefined, event: Unended, pass
       json: progressOf(head),
       scanned: 0,
     }
-  } else if (event.type === 'message.start') ordering.messages.push(event.message)
-  else if (event.type === 'message.end')
-    ordering.messages = ordering.messages.filter(one => one !== event.message)
+  } else if (event.type === 'message.start') {
+    ordering.messages.add(event.message)
+    ordering.least = Math.min(ordering.least, event.message)
+  } else if (event.type === 'message.end') endMessage(ordering, event.message)
   pass(event)
+}
+
+function endMessage(ordering: Ordering, message: number): void {
+  const { messages } = ordering
+  messages.delete(message)
+  if (messages.size === 0) ordering.least = Infinity
+  else while (!messages.has(ordering.least)) ordering.least++
 }
 
 function contentOf(head: Part): Part | undefined {
@@ -312,8 +325,6 @@ function collect(started: Started, delta: Delta): void {
   addDelta(content, delta)
 }
 
-const waitingPart = ({ waiting }: Ordering, part: number) => waiting.find(one => one.part === part)
-
 function takeDelta(
   state: NormalizerState,
   ordering: Ordering,
@@ -323,7 +334,7 @@ function takeDelta(
   const { part, delta } = event
   const started = ordering.parts[part]
   if (!started) {
-    const waiting = waitingPart(ordering, part)
+    const waiting = ordering.waiting.parts.get(part)
     if (!waiting) reportOf(state).once('stream.stray-delta', delta.at)
     else if (!sign(waiting, event)) waiting.events.push(event)
     return false
@@ -369,7 +380,7 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
   const started = ordering.parts[part]
   if (!started) {
     // Its call is not the last one, so no token limit cut it off.
-    waitingPart(ordering, part)?.events.push({ ...event, cut: false })
+    ordering.waiting.parts.get(part)?.events.push({ ...event, cut: false })
     return false
   }
   if (started.phase === 'ended') return false
@@ -385,7 +396,7 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
   if (
     cut === undefined &&
     started.json &&
-    ordering.waiting.some(({ lane }) => lane === started.lane) &&
+    ordering.waiting.lanes.has(started.lane) &&
     !isWhole(started)
   ) {
     ordering.ended = partEnd
@@ -437,12 +448,21 @@ function release(state: NormalizerState, ordering: Ordering, cut: boolean, pass:
 
 /** Passes on what waits, as far as it may go now. */
 function resume(state: NormalizerState, ordering: Ordering, pass: Pass): void {
-  while (ordering.waiting.length > 0) {
+  const { waiting } = ordering
+  while (waiting.count > 0) {
     if (state.endsEarly) endWhole(ordering, pass)
-    const next = ordering.waiting.findIndex(entry => mayGo(ordering, entry))
-    if (next < 0) return
+    if (!mayAnyGo(ordering)) return
+    const next = placeOfWaiting(waiting, entry => mayGo(ordering, entry))
+    if (next === undefined) return
     replay(state, ordering, next, pass)
   }
+}
+
+/** Mostly one part is written, and all that waits is of its lane: then none of it need be looked at. */
+function mayAnyGo({ open, waiting }: Ordering): boolean {
+  for (const lane of waiting.lanes.keys())
+    if (lane === undefined || open[lane] === undefined) return true
+  return false
 }
 
 /** Ends the open call if its arguments are whole and another part waits for it. */
@@ -451,28 +471,23 @@ function endWhole(ordering: Ordering, pass: Pass): void {
   const lane = ordering.open.all === undefined ? 'tool-call' : 'all'
   const part = ordering.open[lane]
   const started = part === undefined ? undefined : ordering.parts[part]
-  if (
-    part !== undefined &&
-    started &&
-    waiting.some(entry => entry.lane === lane) &&
-    isWhole(started)
-  )
+  if (part !== undefined && started && waiting.lanes.has(lane) && isWhole(started))
     end(ordering, started, { type: 'part.end', candidate, part, cut: false }, pass, 'early')
 }
 
 function replay(state: NormalizerState, ordering: Ordering, place: number, pass: Pass): void {
-  for (const { lane, events } of ordering.waiting.splice(place, 1))
-    for (const event of events)
-      if (event.type === 'part.end') takeEnd(state, ordering, event, pass)
-      else if (event.type === 'part.delta') takeDelta(state, ordering, event, pass)
-      else passOn(ordering, lane, event, pass)
+  const { lane, events } = takeWaiting(ordering.waiting, place) ?? { lane: undefined, events: [] }
+  for (const event of events)
+    if (event.type === 'part.end') takeEnd(state, ordering, event, pass)
+    else if (event.type === 'part.delta') takeDelta(state, ordering, event, pass)
+    else passOn(ordering, lane, event, pass)
 }
 
 /** The source was cut off while events waited: passes them on, one part after the other, without ends that the source did not send. */
 function flush(state: NormalizerState, ordering: Ordering, pass: Pass): void {
-  while (ordering.waiting.length > 0) {
+  while (ordering.waiting.count > 0) {
     ordering.open = {}
-    replay(state, ordering, 0, pass)
+    replay(state, ordering, ordering.waiting.first, pass)
   }
 }
 

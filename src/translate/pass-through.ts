@@ -88,8 +88,16 @@ function passThrough<C extends Uint8Array | string>(
     watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()
   const escaped = (out: C) => (frames.escapesLines ? form.escape(out) : out)
+  /** `[DONE]` was left out: nothing passes after it, in this chunk or a later one. */
+  let isOver = false
   /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
-  const untilError = (out: C) => (isBroken() ? beforeDone(out) : out)
+  const untilError = (out: C): C => {
+    if (isOver) return form.none
+    if (!isBroken()) return out
+    const left = beforeDone(out)
+    isOver = left.length < out.length
+    return left
+  }
   const own: Own<C> = {
     push(received) {
       refuseNoChunk(received)

@@ -2,6 +2,7 @@ import type { MediaSource, Message, Part, Place } from '../canonical/message.ts'
 import type { CanonicalRequest, StateSpec } from '../canonical/request.ts'
 import { isObject } from '../kit/json/json.ts'
 import { pointerOf } from '../kit/notes/path.ts'
+import { append } from '../kit/text/append.ts'
 import { flatMap } from '../kit/text/flat-map.ts'
 import type { FieldNames } from '../protocol.ts'
 
@@ -145,7 +146,7 @@ function walk(
     })
     if (!found) continue
     delete left[key]
-    history.push(...placed(found, path))
+    append(history, placed(found, path))
   }
   if (cache?.contentRef !== undefined)
     visitor.state({

@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { CanonicalEvent } from '../canonical/event.ts'
+import type { CanonicalEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
+import type { Part } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
@@ -19,7 +20,11 @@ import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } fro
 
 /** The state of a stream so far. */
 export type Seen = {
+  /** The id of the response. */
+  id?: string | undefined
   usage?: Usage
+  /** Text, reasoning and input of tools so far: about so many bytes. */
+  written: number
   /** The error it ended with. */
   error?: CanonicalError
   /** It reported the error in a form that clients of its protocol do not recognize. */
@@ -117,6 +122,23 @@ export class StreamReader {
     return this.frameReader.state.finishes ?? 0
   }
 
+  get usage(): Usage | undefined {
+    return this.seen.usage
+  }
+
+  get id(): string | undefined {
+    return this.seen.id
+  }
+
+  get written(): number {
+    return this.seen.written
+  }
+
+  /** The response ended properly. */
+  get finished(): boolean {
+    return this.seen.clean
+  }
+
   /** The source has ended. `why`: the reason, when it is known and the response had not ended. */
   end(why?: CanonicalError): void {
     this.frameReader.end(this.#text.end(), this.list !== undefined, why)
@@ -170,6 +192,7 @@ export class StreamReader {
     if (!this.shortcut?.read(this.frameReader.state, form.delta)) return undefined
     this.uses++
     this.frameReader.count++
+    this.seen.written += lengthOf(form.literal)
     this.#repeated(form.delta, form.literal)
     return to
   }
@@ -223,9 +246,22 @@ const isForSame = (one: TextDelta, { part, delta }: TextDelta): boolean =>
 const segmentOf = (delta: TextDelta['delta']): number | undefined =>
   delta.kind === 'reasoning' ? delta.segment : undefined
 
+/** About the length in UTF-8: a letter of a dense script has three bytes there. */
+const lengthOf = (text: string): number =>
+  text.charCodeAt(text.length >> 1) > 0x2e7f ? 3 * text.length : text.length
+
+function contentOf(part: Part): number {
+  if (part.type === 'text' || part.type === 'refusal') return lengthOf(part.text)
+  if (part.type === 'tool-call') return lengthOf(part.input)
+  return part.type === 'reasoning'
+    ? part.segments.reduce((sum, { text }) => sum + lengthOf(text), 0)
+    : 0
+}
+
 /** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {
   readonly seen: Seen = {
+    written: 0,
     unrecognized: false,
     ended: false,
     clean: false,
@@ -247,6 +283,8 @@ class FrameReader {
   #isEnding = false
   #cutBy: CanonicalError | undefined
   #unreadable = 0
+  /** `seen.written` at the start of the last part. */
+  #beforePart = 0
 
   constructor(protocol: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>) {
     this.#decoder = protocol.streamDecoder
@@ -328,7 +366,10 @@ class FrameReader {
     // A stream that fails at once still needs a start.
     if (!this.#begun && event.type !== 'start') this.#emit({ type: 'start' })
     this.#begun = true
-    if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
+    if (event.type === 'part.delta' || event.type === 'part.start' || event.type === 'part.end')
+      this.#measure(event)
+    else if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
+    else if (event.type === 'start') seen.id = event.id
     else if (event.type === 'error') {
       seen.error = event.error
       seen.unrecognized = event.unrecognized === true
@@ -341,6 +382,19 @@ class FrameReader {
       seen.clean = event.clean
     }
     this.#emit(event)
+  }
+
+  #measure(event: PartStart | PartDelta | PartEnd): void {
+    const { seen } = this
+    if (event.type === 'part.delta') {
+      if ('text' in event.delta) seen.written += lengthOf(event.delta.text)
+      else if (event.delta.kind === 'whole') seen.written += contentOf(event.delta.whole)
+    } else if (event.type === 'part.start') {
+      this.#beforePart = seen.written
+      seen.written += contentOf(event.head)
+      // Some upstreams send a part only once, at its end.
+    } else if (event.final)
+      seen.written = Math.max(seen.written, this.#beforePart + contentOf(event.final))
   }
 
   #failBy(error: unknown): void {

@@ -14,6 +14,10 @@ export type StreamTranslator<Out = string> = {
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
+  /** The id of the response. Undefined: it has not begun, or has none. */
+  readonly id: string | undefined
+  /** Text, reasoning and input of tools so far: about so many bytes. For an estimate where the usage is missing. */
+  readonly written: number
   /** Signatures that the caller stores itself (`signatures: 'store'`), for the next request. Complete after `end`. */
   readonly signatures: Signatures
   /** The response ended properly: not cut off, and not with an error. */
@@ -69,6 +73,14 @@ export class Translator<Out> implements StreamTranslator<Out> {
 
   get usage(): Usage | undefined {
     return this.#seen.usage
+  }
+
+  get id(): string | undefined {
+    return this.#seen.id
+  }
+
+  get written(): number {
+    return this.#seen.written
   }
 
   get finished(): boolean {

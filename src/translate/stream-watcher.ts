@@ -1,4 +1,4 @@
-import { type ByteForm, byteFormOf, matchBytes, textIn, viewOf } from './byte-form.ts'
+import { type ByteForm, byteFormOf, lengthIn, matchBytes, textIn, viewOf } from './byte-form.ts'
 import type { Settings } from './settings.ts'
 import { StreamReader, type StreamSource } from './stream-reader.ts'
 
@@ -58,6 +58,7 @@ export class StreamWatcher extends StreamReader {
       return undefined
     this.uses++
     this.frameReader.count++
+    this.seen.written += lengthIn(form)
     return to
   }
 

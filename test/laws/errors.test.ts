@@ -301,3 +301,36 @@ describe('statuses in the body of an error', () => {
     }
   })
 })
+
+describe('values of a body that become headers', () => {
+  const id = 'a\r\nset-cookie: b'
+
+  test.each(pairs)('$from.name → $to.name: cannot begin another header', ({ from, to }) => {
+    const error = {
+      type: 'error',
+      error: {
+        message: 'm',
+        type: id,
+        status: id,
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RequestInfo', requestId: id }],
+      },
+      request_id: id,
+      __type: id,
+    }
+    const { headers = {} } = translateError(
+      { status: 500, body: error, headers: { 'x-request-id': id, 'retry-after': id } },
+      { from: from.name, to: to.name },
+    )
+    for (const value of Object.values(headers)) expect(value).toMatch(/^[ -~]*$/)
+  })
+
+  test('note an id of the request that no header can hold', () => {
+    const body = { type: 'error', error: { type: 'api_error', message: 'm' }, request_id: id }
+    const { headers, notes } = translateError(
+      { status: 500, body },
+      { from: 'messages', to: 'chat-completions' },
+    )
+    expect(headers).not.toHaveProperty('x-request-id')
+    expect(notes).toContainEqual(expect.objectContaining({ path: '/request_id' }))
+  })
+})

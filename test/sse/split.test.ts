@@ -60,3 +60,26 @@ test('scans a frame in many chunks once', () => {
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1000).toBeLessThan(1_500)
 })
+
+test('takes blank lines in a row as one frame', () => {
+  expect(endsIn(['a: 1\n\n', '\n'.repeat(1000), '\r\n\r\n', 'b: 2\n\n'])).toEqual([
+    6, 1006, 1010, 1016,
+  ])
+})
+
+/** The steps of a splitter with a stream of this many lines. */
+function timeOf(line: string, length: number): number {
+  const chunk = line.repeat(length)
+  const before = process.cpuUsage()
+  const splitter = new FrameSplitter()
+  for (let end = splitter.next(chunk, 0); end >= 0; ) end = splitter.next(chunk, end)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+test.each(['\n', '\r', '\r\n', 'a\r', ' \n', '\ufeff\n'])(
+  'reads a megabyte of the line %j, also at the very beginning',
+  line => {
+    expect(timeOf(line, 1_000_000 / line.length)).toBeLessThan(1_000)
+  },
+)

@@ -104,3 +104,19 @@ test('text with another model name stays whole where a chunk ends inside of a ch
   )
   expect(text).not.toContain('\ufffd')
 })
+
+describe.each(['chat-completions', 'responses'] as const)('an early end in %s', name => {
+  test.each(ways)('lets as much pass however the bytes are cut, with %j', settings => {
+    const protocol = protocols[name]
+    const { frames } = streamOf(protocol, 'agent', 20)
+    const early = [...frames.slice(0, 3), 'data: [DONE]\n\n', ...frames.slice(3)]
+    const passed = (chunks: readonly string[]) => {
+      const translator = createByteTranslator(protocol, protocol, settings)
+      const parts = chunks.map(chunk => Buffer.from(translator.push(chunk)).toString())
+      return parts.join('') + Buffer.from(translator.end()).toString()
+    }
+    const whole = passed([early.join('')])
+    expect(passed(early)).toBe(whole)
+    expect(passed([...early.join('')])).toBe(whole)
+  })
+})

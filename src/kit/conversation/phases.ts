@@ -29,19 +29,11 @@ export const hasWords = (parts: readonly Part[]) =>
   parts.some(part => part.type === 'text' && part.text !== '')
 
 /** The phase of a streamed message. `texts`: the numbers of the parts that may carry it. `carried`: one of these has words. */
-export type StreamedPhase = { phase?: Phase | undefined; texts?: number[]; carried?: true }
+export type StreamedPhase = { phase?: Phase | undefined; texts?: Set<number>; carried?: true }
 
-/** Notices that a text has words. Changes the phase that it carries. */
-export function markCarried(
-  phases: Readonly<Record<number, StreamedPhase>>,
-  { part, delta }: PartDelta,
-): void {
-  if (delta.kind !== 'text' || delta.text === '') return
-  // Most streams have no phases: a list of them would be made for each delta in vain.
-  for (const message in phases) {
-    const phase = phases[message]
-    if (phase?.texts?.includes(part)) phase.carried = true
-  }
+/** Notices that a text has words. Changes the phase that it carries. `opened`: of the message whose part has begun last. */
+export function markCarried(opened: StreamedPhase | undefined, { part, delta }: PartDelta): void {
+  if (delta.kind === 'text' && delta.text !== '' && opened?.texts?.has(part)) opened.carried = true
 }
 
 /** The part with the phase of its message, if it is a text or a refusal behind one: those carry it to the client. Changes `opened`. */
@@ -51,7 +43,8 @@ export function withStreamedPhase(
 ): Part {
   if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried)))
     return head
-  opened.texts = [...(opened.texts ?? []), part]
+  opened.texts ??= new Set()
+  opened.texts.add(part)
   return { ...head, phase: opened.phase }
 }
 

@@ -24,11 +24,9 @@ export function holdsNoTurn(written: readonly object[], messages: readonly Messa
   )
 }
 
-/** Do the parts contain a thought with the signature of this one already? Some clients copy what one call carries to other calls. */
-export function isRepeatedThought({ type, signature }: Part, parts: readonly Part[]): boolean {
-  if (type !== 'reasoning' || !signature?.value) return false
-  return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
-}
+/** What tells a thought from others: its signature. Some clients copy what one call carries to other calls. Undefined: it has none. */
+export const proofOf = ({ type, signature }: Part): string | undefined =>
+  type === 'reasoning' ? signature?.value || undefined : undefined
 
 /** A message of the target wire, with its own role names. `sources`: the canonical messages it is made of. */
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }

@@ -39,10 +39,15 @@ export function retryWords(headers: Record<string, string> | undefined): Record<
   }
 }
 
-/** The headers of an error response. `requestId`: the name of the header for the request id. */
+/** Can a text be the value of a header? A line break would begin another header. */
+export const isHeaderValue = (text: string): boolean =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)
+
+/** The headers of an error response. `requestId`: the name of the header for the request id, which may have come in a body. */
 export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (error.requestId !== undefined) headers[requestId] = error.requestId
+  const { requestId: id } = error
+  if (id !== undefined && isHeaderValue(id)) headers[requestId] = id
   const ms = error.retryAfterMs
   if (ms === undefined) return headers
   headers['retry-after'] = String(Math.ceil(ms / 1000))

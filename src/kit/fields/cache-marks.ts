@@ -27,15 +27,15 @@ export function limitCacheMarks(
   )
   const fixed = ordered.filter(({ place }) => place !== 'conversation')
   const moving = ordered.filter(({ place }) => place === 'conversation')
-  const kept = [
+  const kept = new Set([
     ...fixed.slice(0, limit),
     ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length))),
-  ]
-  const surplus = ordered.length > limit ? ordered.filter(mark => !kept.includes(mark)) : []
+  ])
+  const surplus = ordered.length > limit ? ordered.filter(mark => !kept.has(mark)) : []
   for (const { at } of surplus) report.add('cache.too-many', at, 'cache')
   let short = false
   for (const mark of ordered) {
-    if (surplus.includes(mark)) continue
+    if (!kept.has(mark)) continue
     const { wire, at } = mark
     if (wire.ttl !== '1h') short = true
     else if (short) {

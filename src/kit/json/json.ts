@@ -1,4 +1,4 @@
-import { setOwn } from '../../canonical/copy.ts'
+import { copyOf, setOwn } from '../../canonical/copy.ts'
 import { flatMap } from '../text/flat-map.ts'
 import {
   isClosing,
@@ -34,6 +34,29 @@ export function merge<T extends object>(under: JsonObject, over: T): T {
   }
   // All values of `over` are in it.
   return merged as T
+}
+
+/** The same in place: what many events add to one object is not copied with each. The objects in `into` belong to it. */
+export function mergeInto(into: JsonObject, over: JsonObject): void {
+  for (const key in over) {
+    const value = over[key]
+    if (value === undefined) continue
+    const below = Object.hasOwn(into, key) ? into[key] : undefined
+    if (isObject(below) && isObject(value)) mergeInto(below, value)
+    else setOwn(into, key, copyOf(value))
+  }
+}
+
+/** Would merging change the object? Looks only at the keys of `over`. */
+export function saysMore(known: JsonObject, over: JsonObject): boolean {
+  for (const key in over) {
+    const value = over[key]
+    if (value === undefined) continue
+    const below = Object.hasOwn(known, key) ? known[key] : undefined
+    const isNew = isObject(below) && isObject(value) ? saysMore(below, value) : !same(below, value)
+    if (isNew) return true
+  }
+  return false
 }
 
 /** Equal as JSON, key order aside; a key that holds undefined counts as absent. */

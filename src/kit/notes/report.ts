@@ -5,6 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import type { CodecOptions, FieldNames, NoteTable } from '../../protocol.ts'
 import type { Keys } from '../fields/keys.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { few, keysOfNotes } from './noted.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
 import { commonNotes } from './shared.ts'
 
@@ -65,8 +66,11 @@ export class Report<Table extends NoteTable> {
   once(code: keyof Table & string, at: Place | undefined, field?: string): void {
     const path = this.#pathOf(at, field)
     const name = keysOf(path)
-    if (!this.notes.some(note => note.code === code && keysOf(note.path) === name))
-      this.#pushAt(code, path, false)
+    const isKnown =
+      this.notes.length < few
+        ? this.notes.some(note => note.code === code && keysOf(note.path) === name)
+        : keysOfNotes(this.notes, fieldKey).has(`${code} ${name}`)
+    if (!isKnown) this.#pushAt(code, path, false)
   }
 
   /** As `add`, for an object whose keys may be directly in the node on the source's wire: then each key gets its own note. */
@@ -176,11 +180,12 @@ export class Report<Table extends NoteTable> {
   }
 
   #isReported(code: string, path: string): boolean {
-    // Few notes are compared one by one, which takes less than making a map.
-    if (this.#isShared || this.notes.length < few)
+    if (this.notes.length < few)
       return this.notes.some(
         note => note.code === code && note.path === path && note.target === this.#protocol,
       )
+    if (this.#isShared)
+      return keysOfNotes(this.notes, placeKey).has(`${this.#protocol} ${code} ${path}`)
     if (!this.#seen) {
       this.#seen = new Map()
       for (const note of this.notes) see(this.#seen, note.code, note.path)
@@ -210,7 +215,10 @@ export class Report<Table extends NoteTable> {
   }
 }
 
-const few = 8
+/** What tells a note from another one, in a list with notes of several protocols. */
+const placeKey = ({ target, code, path }: Note) => `${target} ${code} ${path}`
+/** The same for all places of a field. */
+const fieldKey = ({ code, path }: Note) => `${code} ${keysOf(path)}`
 
 /** Was there a note of this code and path before? Two levels of maps: hashing joined keys took a twentieth of the time of a small request. */
 function see(seen: Map<string, Set<string>>, code: string, path: string): boolean {

@@ -1,6 +1,8 @@
+import type { Note } from '../../canonical/note.ts'
 import type { MachineState } from '../../protocol.ts'
 import type { Keys } from '../fields/keys.ts'
 import type { JsonObject } from '../json/json.ts'
+import { few, keysOfNotes } from './noted.ts'
 import { step } from './path.ts'
 
 /** `path`: of the object. `known` undefined: any key may be in it. */
@@ -20,8 +22,12 @@ export function unknownNoter<State extends MachineState>(
       if (known[key] || wire[key] === null) continue
       const place = path + step(key)
       // A report for each event would be made in vain.
-      if (!state.notes.some(note => note.path === place))
-        reportOf(state).add('field.unknown', place)
+      if (!hasNote(state.notes, place)) reportOf(state).add('field.unknown', place)
     }
   }
 }
+
+const hasNote = (notes: readonly Note[], path: string) =>
+  notes.length < few ? notes.some(note => note.path === path) : keysOfNotes(notes, pathOf).has(path)
+
+const pathOf = ({ path }: Note) => path

@@ -1,4 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
+import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
 import { advanceJson, type JsonObject, type JsonProgress, parseObject } from '../json/json.ts'
@@ -21,12 +22,16 @@ export type Block = {
   segments: SegmentLength[]
   /** Of a call: its input begins with `{`, and is written as it comes. */
   streams: boolean
+  /** Of a call: the first character of its input that is no white space. */
+  first?: string | undefined
   progress: JsonProgress
   signature?: Signature
   /** Unknown keys of the delta that brought the signature. */
   signatureFields?: JsonObject
   /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
   ended: boolean
+  /** The head is a copy, to which deltas are added. */
+  ownsHead?: boolean
   /** Of reasoning: the number of reasoning blocks before it. */
   nth?: number
 }
@@ -68,21 +73,24 @@ export function addInput(
 ): { written?: string; trailing: string } {
   if (block.progress.whole && block.streams) return { trailing: given }
   const end = advanceJson(block.progress, given)
-  const isWholeObject = block.progress.whole && (block.text + given).trimStart().startsWith('{')
+  // Of a text that grows, the beginning is looked at only once: that makes one string of all its chunks.
+  block.first ??= /\S/.exec(given)?.[0]
+  const isWholeObject = block.progress.whole && block.first === '{'
   const text = isWholeObject ? given.slice(0, end) : given
   const trailing = isWholeObject ? given.slice(end) : ''
   block.text += text
   if (!text && !ext) return { trailing }
   if (block.streams || !text) return { written: text, trailing }
-  block.streams = block.text.trimStart().startsWith('{')
+  block.streams = block.first === '{'
   return block.streams ? { written: block.text, trailing } : { trailing }
 }
 
 /** Adds a delta to what is written at the end of the block. */
 export function addToHead(block: Block, delta: Delta): void {
   const { head } = block
-  // A copy of what changes: the head belongs to the event that it came with.
-  block.head = head.type === 'media' ? { ...head, source: { ...head.source } } : { ...head }
+  // Once a copy: the head belongs to the event that it came with.
+  if (!block.ownsHead) block.head = copyOf(head)
+  block.ownsHead = true
   addDelta(block.head, delta)
 }
 

@@ -9,6 +9,15 @@ export function lengthOf(text: string): number {
   return count
 }
 
+/** The same, counted when it is first asked for. */
+export function lengthLater(text: string): () => number {
+  let length: number | undefined
+  return () => {
+    length ??= lengthOf(text)
+    return length
+  }
+}
+
 /** A place in a text. */
 export const isOffset = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0

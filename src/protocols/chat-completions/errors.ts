@@ -3,7 +3,7 @@ import type { Place } from '../../canonical/message.ts'
 import { losesStatus, splitDetails, unreadOf } from '../../kit/errors/details.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { defined, some, someOf } from '../../kit/fields/defined.ts'
@@ -204,6 +204,9 @@ export function encodeError(
   const report = createChatReport(options.fieldNames)
   const status = statusOf(value)
   if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
+  const { requestId } = value
+  if (requestId !== undefined && !isHeaderValue(requestId))
+    report.add('field.unsupported', value.at ?? '/error', 'requestId')
   return {
     wire: {
       status,

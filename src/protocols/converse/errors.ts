@@ -2,7 +2,7 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { listed, losesStatus } from '../../kit/errors/details.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { defined, some } from '../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../kit/fields/keys.ts'
@@ -252,7 +252,8 @@ export function encodeError(
     report.add('error.status', undefined, 'status')
   noteError(error, report)
   const headers = errorHeaders(error, 'x-amzn-requestid')
-  headers['x-amzn-errortype'] = isOwn && type !== undefined ? type : exceptions[kind].name
+  headers['x-amzn-errortype'] =
+    isOwn && type !== undefined && isHeaderValue(type) ? type : exceptions[kind].name
   const body =
     isOwn && raw !== undefined && (isObject(raw) || Array.isArray(raw))
       ? asRead<ConverseErrorBody>(raw)

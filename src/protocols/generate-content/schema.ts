@@ -342,7 +342,7 @@ export type GeminiGroundingChunk = {
   retrievedContext?: { uri?: string; title?: string; text?: string }
 }
 export type GeminiGroundingSupport = {
-  segment: { startIndex?: number; endIndex: number; text: string }
+  segment: { startIndex?: number; endIndex: number; text?: string }
   groundingChunkIndices: number[]
 }
 export type GeminiGrounding = {

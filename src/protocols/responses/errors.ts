@@ -8,7 +8,7 @@ import {
 } from '../../kit/errors/details.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { defined, some, someOf } from '../../kit/fields/defined.ts'
@@ -202,6 +202,9 @@ export function encodeError(
   noteError(value, report)
   const body: ResponsesErrorBody =
     own && value.raw !== undefined ? asRead(value.raw) : { error: errorObject(value) }
+  const { requestId } = value
+  if (requestId !== undefined && !isHeaderValue(requestId))
+    report.add('field.unsupported', value.at ?? '/error', 'requestId')
   return {
     wire: { status, headers: errorHeaders(value, 'x-request-id'), body },
     notes: report.notes,

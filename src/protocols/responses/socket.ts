@@ -12,7 +12,7 @@ const create = 'response.create'
 const acknowledgement = 'response.processed'
 
 /** Fields that only a message has, and those that only a request over HTTP has. */
-const onlyHere = ['type', 'generate']
+const onlyHere = ['type', 'generate', 'stream_id']
 const onlyOverHttp = ['stream', 'stream_options', 'background']
 
 const endings: ReadonlySet<string> = new Set([
@@ -24,14 +24,18 @@ const endings: ReadonlySet<string> = new Set([
 
 /** `response.create` messages, as the official SDK and Codex send them. */
 export const socket: SocketWire = {
+  glance: ({ type, stream_id: stream }) => ({
+    isAcknowledgement: type === acknowledgement,
+    ...(typeof stream === 'string' && { marks: { stream_id: stream } }),
+  }),
   read(message) {
     const { type, generate, previous_response_id: previous } = message
-    if (type === acknowledgement) return undefined
     if (type !== create) throw malformed('/type', `expected ${create}`)
-    const body = { ...without(message, [...onlyHere, ...onlyOverHttp]), stream: true }
+    const body: JsonObject = { ...without(message, [...onlyHere, ...onlyOverHttp]), stream: true }
     return {
       body,
       generates: generate !== false,
+      isStored: body['store'] !== false,
       ...(typeof previous === 'string' && previous !== '' && { previous }),
     }
   },
@@ -46,11 +50,9 @@ export const socket: SocketWire = {
     ...without(body, ['previous_response_id']),
     input: [...items, ...inputOf(body)],
   }),
-  itemsOf(body, output) {
-    const isStored = body['store'] !== false
-    // A provider cannot read reasoning by its id alone if it did not store it.
-    return [...inputOf(body), ...output.filter(item => isStored || !isEmptyReasoning(item))]
-  },
+  itemsOf: inputOf,
+  // A provider cannot read reasoning by its id alone if it did not store it.
+  readable: (output, isStored) => output.filter(item => isStored || !isEmptyReasoning(item)),
   meaning(data, type) {
     if (type !== undefined && type !== 'response.output_item.done' && !endings.has(type))
       return nothing

@@ -1,5 +1,6 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
 import { isInstruction, isTurn } from '../../kit/conversation/turns.ts'
+import { append } from '../../kit/text/append.ts'
 import type { InstructionDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
@@ -40,6 +41,8 @@ class Placing {
   readonly #wanted: InstructionDemands
   readonly #report: PassReport
   readonly #front: Message[] = []
+  /** The one of `#front` that others join. */
+  #head: Message | undefined
   readonly #placed: Message[] = []
   /** Instructions for the beginning of the next user message. */
   #waiting: Part[] = []
@@ -74,16 +77,19 @@ class Placing {
       if (message.parts.some(instructs))
         this.#report.add('system.mid-conversation-as-user', message.at)
       leaveEnvelope(message, this.#report)
-      this.#waiting.push(...message.parts.map(asTagged))
+      for (const part of message.parts) this.#waiting.push(asTagged(part))
     } else {
-      const head = joined ? this.#front.find(({ parts }) => parts.some(instructs)) : undefined
-      if (head && message.parts.some(instructs)) {
+      const isInstructing = message.parts.some(instructs)
+      const head = joined && isInstructing ? this.#head : undefined
+      if (head) {
         this.#report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
         leaveEnvelope(message, this.#report)
-        head.parts = join(head.parts, message.parts)
+        joinTo(head.parts, message.parts)
       } else {
         if (!isLeading) this.#report.add('system.hoisted', message.at)
-        this.#front.push({ ...message })
+        const first = { ...message, parts: message.parts.slice() }
+        if (isInstructing) this.#head ??= first
+        this.#front.push(first)
       }
     }
   }
@@ -140,13 +146,14 @@ function asInstruction(
   return { ...message, role: 'system', parts }
 }
 
-/** Two texts become one, because many servers take only a string here. */
-function join(before: readonly Part[], added: readonly Part[]): Part[] {
+/** Two texts become one, because many servers take only a string here. Changes `before`. */
+function joinTo(before: Part[], added: readonly Part[]): void {
   const [first] = before
   const [next] = added
   const isOne =
     before.length === 1 && added.length === 1 && first && next && isBare(first) && isBare(next)
-  return isOne ? [{ ...first, text: `${first.text}\n\n${next.text}` }] : [...before, ...added]
+  if (isOne) before[0] = { ...first, text: `${first.text}\n\n${next.text}` }
+  else append(before, added)
 }
 
 const isBare = (part: Part): part is TextPart =>

@@ -1,6 +1,7 @@
 import type { ControlPart, ServerToolPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
+import { toolKey } from '../../kit/tools/tool-names.ts'
 import type { Demands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
@@ -15,6 +16,7 @@ export function gatherTools(
   report: PassReport,
 ): CanonicalRequest {
   const all: Tool[] = []
+  const names = new Set<string>()
   for (const { parts } of request.messages)
     for (const part of parts) {
       if (
@@ -24,10 +26,18 @@ export function gatherTools(
         staysThere(part, lateTools)
       )
         continue
-      if (all.length === 0) all.push(...(request.tools ?? []))
+      if (all.length === 0)
+        for (const tool of request.tools ?? []) {
+          names.add(nameOf(tool) ?? '')
+          all.push(tool)
+        }
       const before = all.length
-      for (const tool of part.tools)
-        if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+      for (const tool of part.tools) {
+        const name = nameOf(tool)
+        if (name !== undefined && names.has(name)) continue
+        names.add(name ?? '')
+        all.push(tool)
+      }
       if (all.length > before) report.add('tool.added-late', part.at)
     }
   return all.length > (request.tools?.length ?? 0) ? { ...request, tools: all } : request
@@ -37,14 +47,9 @@ function staysThere({ type }: ControlPart | ServerToolPart, wanted: Demands['lat
   return wanted === 'parts' || (wanted === 'controls' && type === 'control')
 }
 
-/** Would a call reach the same tool? Tools of a provider have no name that a caller gave them. */
-function isNamedAlike(one: Tool, other: Tool): boolean {
-  if (
-    one.type === 'opaque' ||
-    one.type === 'server' ||
-    other.type === 'opaque' ||
-    other.type === 'server'
-  )
-    return false
-  return one.name === other.name && one.namespace === other.namespace
+/** Calls of tools with the same name reach the same tool. Tools of a provider have no name that a caller gave them. */
+function nameOf(tool: Tool): string | undefined {
+  return tool.type === 'opaque' || tool.type === 'server'
+    ? undefined
+    : toolKey(tool.name, tool.namespace)
 }

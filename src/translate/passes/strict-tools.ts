@@ -68,11 +68,10 @@ function isClosed(schema: unknown): boolean {
     type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
   if (!isOfObjects) return true
   const all = Object.entries(isObject(properties) ? properties : {})
+  const wanted = new Set<unknown>(Array.isArray(required) ? required : [])
   return (
     additionalProperties === false &&
-    all.every(
-      ([key, value]) => Array.isArray(required) && required.includes(key) && isClosed(value),
-    )
+    all.every(([key, value]) => wanted.has(key) && isClosed(value))
   )
 }
 

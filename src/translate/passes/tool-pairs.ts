@@ -1,7 +1,9 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { isTurn } from '../../kit/conversation/turns.ts'
 import { defined } from '../../kit/fields/defined.ts'
+import { append } from '../../kit/text/append.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
+import { startNames, takeName } from '../../kit/text/free-names.ts'
 import type { ToolPairDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
@@ -127,7 +129,7 @@ function splitOrphans(message: Message, orphans: ReadonlySet<Part>, report: Pass
   for (const part of message.parts)
     if (part.type === 'tool-result' && orphans.has(part)) {
       report.leave('tool-result.orphan-as-text', part)
-      asText.push(...part.content.filter(inner => isUserContent(inner, report)))
+      for (const inner of part.content) if (isUserContent(inner, report)) asText.push(inner)
     } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result'))
       asText.push(part)
     else kept.push(part)
@@ -169,7 +171,7 @@ function addInterrupted(
   let missing: Message[] = []
   for (const message of messages) {
     if (message.role !== 'assistant') {
-      all.push(...missing)
+      append(all, missing)
       missing = []
     }
     all.push(message)
@@ -288,12 +290,13 @@ function nameAlike(
   { callId = same, uniqueCallIds, namesInResults }: ToolPairDemands,
   report: PassReport,
 ): Message[] {
-  const used = new Set<string>()
+  const used = startNames()
   const ids = new Map<ToolCallPart, string>()
   const idOf = (call: ToolCallPart): string => {
-    let id = callId(call.id)
-    for (let count = 2; uniqueCallIds && used.has(id); count++) id = callId(`${call.id}_${count}`)
-    used.add(id)
+    const wanted = callId(call.id)
+    const id = uniqueCallIds
+      ? takeName(used, wanted, call.id, nth => callId(`${call.id}_${nth}`))
+      : wanted
     ids.set(call, id)
     if (id !== call.id) report.add('tool-call.id', call.at, 'id')
     return id

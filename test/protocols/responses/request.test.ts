@@ -355,6 +355,18 @@ describe('decoding', () => {
     ])
   })
 
+  test.each([
+    ['additional_tools', { type: 'function', name: ['a'] }, '/name'],
+    ['additional_tools', { type: 'custom', name: 'a', description: {} }, '/description'],
+    ['tool_search_output', { type: 'function', name: 'a', description: 5 }, '/description'],
+    ['tool_search_output', { type: 'namespace', name: 5, tools: [] }, '/name'],
+  ])('refuses a tool of an item that is none: %s with %j', (type, tool, path) => {
+    const input = [{ type, call_id: 'c', tools: [{ type: 'function', name: 'fine' }, tool] }]
+    expect(() => responses.decodeRequest({ model: 'm', input })).toThrow(
+      expect.objectContaining({ code: 'malformed', path: `/input/0/tools/1${path}` }),
+    )
+  })
+
   test('an envelope is opened, and a carried signature goes back to its call', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
     const { value } = read({

@@ -12,6 +12,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { append } from '../../../kit/text/append.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
 import type {
@@ -86,7 +87,7 @@ export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Rea
     calls.push(decodeLegacyCall(function_call, below(at, 'function_call'), reading.legacyId()))
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
-  if (images) others.push(...images)
+  if (images) append(others, images)
   if (audio) others.push(decodeAudioOutput(audio, at))
   const onlyEmpty =
     content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)

@@ -1,15 +1,16 @@
 import type { Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
-import { isRepeatedThought } from '../../../kit/conversation/turns.ts'
+import { proofOf } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import type { ChatSignatureFields } from '../schema.ts'
 import { hasPhase, layoutPartsOf } from './carriers.ts'
-import { arrange, cutOut, record, type Slots } from './layout.ts'
+import { arrange, record, type Slots, TextCutter } from './layout.ts'
 import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } from './reasoning.ts'
 import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
 
@@ -69,6 +70,8 @@ export function restoreOrder(
   report: ChatReport,
 ): Part[] {
   const parts: Part[] = []
+  const proofs = new Set<string | undefined>()
+  const isKnown = (proof: string | undefined) => proof !== undefined && proofs.has(proof)
   let left = body
   let last = 0
   calls.forEach((call, i) => {
@@ -96,7 +99,9 @@ export function restoreOrder(
           layoutAt: at,
         },
       )
-      parts.push(...placed.filter(part => !isRepeatedThought(part, parts)))
+      const added = placed.filter(part => !isKnown(proofOf(part)))
+      for (const part of added) proofs.add(proofOf(part))
+      append(parts, added)
       last = parts.length + 1
     }
     parts.push(call)
@@ -147,5 +152,6 @@ function divide(body: Part[], units: number): [before: Part[], rest: Part[]] {
   if (units === 0) return [[], body]
   const end = cutIn(text.text, units)
   const { text: whole, ...head }: TextPart = text
-  return [[cutOut(head, whole, 0, end)], [cutOut(head, whole, end, whole.length)]]
+  const cutter = new TextCutter(head, whole)
+  return [[cutter.next(end)], [cutter.next(whole.length)]]
 }

@@ -8,6 +8,7 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
@@ -125,15 +126,14 @@ export function arrange(
   if (layout && !ordered) report.add('parts.layout-stale', layoutAt)
   const { reasoning, body, others, calls } = slots
   const parts = ordered ? [...ordered, ...others] : [...reasoning, ...body, ...others, ...calls]
-  for (const { signature, attach } of textSignatures) {
-    const text =
-      attach === 'prev'
-        ? parts.findLast((part): part is TextPart => part.type === 'text' && part.text !== '')
-        : undefined
-    if (text) text.signature = signature
-    else if (attach === 'prev' || attach === 'text') addSignedText(parts, signature, at)
-  }
-  return parts
+  if (textSignatures.length === 0) return parts
+  const text = parts.findLast((part): part is TextPart => part.type === 'text' && part.text !== '')
+  const added: TextPart[] = []
+  for (const { signature, attach } of textSignatures)
+    if (text && attach === 'prev') text.signature = signature
+    else if (attach === 'prev' || attach === 'text')
+      added.push({ type: 'text', text: '', signature, at: below(at, 'content') })
+  return added.length > 0 ? withSignedTexts(parts, added) : parts
 }
 
 /** A part of a stream. `length`: that of a text, in UTF-16 units. */
@@ -164,6 +164,11 @@ function inOrder(
     at: below(at, 'content'),
   }
   const ordered: Part[] = []
+  const cutter = new TextCutter(head, whole)
+  const signatures = new Map(
+    textSignatures.toReversed().map(({ attach, signature }) => [attach, signature]),
+  )
+  const left = new LeftCalls(calls)
   let cut = 0
   let ordinal = 0
   for (const token of layout) {
@@ -171,9 +176,9 @@ function inOrder(
     const [isText, length, phase] = textToken.exec(token) ?? []
     if (isText) {
       const end = cut + Number(length)
-      const signature = textSignatures.find(({ attach }) => attach === `x${ordinal}`)?.signature
+      const signature = signatures.get(`x${ordinal}`)
       ordered.push({
-        ...cutOut(head, whole, cut, end),
+        ...cutter.next(end),
         ...(phase && { phase: phase as Phase }),
         ...(signature && { signature }),
       })
@@ -182,13 +187,7 @@ function inOrder(
     } else if (token.startsWith('r'))
       ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
     else if (token.startsWith('c')) {
-      // Some models give two calls the same id.
-      const call = calls.find(
-        one =>
-          one.type === 'tool-call' &&
-          !ordered.includes(one) &&
-          (one.id === rest || one.idOrigin === 'synthesized'),
-      )
+      const call = left.take(rest)
       if (call) ordered.push(call)
     }
   }
@@ -198,33 +197,95 @@ function inOrder(
   return fits ? ordered : undefined
 }
 
-/** Cuts one text out of a joined text, with the citations that begin in it. */
-export function cutOut(
-  { citations, ...head }: Omit<TextPart, 'text'>,
-  whole: string,
-  start: number,
-  end: number,
-): TextPart {
-  const text = whole.slice(start, end)
-  if (!citations) return { ...head, text }
-  const before = lengthOf(whole.slice(0, start))
-  const after = before + lengthOf(text)
-  const last = end === whole.length && text !== ''
-  const inside = flatMap(citations, (citation): Citation[] => {
-    const { start: from, end: to } = citation
-    if (from === undefined || to === undefined || from >= lengthOf(whole))
-      return last ? [citation] : []
-    return from >= before && from < after
-      ? [{ ...citation, start: from - before, end: to - before }]
-      : []
-  })
-  return { ...head, text, ...(inside.length > 0 && { citations: inside }) }
+/** The calls that a layout has not named yet. Some models give two calls the same id. */
+class LeftCalls {
+  readonly #calls: readonly Part[]
+  readonly #taken = new Set<Part>()
+  /** By id, and those whose id is made up: their places, in order. */
+  readonly #places = new Map<string, { places: number[]; next: number }>()
+  readonly #made: { places: number[]; next: number } = { places: [], next: 0 }
+
+  constructor(calls: readonly Part[]) {
+    this.#calls = calls
+    for (const [place, call] of calls.entries()) {
+      if (call.type !== 'tool-call') continue
+      if (call.idOrigin === 'synthesized') this.#made.places.push(place)
+      const same = this.#places.get(call.id)
+      if (same) same.places.push(place)
+      else this.#places.set(call.id, { places: [place], next: 0 })
+    }
+  }
+
+  /** Takes the first call with this id, or with one that is made up. */
+  take(id: string): Part | undefined {
+    const place = Math.min(this.#first(this.#places.get(id)), this.#first(this.#made))
+    const call = this.#calls[place]
+    if (call) this.#taken.add(call)
+    return call
+  }
+
+  #first(queue: { places: number[]; next: number } | undefined): number {
+    if (!queue) return Infinity
+    for (; queue.next < queue.places.length; queue.next++) {
+      const place = queue.places[queue.next] ?? Infinity
+      const call = this.#calls[place]
+      if (call && !this.#taken.has(call)) return place
+    }
+    return Infinity
+  }
 }
 
-/** Adds an empty text after the others, which only holds the signature. */
-function addSignedText(parts: Part[], signature: Signature, at: Place): void {
+/** Cuts a joined text into texts, one after the other, each with the citations that begin in it. */
+export class TextCutter {
+  readonly #head: Omit<TextPart, 'text' | 'citations'>
+  readonly #whole: string
+  /** With a place, in the order of their places. */
+  readonly #placed: { citation: Citation; start: number; end: number; nth: number }[] = []
+  /** Without one: they belong to the last text. */
+  readonly #others: { citation: Citation; nth: number }[] = []
+  readonly #isCited: boolean
+  #cut = 0
+  #points = 0
+  #next = 0
+
+  constructor({ citations, ...head }: Omit<TextPart, 'text'>, whole: string) {
+    this.#head = head
+    this.#whole = whole
+    this.#isCited = citations !== undefined
+    const length = citations ? lengthOf(whole) : 0
+    for (const [nth, citation] of (citations ?? []).entries()) {
+      const { start, end } = citation
+      if (start === undefined || end === undefined || start >= length)
+        this.#others.push({ citation, nth })
+      else this.#placed.push({ citation, start, end, nth })
+    }
+    this.#placed.sort((a, b) => a.start - b.start)
+  }
+
+  /** The text up to this place, in UTF-16 units. */
+  next(end: number): TextPart {
+    const text = this.#whole.slice(this.#cut, end)
+    this.#cut = end
+    if (!this.#isCited) return { ...this.#head, text }
+    const before = this.#points
+    this.#points += lengthOf(text)
+    const found: { citation: Citation; nth: number }[] = []
+    for (let one = this.#placed[this.#next]; one && one.start < this.#points; ) {
+      const { citation, start, end: to, nth } = one
+      if (start >= before)
+        found.push({ citation: { ...citation, start: start - before, end: to - before }, nth })
+      one = this.#placed[++this.#next]
+    }
+    if (end === this.#whole.length && text !== '') append(found, this.#others)
+    const inside = found.sort((a, b) => a.nth - b.nth).map(({ citation }) => citation)
+    return { ...this.#head, text, ...(inside.length > 0 && { citations: inside }) }
+  }
+}
+
+/** Adds empty texts after the others, which only hold signatures. */
+function withSignedTexts(parts: readonly Part[], added: readonly TextPart[]): Part[] {
   const calls = parts.findIndex(({ type }) => type === 'tool-call')
   const place =
     parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)
-  parts.splice(place, 0, { type: 'text', text: '', signature, at: below(at, 'content') })
+  return [...parts.slice(0, place), ...added, ...parts.slice(place)]
 }

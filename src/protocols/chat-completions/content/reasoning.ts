@@ -1,5 +1,5 @@
 import type { Part, Place, ReasoningPart, Signature } from '../../../canonical/message.ts'
-import { isRepeatedThought } from '../../../kit/conversation/turns.ts'
+import { proofOf } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
@@ -81,9 +81,14 @@ export function decodeReasoning(
   else if (Array.isArray(blocks)) {
     const place = placeOf('thinking_blocks')
     const parts: ReasoningPart[] = []
+    const proofs = new Set<string | undefined>()
     for (const [i, block] of blocks.entries())
-      for (const part of decodeLiteBlock(block, below(place, i), from))
-        if (!isRepeatedThought(part, parts)) parts.push(part)
+      for (const part of decodeLiteBlock(block, below(place, i), from)) {
+        const proof = proofOf(part)
+        if (proof !== undefined && proofs.has(proof)) continue
+        proofs.add(proof)
+        parts.push(part)
+      }
     decoded = { ...decoded, parts }
   }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0)

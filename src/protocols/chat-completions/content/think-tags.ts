@@ -9,30 +9,34 @@ export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
 const opening = ['<think>', '<thinking>', '<thought>']
 const closing = ['</think>', '</thinking>', '</thought>']
 
+/** One of the tags. To look for each of them by itself would go through the whole text for each that is not in it. */
+const anOpening = /<(?:think|thinking|thought)>/g
+const aClosing = /<\/(?:think|thinking|thought)>/g
+
 /** Splits the next text at its tags and removes them. Changes `tags`. */
 export function splitTags(tags: Tags, text: string): TaggedText[] {
   const spans: TaggedText[] = []
   const put = (span: string) => {
     if (span) spans.push({ kind: tags.inside ? 'reasoning' : 'text', text: span })
   }
-  let rest = tags.held + text
+  const all = tags.held + text
+  let from = 0
   for (;;) {
-    const wanted = tags.inside ? closing : opening
-    const [next] = wanted
-      .map(tag => ({ tag, at: rest.indexOf(tag) }))
-      .filter(({ at }) => at >= 0)
-      .sort((a, b) => a.at - b.at)
-    if (!next) {
-      const half = rest.lastIndexOf('<')
-      const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
-      tags.held = begun ? rest.slice(half) : ''
-      put(begun ? rest.slice(0, half) : rest)
-      return spans
-    }
-    put(rest.slice(0, next.at))
+    const pattern = tags.inside ? aClosing : anOpening
+    pattern.lastIndex = from
+    const next = pattern.exec(all)
+    if (!next) break
+    put(all.slice(from, next.index))
     tags.inside = !tags.inside
-    rest = rest.slice(next.at + next.tag.length)
+    from = next.index + next[0].length
   }
+  const rest = all.slice(from)
+  const half = rest.lastIndexOf('<')
+  const wanted = tags.inside ? closing : opening
+  const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
+  tags.held = begun ? rest.slice(half) : ''
+  put(begun ? rest.slice(0, half) : rest)
+  return spans
 }
 
 /** Returns the held text, which is no tag after all. */

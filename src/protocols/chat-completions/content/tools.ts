@@ -203,18 +203,30 @@ function encodeExpanded(tool: ServerTool, writing: Writing): ChatWrittenTool[] {
     : []
 }
 
-/** Is the tool of this name one that cannot be declared here? */
-export function isLost(
-  name: string,
+/** Tells whether the tool of a name is one that cannot be declared here. */
+export function lostIn(
   tools: readonly Tool[] | undefined,
+  options: Writing['options'],
+): (name: string) => boolean {
+  let lost: ReadonlyMap<string, boolean> | undefined
+  return name => {
+    lost ??= areLost(tools ?? [], options)
+    return lost.get(name) ?? false
+  }
+}
+
+/** By name. The first tool of a name counts. */
+function areLost(
+  tools: readonly Tool[],
   { expandClientTools }: Writing['options'],
-): boolean {
-  const named = tools?.find(tool => tool.type !== 'opaque' && tool.name === name)
-  return (
-    named?.type === 'server' &&
-    named.protocol !== protocolName &&
-    !(expandClientTools && asFunction(named))
-  )
+): ReadonlyMap<string, boolean> {
+  const lost = new Map<string, boolean>()
+  for (const tool of tools) {
+    if (tool.type === 'opaque' || tool.name === undefined || lost.has(tool.name)) continue
+    const isForeign = tool.type === 'server' && tool.protocol !== protocolName
+    lost.set(tool.name, isForeign && !(expandClientTools && asFunction(tool)))
+  }
+  return lost
 }
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTool {

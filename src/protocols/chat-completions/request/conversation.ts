@@ -12,6 +12,8 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
+import { append } from '../../../kit/text/append.ts'
+import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
 import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
 import { isDirect } from '../content/calls.ts'
@@ -37,7 +39,7 @@ export function decodeMessages(
   { storedSignatures }: Pick<ChatCompletionsOptions, 'storedSignatures'> = {},
 ): Message[] {
   const calls = new Map<string, ToolCallPart>()
-  const open: ToolCallPart[] = []
+  const open = new OpenCalls()
   let legacy = 0
   const decode = (raw: ChatMessage, i: number): Message => {
     const at = below('/messages', i)
@@ -54,7 +56,7 @@ export function decodeMessages(
     for (const part of message.parts)
       if (part.type === 'tool-call') {
         calls.set(part.id, part)
-        open.push(part)
+        open.add(part)
       }
     return message
   }
@@ -73,7 +75,7 @@ function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message
   return keep(message, unknownOf(wire, knownOfPlain))
 }
 
-type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
+type Calls = { calls: Map<string, ToolCallPart>; open: OpenCalls; report: ChatReport }
 
 /** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
 function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: Calls): Message {
@@ -90,11 +92,13 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
   }
   const isLegacy = role === 'function'
   const { id: linked } = splitId(typeof given === 'string' ? given : '')
-  const linkedCall = linked
-    ? calls.get(linked)
-    : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
+  const unlinkedCall = () => {
+    if (!isLegacy) return open.oldest()
+    return typeof name === 'string' ? open.named(name, true) : undefined
+  }
+  const linkedCall = linked ? calls.get(linked) : unlinkedCall()
   if (!linked && !isLegacy) report.add('tool-result.call-id', at)
-  if (linkedCall) open.splice(open.indexOf(linkedCall) >>> 0, open.includes(linkedCall) ? 1 : 0)
+  if (linkedCall) open.close(linkedCall)
   const part: ToolResultPart = {
     type: 'tool-result',
     callId: linked || linkedCall?.id || 'call_unknown',
@@ -311,6 +315,8 @@ function moveMedia(
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
+  /** The turn whose list of parts is no message's own. */
+  let joined: Message | undefined
   for (const message of messages) {
     const parts = message.parts.some(isControl)
       ? message.parts.filter(part => !isControl(part))
@@ -321,8 +327,11 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
     else if (role === 'assistant') {
       noteEnvelope(message, report)
       const last = turns.at(-1)
-      if (last?.role === 'assistant') last.parts = [...last.parts, ...parts]
-      else turns.push(defined({ role, origin, name, at, ext, parts }))
+      if (last?.role === 'assistant') {
+        if (last !== joined) last.parts = last.parts.slice()
+        joined = last
+        append(last.parts, parts)
+      } else turns.push(defined({ role, origin, name, at, ext, parts }))
     } else if (role !== 'tool')
       turns.push(parts === message.parts ? message : { ...message, parts })
     else {

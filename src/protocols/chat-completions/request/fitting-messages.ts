@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { append } from '../../../kit/text/append.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { shortId } from './demands.ts'
@@ -109,7 +110,7 @@ function afterResults(messages: readonly JsonObject[]): JsonObject[] {
     }
     placed.push(message)
     if (open <= 0) {
-      placed.push(...waiting)
+      append(placed, waiting)
       waiting = []
     }
   }
@@ -119,15 +120,25 @@ function afterResults(messages: readonly JsonObject[]): JsonObject[] {
 /** Chat templates want user and assistant to alternate. */
 function mergedUsers(messages: readonly JsonObject[]): JsonObject[] {
   const merged: JsonObject[] = []
-  for (const message of messages) {
-    const last = merged.at(-1)
-    if (last?.['role'] === 'user' && message['role'] === 'user')
-      merged[merged.length - 1] = {
-        ...last,
-        content: joinedContent([last['content'], message['content']]),
-      }
-    else merged.push(message)
+  // The messages of the user that follow each other, which become one.
+  let run: JsonObject[] = []
+  const flush = () => {
+    const [first, ...others] = run
+    if (first)
+      merged.push(
+        others.length === 0
+          ? first
+          : { ...first, content: joinedContent(run.map(({ content }) => content)) },
+      )
+    run = []
   }
+  for (const message of messages)
+    if (message['role'] === 'user') run.push(message)
+    else {
+      flush()
+      merged.push(message)
+    }
+  flush()
   return merged
 }
 

@@ -7,7 +7,7 @@ import { leaveState } from '../../../kit/signatures/state.ts'
 import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
 import { limitMarks, takeMark } from '../content/cache.ts'
 import { placesOf } from '../content/proxy-places.ts'
-import { decodeTools, encodeTools, isLost } from '../content/tools.ts'
+import { decodeTools, encodeTools, lostIn } from '../content/tools.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import { createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
@@ -132,7 +132,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const writing: RequestWriting = {
     request: value,
     report,
-    isLost: name => isLost(name, value.tools, options),
+    isLost: lostIn(value.tools, options),
     options,
     native,
   }

@@ -98,10 +98,9 @@ export function encodeToolChoice(
       return encodeNamed(choice.kind, choice.name)
     }
     case 'allowed': {
-      const lost = choice.tools.filter(
-        ({ kind, name }) => kind === 'server' || writing.isLost?.(name),
-      )
-      const callable = choice.tools.filter(tool => !lost.includes(tool))
+      const isLost = ({ kind, name }: AllowedTool) => kind === 'server' || writing.isLost?.(name)
+      const lost = choice.tools.filter(isLost)
+      const callable = choice.tools.filter(tool => !isLost(tool))
       const tools = callable.map(tool =>
         encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', tool.name),
       )

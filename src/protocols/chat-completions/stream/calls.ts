@@ -1,3 +1,4 @@
+import { copyOf } from '../../../canonical/copy.ts'
 import type { Place, ToolCallPart } from '../../../canonical/message.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { someOf } from '../../../kit/fields/defined.ts'
@@ -5,8 +6,8 @@ import {
   advanceJson,
   isObject,
   type JsonObject,
-  merge,
-  same,
+  mergeInto,
+  saysMore,
   startJson,
 } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -45,15 +46,15 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
     splitId(given)
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
-    for (const earlier of choice.calls) announce(state, choice, earlier, emit)
-    choice.calls.push(startCall(link, name, freeform ? 'freeform' : 'function'))
+    for (const earlier of choice.named.splice(0)) announce(state, choice, earlier, emit)
+    addCall(choice, startCall(name, freeform ? 'freeform' : 'function', choice.calls.length))
     if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
   }
   const call = choice.calls[place ?? choice.calls.length - 1]
   if (!call) return
-  if (!call.id) call.id = link
-  call.name = nameOf(call, name, state)
-  const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
+  if (!call.id) identify(choice, call, link)
+  setName(choice, call, nameOf(call, name, state))
+  const at = `${pointerOf(placeOf(choice))}/tool_calls/${call.place}`
   const { name: _, [word]: typeWord, ...rest } = inner
   if (isObject(typeWord))
     reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
@@ -76,7 +77,7 @@ function findCall(
   { index, id, name, input }: { index: unknown; id: string; name: string; input: string },
 ): number | undefined {
   const { calls, byIndex } = choice
-  const byId = id ? calls.findIndex(call => call.id === id) : -1
+  const byId = id ? (choice.byId.get(id) ?? -1) : -1
   const place = typeof index === 'number' ? byIndex.get(index) : placeWithoutIndex(choice, id, byId)
   const call = place === undefined ? undefined : calls[place]
   if (!call || place === undefined) return undefined
@@ -99,11 +100,12 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
   // Some servers send an empty call with every text.
   if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
   if (!call) {
-    call = startCall('call_fn_0', '', 'function')
+    call = startCall('', 'function', 0)
     call.isLegacy = true
-    choice.calls.push(call)
+    addCall(choice, call)
+    identify(choice, call, 'call_fn_0')
   }
-  if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
+  if (isText(delta['name'])) setName(choice, call, nameOf(call, delta['name'] as string, state))
   const { name: _, arguments: input, ...unknown } = delta
   addInput(state, choice, {
     call,
@@ -114,8 +116,9 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
   })
 }
 
-const startCall = (id: string, name: string, kind: Call['kind']): Call => ({
-  id,
+const startCall = (name: string, kind: Call['kind'], place: number): Call => ({
+  place,
+  id: '',
   name,
   input: '',
   kind,
@@ -124,6 +127,22 @@ const startCall = (id: string, name: string, kind: Call['kind']): Call => ({
   beside: { unknown: undefined },
   isLegacy: false,
 })
+
+function addCall(choice: Choice, call: Call): void {
+  choice.calls.push(call)
+  if (call.name) choice.named.push(call)
+}
+
+/** Gives a call its id. The first call of an id is the one that it names. */
+function identify({ byId }: Choice, call: Call, id: string): void {
+  call.id = id
+  if (id && call.place <= (byId.get(id) ?? Infinity)) byId.set(id, call.place)
+}
+
+function setName(choice: Choice, call: Call, name: string): void {
+  if (!call.name && name) choice.named.push(call)
+  call.name = name
+}
 
 type CallDelta = { call: Call; input: string; emit: EmitEvent; at: Place; beside: Beside }
 
@@ -138,16 +157,16 @@ function addInput(
     if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
     // The part has already been announced, so unknown keys that come now have no place.
-    if (unknown && !same(merge(call.beside.unknown ?? {}, unknown), call.beside.unknown))
+    if (unknown && saysMore(call.beside.unknown ?? {}, unknown))
       reportOf(state).once('field.unknown', at)
     return
   }
   call.input += input
   call.at ??= at
-  call.beside = {
-    signature: signature ?? call.beside.signature,
-    unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown,
-  }
+  call.beside.signature = signature ?? call.beside.signature
+  if (call.beside.signature) choice.callProofs.add(call.beside.signature.value)
+  if (unknown && call.beside.unknown) mergeInto(call.beside.unknown, unknown)
+  else if (unknown) call.beside.unknown = copyOf(unknown)
   if (call.input || !state.splitsNames) announce(state, choice, call, emit)
 }
 
@@ -163,7 +182,7 @@ export function announce(state: DecoderState, choice: Choice, call: Call, emit: 
   closePart(choice, emit)
   const isMadeUp = !call.id || call.isLegacy
   if (!call.id)
-    call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
+    identify(choice, call, `call_${hashId(`${state.id}/${choice.candidate}/${call.place}`)}`)
   const part: ToolCallPart = {
     type: 'tool-call',
     id: call.id,
@@ -176,6 +195,7 @@ export function announce(state: DecoderState, choice: Choice, call: Call, emit: 
   if (call.beside.signature) part.signature = call.beside.signature
   keep(part, call.beside.unknown)
   call.part = openPart(choice, part, emit)
+  choice.byPart.set(call.part, call)
   if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })
   call.input = ''
 }

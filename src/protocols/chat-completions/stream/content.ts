@@ -2,6 +2,7 @@ import type { MediaPart } from '../../../canonical/message.ts'
 import { present } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { decodeAnnotation, placedIn } from '../content/citations.ts'
 import { decodeImages } from '../content/images.ts'
@@ -91,7 +92,7 @@ export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEve
     tokens[kind] += read.length
     if (choice.open?.kind === kind)
       add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: read }, emit })
-    else choice.logprobs[kind] = [...choice.logprobs[kind], ...read]
+    else append(choice.logprobs[kind], read)
   }
   const unread = unreadOfLogprobs(logprobs)
   if (Object.keys(unread).length > 0) choice.fields = { ...choice.fields, logprobs: unread }

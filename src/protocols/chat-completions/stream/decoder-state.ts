@@ -18,6 +18,8 @@ import type { Failure } from './failure.ts'
 /** The state of the stream decoder, which its files share. */
 
 export type Call = {
+  /** Its index in `calls`. */
+  place: number
   id: string
   name: string
   input: string
@@ -55,18 +57,34 @@ export type Choice = {
   /** `id`: as in the first chunk. */
   audio: { part: number; id: unknown } | undefined
   calls: Call[]
-  /** Index on the wire → place in `calls`. */
+  /** Index on the wire → place in `calls`. `byId`: id → place of the first call that has it. `byPart`: index of the part → call. */
   byIndex: Map<number, number>
+  byId: Map<string, number>
+  byPart: Map<number, Call>
+  /** Calls with a name that are announced before the next call begins, unless they are already. */
+  named: Call[]
+  /** The signatures of calls. */
+  callProofs: Set<string>
   /** Reasoning came in a plain field. */
   plain: boolean
   /** Index of the detail whose text came last. */
   detail: number | undefined
   /** The emitted parts in order, with the length of texts. */
   received: ReceivedPart[]
+  /** The texts among them. */
+  texts: ReceivedPart[]
   /** The layout that the server recorded, see `layout.ts`. */
   layout: string[] | undefined
+  /** The tokens of its texts. */
+  textTokens: string[]
   /** Emitted reasoning parts, with the index of their detail if they came from details. */
   reasoning: { part: number; content: ReasoningPart; detail: number | undefined }[]
+  /** Those before this one are signed. */
+  firstUnsigned: number
+  /** The signatures of reasoning. */
+  proofs: Set<string>
+  /** How many characters may still be compared to find the reasoning of a signature. */
+  comparable: number
   /** Text of details that came next to a plain field, by index. It shows which reasoning part a signature belongs to. */
   detailed: Map<number, ReasoningSegment>
   /** The index of the detail that signed the open reasoning. */
@@ -112,7 +130,12 @@ export type DecoderState = MachineState & {
   /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
   finishes: number
+  /** The number of choices without a finish reason. */
+  unfinished: number
 }
+
+/** Far more than a response has: without a bound, each of many signatures would be compared with all reasoning. */
+const mostCompared = 32 * 1024 * 1024
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
   const choiceIndex =
@@ -121,6 +144,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
   const candidate = countedFrom(state.first, choiceIndex)
   let choice = state.choices.get(candidate)
   if (!choice) {
+    state.unfinished++
     choice = {
       candidate,
       nextPart: 0,
@@ -130,11 +154,20 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       audio: undefined,
       calls: [],
       byIndex: new Map(),
+      byId: new Map(),
+      byPart: new Map(),
+      named: [],
+      callProofs: new Set(),
       plain: false,
       detail: undefined,
       received: [],
+      texts: [],
       layout: undefined,
+      textTokens: [],
       reasoning: [],
+      firstUnsigned: 0,
+      proofs: new Set(),
+      comparable: mostCompared,
       detailed: new Map(),
       signer: undefined,
       proven: 0,

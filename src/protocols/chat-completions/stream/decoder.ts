@@ -1,8 +1,9 @@
 import type { CanonicalEvent } from '../../../canonical/event.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
-import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asksForOne } from '../../../kit/response/candidates.ts'
+import { append } from '../../../kit/text/append.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
 import { unknownOfAnnotations } from '../content/citations.ts'
@@ -58,6 +59,7 @@ export const streamDecoder: StreamMachine<
     first: asksForOne(options ?? {}) ? undefined : 0,
     suspect: undefined,
     finishes: 0,
+    unfinished: 0,
   }),
 
   step(state, wire, emit) {
@@ -237,9 +239,11 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
           if (
             value &&
             (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))
-          )
+          ) {
+            if (choice.finish === undefined) state.unfinished--
             choice.finish = value
-          if (value) state.finishes = isFinished(state) ? state.finishes + 1 : 0
+          }
+          if (value) state.finishes = state.unfinished === 0 ? state.finishes + 1 : 0
           break
         }
         noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
@@ -255,15 +259,10 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
         if (!isObject(value)) noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
         break
       default:
-        choice.fields = { ...choice.fields, [key]: value }
+        setOwn(choice.fields, key, value)
     }
   }
   if (choice.finish === undefined) state.finishes = 0
-}
-
-function isFinished({ choices }: DecoderState): boolean {
-  for (const { finish } of choices.values()) if (finish === undefined) return false
-  return true
 }
 
 const isObjects = (value: unknown) => Array.isArray(value) && value.every(isObject)
@@ -329,7 +328,7 @@ function readTexts(
   choice: Choice,
   { delta, emit }: Into,
 ): JsonObject | undefined {
-  let unknown: JsonObject | undefined
+  const unknown: JsonObject = {}
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
@@ -338,16 +337,16 @@ function readTexts(
     else if (key === 'refusal' && typeof value === 'string')
       appendText(choice, 'refusal', { text: value, emit })
     else if (mayDiffer.get(key)?.(value) === false || !(inDelta.has(key) || mayDiffer.has(key)))
-      unknown = { ...unknown, [key]: value }
+      setOwn(unknown, key, value)
     else if (inDelta.get(key)?.(value) === false)
       noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
   }
-  return unknown
+  return some(unknown)
 }
 
 /** Reasoning and its signatures in fields other than those of its text. */
 function readCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
-  if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
+  if (Array.isArray(delta['thinking_blocks'])) append(choice.blocks, delta['thinking_blocks'])
   if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks'))
     readOtherCarriers(choice, delta, emit)
   if (isItems(delta['reasoning_items'])) readItems(choice, delta['reasoning_items'], emit)
@@ -370,7 +369,7 @@ function readAnnotations(choice: Choice, annotations: unknown[], emit: EmitEvent
 function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   const details = listIn(delta, 'reasoning_details')
   if (!Array.isArray(details)) return
-  choice.details.push(...details)
+  append(choice.details, details)
   readDetails(choice, details, emit)
 }
 

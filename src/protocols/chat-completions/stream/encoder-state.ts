@@ -56,7 +56,7 @@ export type TextOut = {
 export type Worded =
   | TextOut
   | { kind: 'refusal'; text: string }
-  | { kind: 'reasoning'; part: ReasoningPart }
+  | { kind: 'reasoning'; part: ReasoningPart; first: number }
 
 export type PartOut =
   | CallOut
@@ -70,6 +70,8 @@ export type Choice = {
   finished: boolean
   /** By part index, in the order in which they came. */
   parts: Map<number, PartOut>
+  /** Which kinds of parts there are. */
+  kinds: Set<PartOut['kind']>
   /** The parts that came after the last call. */
   since: Worded[]
   nextCall: number
@@ -134,6 +136,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       begun: false,
       finished: false,
       parts: new Map(),
+      kinds: new Set(),
       since: [],
       nextCall: 0,
       open: undefined,

@@ -11,7 +11,11 @@ import { type Choice, placeOf } from './decoder-state.ts'
 export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
   const kind = kinds.get(head.type)
-  if (kind) choice.received.push({ part, kind, length: 0 })
+  if (kind) {
+    const received: ReceivedPart = { part, kind, length: 0 }
+    choice.received.push(received)
+    if (kind === 'x') choice.texts.push(received)
+  }
   emit({
     type: 'part.start',
     candidate: choice.candidate,
@@ -87,8 +91,8 @@ export function count(
 ): void {
   if (kind === 'refusal') return
   choice.points += lengthOf(text)
-  const entry = choice.received.find(one => one.part === part)
-  if (entry) entry.length += text.length
+  const entry = choice.texts.at(-1)
+  if (entry?.part === part) entry.length += text.length
 }
 
 export function add(

@@ -56,6 +56,7 @@ export function startPart(
   if (head.type === 'text') closeText(choice)
   const out = outOf(state, choice, { head, message })
   choice.parts.set(part, out)
+  choice.kinds.add(out.kind)
   if (out.kind === 'none') return
   if (out.kind === 'call') {
     choice.since = []
@@ -99,7 +100,7 @@ function outOf(
       }
       if (!state.native) report.once('reasoning.dialect-field', head.at)
       if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'reasoning', part: { ...head, segments: [] } }
+      return { kind: 'reasoning', part: { ...head, segments: [] }, first: Infinity }
     case 'tool-call':
       if (state.single && has(choice, 'call')) {
         report.add('tool-call.single', head.at)
@@ -139,8 +140,7 @@ function outOf(
   return { kind: 'none' }
 }
 
-export const has = ({ parts }: Choice, wanted: PartOut['kind']) =>
-  [...parts.values()].some(({ kind }) => kind === wanted)
+export const has = ({ kinds }: Choice, wanted: PartOut['kind']) => kinds.has(wanted)
 
 export function endPart(
   state: EncoderState,
@@ -244,9 +244,9 @@ function addReasoning(
 ): void {
   const { segments } = out.part
   const begins = !segments[delta.segment]?.text
-  const gap =
-    begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
+  const gap = begins && (choice.reasoned || out.first < delta.segment)
   addDelta(out.part, delta)
+  if (delta.text) out.first = Math.min(out.first, delta.segment)
   if (!delta.text || settings.reasoningField === 'details') return
   const text = gap ? `\n\n${delta.text}` : delta.text
   put(textField(settings) === 'reasoning' ? { reasoning: text } : { reasoning_content: text })

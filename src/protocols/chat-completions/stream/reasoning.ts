@@ -56,8 +56,12 @@ export function appendReasoning(
  * whole text at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
-  for (const entry of details)
-    choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
+  for (const entry of details) {
+    const layout = isObject(entry) ? decodeDetail(entry).layout : undefined
+    if (!layout) continue
+    choice.layout = layout
+    choice.textTokens = layout.filter(token => token.startsWith('x'))
+  }
   // All texts are recorded first, because the part that a signature belongs to can depend on later entries.
   if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
   details.forEach((entry, nth) => {
@@ -111,11 +115,7 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
   list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
       // Proxies repeat whole blocks, in another field or at the end.
-      if (
-        signature &&
-        choice.reasoning.some(({ content }) => content.signature?.value === signature.value)
-      )
-        continue
+      if (signature && choice.proofs.has(signature.value)) continue
       const index = choice.detail ?? choice.proven
       for (const { text, kind } of segments)
         if (choice.plain) record(choice, { index, kind, text })
@@ -184,13 +184,12 @@ function emitWhole(choice: Choice, whole: ReasoningPart, emit: EmitEvent): void 
 /** A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta. */
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
+  if (!signature) return left
   const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'].filter(isObject) : []
-  const repeats = (other: Signature | undefined) =>
-    other !== undefined && other.value === signature?.value
   const isOfCall =
-    choice.calls.some(({ beside }) => repeats(beside.signature)) ||
-    calls.some(call => repeats(readCarried(call, carriedIssuer.server).signature))
-  if (signature && !isOfCall) signText(choice, { signature, attach: 'prev' }, emit)
+    choice.callProofs.has(signature.value) ||
+    calls.some(call => readCarried(call, carriedIssuer.server).signature?.value === signature.value)
+  if (!isOfCall) signText(choice, { signature, attach: 'prev' }, emit)
   return left
 }
 
@@ -200,8 +199,7 @@ function signText(
   { signature, attach }: { signature: Signature; attach: string },
   emit: EmitEvent,
 ): void {
-  const texts = choice.received.filter(({ kind }) => kind === 'x')
-  const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
+  const { texts, textTokens: tokens } = choice
   const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
   const signed =
     attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
@@ -234,6 +232,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
   else if (proves) {
     if (id !== undefined) thought.id = id
     choice.signer = index
+    choice.proofs.add(signature.value)
     add(choice, part, { delta: { kind: 'signature', signature }, emit })
     return
   }
@@ -243,6 +242,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
     const kinds = kind && late.content.segments.map(() => kind)
     const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
     addDelta(late.content, delta)
+    choice.proofs.add(signature.value)
     emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta })
     return
   }
@@ -268,38 +268,47 @@ function kindOf(
 }
 
 /** Does this signature belong to the open reasoning part? A plain field joins texts that are separate in the details. */
-function provesOpen(
-  { plain, detail, detailed, signer }: Choice,
-  thought: ReasoningPart,
-  index: number | undefined,
-): boolean {
+function provesOpen(choice: Choice, thought: ReasoningPart, index: number | undefined): boolean {
+  const { plain, detail, detailed, signer } = choice
   if (!plain) return detail === undefined || detail === index
   const text = index === undefined ? undefined : detailed.get(index)?.text
   if (thought.signature && signer !== index) return false
   // Of a text that another entry holds, a signature without text is no signature.
   if (text === undefined)
-    return index === undefined || ![...detailed.values()].some(other => says(thought, other.text))
+    return (
+      index === undefined ||
+      ![...detailed.values()].some(other => says(choice, thought, other.text))
+    )
   // The entry with the signature may hold only the last chunk of the text.
   return detailed.size === 1
-    ? bare(reasoningText([thought])).endsWith(bare(text))
-    : says(thought, text)
+    ? isComparable(choice, thought, text) && bare(reasoningText([thought])).endsWith(bare(text))
+    : says(choice, thought, text)
 }
 
 /** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */
 function openReasoning(
-  { reasoning, detailed, plain }: Choice,
+  choice: Choice,
   index: number | undefined,
 ): Choice['reasoning'][number] | undefined {
-  if (index === undefined) return reasoning.find(({ content }) => !content.signature)
+  const { reasoning, detailed, plain } = choice
+  while (reasoning[choice.firstUnsigned]?.content.signature) choice.firstUnsigned++
+  if (index === undefined) return reasoning[choice.firstUnsigned]
   if (!plain)
     return reasoning.findLast(({ detail, content }) => detail === index && !content.signature)
   const text = detailed.get(index)?.text
   return text === undefined
     ? undefined
-    : reasoning.find(({ content }) => !content.signature && says(content, text))
+    : reasoning.find(({ content }) => !content.signature && says(choice, content, text))
 }
 
-const says = (thought: ReasoningPart, text: string) => bare(reasoningText([thought])) === bare(text)
+const says = (choice: Choice, thought: ReasoningPart, text: string) =>
+  isComparable(choice, thought, text) && bare(reasoningText([thought])) === bare(text)
+
+function isComparable(choice: Choice, { segments }: ReasoningPart, text: string): boolean {
+  choice.comparable -= text.length + 1
+  for (const segment of segments) choice.comparable -= segment.text.length
+  return choice.comparable >= 0
+}
 
 /** Without white space, because the empty lines between segments belong to none of them. */
 const bare = (text: string) => text.replaceAll(/\s/g, '')

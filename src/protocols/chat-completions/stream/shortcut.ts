@@ -37,7 +37,7 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
       addDelta(open.thought, delta)
       return true
     case 'input': {
-      const call = choice.calls.find(one => one.part === part)
+      const call = choice.byPart.get(part)
       // After complete arguments, the next delta may belong to another call.
       if (!call || call.json.whole) return false
       advanceJson(call.json, delta.text)

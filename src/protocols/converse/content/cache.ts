@@ -81,8 +81,11 @@ export function limitPoints(
   if (marks.length === 0) return
   const gone: ReadonlySet<unknown> = limitCacheMarks(marks, limit, report)
   if (gone.size === 0) return
-  for (const list of lists)
-    for (let i = list.length - 1; i >= 0; i--) if (gone.has(list[i]?.cachePoint)) list.splice(i, 1)
+  for (const list of lists) {
+    let kept = 0
+    for (const entry of list) if (!gone.has(entry.cachePoint)) list[kept++] = entry
+    list.length = kept
+  }
 }
 
 /** Adds the cache point of a part behind its blocks. No point may be first, behind another, or behind reasoning and media that the server caches only with what follows. */
@@ -94,16 +97,24 @@ export function addPoint(
 ): void {
   const { cache, at } = part
   if (!cache) return
+  // The blocks before have their point, or can have none: to go back to the first one for each mark would take quadratic time.
+  const first = native ? 0 : (seen.get(blocks) ?? 0)
   let end = blocks.length
-  if (!native) while (end > 0 && isUnmarkable(blocks[end - 1])) end--
-  if ((!native && !canCache(family, place)) || end === 0 || blocks[end - 1]?.cachePoint) {
+  if (!native) while (end > first && isUnmarkable(blocks[end - 1])) end--
+  const isMarked = end === 0 || (end === first && !native) || blocks[end - 1]?.cachePoint
+  if (!native) seen.set(blocks, blocks.length)
+  if ((!native && !canCache(family, place)) || isMarked) {
     report.add('cache.unsupported', at, 'cache')
     return
   }
   const wire = encodePoint(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   marks.push({ wire, at, place })
   blocks.splice(end, 0, { cachePoint: wire })
+  if (!native) seen.set(blocks, blocks.length)
 }
+
+/** How many blocks a list had when a point was last wanted behind them. */
+const seen = new WeakMap<readonly ConverseWrittenBlock[], number>()
 
 type Pointing = { report: ConverseReport; marks: Mark[]; family: ConverseFamily; native: boolean }
 

@@ -2,6 +2,7 @@ import type { Citation, ExtMap, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ConverseReport } from '../notes.ts'
@@ -115,11 +116,21 @@ export function encodeCitation({
 export const saysMore = (
   { protocol, raw }: Citation,
   written: readonly ConverseWrittenCitation[],
-): boolean =>
-  protocol !== protocolName && isObject(raw) && hasOtherText(raw, JSON.stringify(written))
+): boolean => protocol !== protocolName && isObject(raw) && hasOtherText(raw, textsIn(written))
 
-function hasOtherText(value: unknown, written: string): boolean {
-  if (typeof value === 'string') return !written.includes(JSON.stringify(value))
+/** All texts and keys in a value. */
+function textsIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value === 'string') found.add(value)
+  if (typeof value !== 'object' || value === null) return found
+  for (const [key, inner] of Object.entries(value)) {
+    found.add(key)
+    textsIn(inner, found)
+  }
+  return found
+}
+
+function hasOtherText(value: unknown, written: ReadonlySet<string>): boolean {
+  if (typeof value === 'string') return !written.has(value)
   if (Array.isArray(value)) return value.some(one => hasOtherText(one, written))
   return (
     isObject(value) &&
@@ -167,22 +178,19 @@ export function encodeCited(
     else if (saysMore(citation, written)) report.add('citation.approximated', at, 'citations')
     else if (!isOwn && !isPlaced && (start > 0 || end < points.length))
       report.add('citation.span', at, 'citations')
-  const edges = [
-    ...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])]),
-  ]
-    .filter(edge => edge >= 0 && edge <= points.length)
-    .sort((a, b) => a - b)
   if (points.length === 0) {
     const all = flatMap(spanned, ({ written }) => written)
     return all.length > 0 ? [citedBlock(undefined, all, ext)] : []
   }
-  return edges.slice(1).map((end, index) => {
-    const start = edges[index] ?? 0
-    const here = flatMap(spanned, span =>
-      span.start <= start && span.end >= end ? span.written : [],
-    )
-    const text = points.slice(start, end).join('')
-    return here.length > 0 ? citedBlock(text, here, index === 0 ? ext : undefined) : { text }
+  const pieces = piecesOf(points.length, spanned)
+  if (!pieces) report.once('citation.span', at, 'citations')
+  const whole = { start: 0, end: points.length, spans: spanned }
+  return (pieces ?? [whole]).map(({ start, end, spans }, index) => {
+    const here = flatMap(spans, ({ written }) => written)
+    const piece = points.slice(start, end).join('')
+    return here.length > 0
+      ? citedBlock(piece, here, index === 0 ? ext : undefined)
+      : { text: piece }
   })
 }
 

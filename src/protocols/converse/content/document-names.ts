@@ -1,4 +1,5 @@
 import type { MediaPart } from '../../../canonical/message.ts'
+import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
 
 /** The most characters of a name. */
 const longest = 200
@@ -21,12 +22,11 @@ function nameOf({ filename, title }: MediaPart): { name: string; isChanged: bool
 /** The same, unlike the other names in the request, to which it is added. A later document gets a number. */
 export function documentName(
   part: MediaPart,
-  names: Set<string>,
+  used: UsedNames,
 ): { name: string; isChanged: boolean } {
   const { name, isChanged } = nameOf(part)
-  let free = name
-  for (let nth = 2; names.has(free); nth++) free = `${name.slice(0, longest - 8)}-${nth}`
-  names.add(free)
+  const stem = name.slice(0, longest - 8)
+  const free = takeName(used, name, stem, nth => `${stem}-${nth}`)
   return {
     name: free,
     isChanged: isChanged || (free !== name && (part.filename ?? part.title) !== undefined),

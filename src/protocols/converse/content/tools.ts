@@ -9,6 +9,7 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { listedTools } from '../../../kit/tools/listed.ts'
 import { refusesSchemas } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import type { ConverseTool, ConverseToolSpec, ConverseWrittenTool } from '../schema.ts'
@@ -250,20 +251,15 @@ function callable(
       : undefined
   const wanted = choice.mode === 'allowed' ? choice.tools : one
   if (!wanted) return undefined
-  const listed = tools.filter(tool =>
-    wanted.some(
-      ({ kind, name }) =>
-        'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server'),
-    ),
-  )
-  if (listed.length === tools.length) return undefined
-  if (choice.mode === 'allowed' && choice.require && listed.length === 1) return undefined
+  const listed = listedTools(tools, wanted)
+  if (listed.size === tools.length) return undefined
+  if (choice.mode === 'allowed' && choice.require && listed.size === 1) return undefined
   if (options.allowedTools === 'keep' && !one) {
     report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
     return undefined
   }
   report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
   for (const tool of tools)
-    if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
-  return new Set(listed)
+    if (!listed.has(tool)) report.add('tool-choice.subset-filtered', tool.at)
+  return listed
 }

@@ -1,5 +1,6 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { startNames, type UsedNames } from '../../../kit/text/free-names.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import { familyOf } from '../models.ts'
@@ -43,7 +44,7 @@ export type Writing = {
   convertMedia: ConverseOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   /** The names of the documents so far, which must be unique in a request. */
-  documents: Set<string>
+  documents: UsedNames
 }
 
 // ---- for requests
@@ -80,7 +81,7 @@ export function startWriting(
     serverToolHistory: options.serverToolHistory ?? 'drop',
     convertMedia: options.convertMedia,
     unresolvable: part => report.unresolvable(part.at, undefined, options),
-    documents: new Set(),
+    documents: startNames(),
   }
 }
 

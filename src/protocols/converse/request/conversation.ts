@@ -1,6 +1,7 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { addPoint, type Mark } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
@@ -106,7 +107,7 @@ function encodeBlocks(
       part.type !== 'control'
         ? notText(part, writing)
         : encodeWithCarrier(part, writing, role)
-    into.push(...blocks)
+    append(into, blocks)
     // A part without a block has a note already.
     const marked = markedBy(part, writing)
     if (marked && blocks.length > 0)

@@ -10,6 +10,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { startNames } from '../../../kit/text/free-names.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
@@ -287,7 +288,7 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     serverToolHistory: 'drop',
     convertMedia: options.convertMedia,
     unresolvable: part => report.add('state.unresolvable', part.at),
-    documents: new Set(),
+    documents: startNames(),
   }
 }
 

@@ -435,15 +435,22 @@ function takeCitation(
   const delta: Delta = { kind: 'citation', citation: decodeCitation(cited) }
   if (!open) stray(state)
   else {
-    const before = Array.from({ length: open.citations++ }, () => ({}))
+    const nth = open.citations++
     const at = below(placeOf(index), 'citationsContent')
+    const isKept = unknown && nth < mostKept
+    if (unknown && !isKept) reportOf(state).once('field.unknown', below(at, 'citations'))
     emitDelta(
       open,
-      unknown ? keep({ ...delta, at }, { citations: [...before, unknown] }) : delta,
+      isKept ? keep({ ...delta, at }, { citations: [...emptyBefore(nth), unknown] }) : delta,
       emit,
     )
   }
 }
+
+/** Unknown keys of a citation are kept with one entry for each citation before it, so only those of the first ones are. */
+const mostKept = 1000
+
+const emptyBefore = (nth: number) => Array.from({ length: nth }, () => ({}))
 
 function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
   const open = openAt(state, index)

@@ -28,6 +28,8 @@ export type EncoderState = MachineState & {
   start: Pick<Extract<EncoderEvent, { type: 'start' }>, 'serviceTier'>
   /** By number of the message: the role of its parts, its path in the source, its phase, and whether a text carries that. */
   messages: Record<number, { role?: Role; at?: Place } & StreamedPhase>
+  /** The message whose part has begun last. */
+  lastMessage: number
   nextIndex: number
   /** One block is open at a time. */
   open: Block | undefined

@@ -49,6 +49,7 @@ export const streamEncoder: StreamMachine<
     phase: 'held',
     start: {},
     messages: {},
+    lastMessage: 0,
     nextIndex: 0,
     open: undefined,
     closed: {},
@@ -80,6 +81,7 @@ export const streamEncoder: StreamMachine<
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
+        state.lastMessage = event.message
         startPart(
           state,
           `${event.part}`,
@@ -88,7 +90,7 @@ export const streamEncoder: StreamMachine<
         )
         return
       case 'part.delta':
-        markCarried(state.messages, event)
+        markCarried(state.messages[state.lastMessage], event)
         takeDelta(state, `${event.part}`, event.delta, emit)
         return
       case 'part.end':

@@ -12,6 +12,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
@@ -107,35 +108,42 @@ export function decodeResult(
   }
 }
 
+/** A result whose call got others before it, each of which announced the next. `texts`: theirs. */
+type Continued = { parts: Part[]; index: number; part: ToolResultPart; texts: Part[] }
+
 /**
  * A call may get its result in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
  * the last one gets the text of all.
  */
 export function joinContinued(messages: readonly Message[]): void {
-  const before = new Map<string, Part[]>()
-  for (const { parts } of messages)
-    for (const [index, part] of parts.entries()) {
-      if (part.type !== 'tool-result') continue
-      const earlier = before.get(part.callId)
-      const content = earlier ? [...earlier, ...part.content] : part.content
-      if (earlier) parts[index] = { ...part, content }
-      if (isContinued(part)) before.set(part.callId, content.filter(isText))
-      else before.delete(part.callId)
-    }
+  for (const { parts, index, part, texts } of lastOfContinued(messages))
+    parts[index] = { ...part, content: [...texts, ...part.content] }
 }
 
 /** The number of texts that `joinContinued` has put into each result. */
 export function repeatedBy(messages: readonly Message[]): ReadonlyMap<Part, number> {
-  const repeated = new Map<Part, number>()
-  const before = new Map<string, number>()
+  return new Map(lastOfContinued(messages).map(({ part, texts }) => [part, texts.length]))
+}
+
+/** The last part of each result that came in several. */
+function lastOfContinued(messages: readonly Message[]): Continued[] {
+  const ended: Continued[] = []
+  const open = new Map<string, Continued>()
   for (const { parts } of messages)
-    for (const part of parts) {
+    for (const [index, part] of parts.entries()) {
       if (part.type !== 'tool-result') continue
-      repeated.set(part, before.get(part.callId) ?? 0)
-      if (isContinued(part)) before.set(part.callId, part.content.filter(isText).length)
-      else before.delete(part.callId)
+      const before = open.get(part.callId)
+      const texts = before?.texts ?? []
+      if (before) append(texts, before.part.content.filter(isText))
+      const result = { parts, index, part, texts }
+      if (isContinued(part)) open.set(part.callId, result)
+      else {
+        open.delete(part.callId)
+        if (before) ended.push(result)
+      }
     }
-  return repeated
+  for (const result of open.values()) if (result.texts.length > 0) ended.push(result)
+  return ended
 }
 
 const isContinued = ({ ext }: ToolResultPart) => ownFields(ext)?.['willContinue'] === true

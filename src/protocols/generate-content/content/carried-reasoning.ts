@@ -5,7 +5,7 @@ import type {
   ReasoningSegment,
   Signature,
 } from '../../../canonical/message.ts'
-import { isRepeatedThought } from '../../../kit/conversation/turns.ts'
+import { proofOf } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
@@ -99,6 +99,17 @@ export function restoreReasoning(carried: Gathered['reasoning'], before: Part[],
     if (!isRepeatedThought(again, before)) before.push(again)
   }
   for (const part of content.slice(next)) before.push(part)
+}
+
+/** Clients copy a thought to the calls of one response, which has fewer parts than these. */
+const farthest = 1000
+
+function isRepeatedThought(thought: ReasoningPart, parts: readonly Part[]): boolean {
+  const proof = proofOf(thought)
+  if (proof === undefined) return false
+  for (let i = parts.length - 1; i >= Math.max(0, parts.length - farthest); i--)
+    if (proofOf(parts[i] as Part) === proof) return true
+  return false
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)

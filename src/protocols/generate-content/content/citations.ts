@@ -2,17 +2,16 @@ import type { Citation } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { append } from '../../../kit/text/append.ts'
 import { isOffset } from '../../../kit/text/text.ts'
 import { protocolName } from '../own.ts'
 import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } from '../schema.ts'
+import { isInside, lastThat, pointsBefore, readTexts, type TextAtPart } from './text-bytes.ts'
 
 /**
  * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
  * if that is absent or 0 in all text of the response, as servers and their clients count.
  */
-
-/** A text of the response. `place`: its index among the parts of the content. */
-export type TextAtPart = { text: string; place: number }
 
 /** `textIndex`: the index of the text that the citation belongs to. */
 export type Found = { textIndex: number; citation: Citation }
@@ -27,17 +26,15 @@ export function decodeGrounding(
   chunks: readonly unknown[] = listIn(wire, 'groundingChunks'),
 ): Grounding {
   const { groundingChunks: ownChunks, groundingSupports: ownSupports, ...rest } = wire
-  const texts = textsAtParts.map(({ text, place }) => ({
-    bytes: new TextEncoder().encode(text),
-    place,
-  }))
+  const supported = listIn(wire, 'groundingSupports')
+  const texts = supported.length > 0 ? readTexts(textsAtParts) : []
   const found: Found[] = []
   const cited = new Set<number>()
   let rounded = false
-  const supports = listIn(wire, 'groundingSupports').map(support => {
+  const supports = supported.map(support => {
     const read = isObject(support) ? readSupport(support, texts, chunks) : undefined
     if (!read) return support
-    found.push(...read.found)
+    append(found, read.found)
     rounded ||= read.rounded
     for (const index of read.cited) cited.add(index)
     return read.left
@@ -72,13 +69,13 @@ export function listIn(wire: JsonObject, key: string): unknown[] {
 
 const saysSomething = (value: unknown) => !isObject(value) || Object.keys(value).length > 0
 
-type Bytes = { bytes: Uint8Array; place: number }
+type Texts = ReturnType<typeof readTexts>
 type Support = { found: Found[]; cited: number[]; left: JsonObject; rounded: boolean }
 
 /** Undefined: it cannot be read as citations. */
 function readSupport(
   { segment, groundingChunkIndices: indices, ...more }: JsonObject,
-  texts: readonly Bytes[],
+  texts: Texts,
   chunks: readonly unknown[],
 ): Support | undefined {
   if (!isObject(segment) || !Array.isArray(indices) || indices.length === 0) return undefined
@@ -89,50 +86,43 @@ function readSupport(
   )
   if (!place || !sources.every(source => source !== undefined)) return undefined
   const { textIndex, start, end } = place
-  const { bytes } = texts[textIndex] ?? { bytes: new Uint8Array() }
-  const slice = new TextDecoder().decode(bytes.subarray(start, end))
-  const span = { start: pointsBefore(bytes, start), end: pointsBefore(bytes, end) }
-  const unread = text != null && text !== slice ? { text, ...beside } : beside
+  const read = texts[textIndex]?.read
+  if (!read) return undefined
+  const span = { start: pointsBefore(read, start), end: pointsBefore(read, end) }
+  const unread = text != null && !isTextOf(text, read.bytes.subarray(start, end))
+  const left = unread ? { text, ...beside } : beside
   return {
     found: sources.map(source => ({ textIndex, citation: { ...source, ...span } })),
     cited: indices as number[],
     left: {
-      ...(Object.keys(unread).length > 0 && { segment: unread }),
+      ...(Object.keys(left).length > 0 && { segment: left }),
       ...more,
     },
-    rounded: isInside(bytes, start) || isInside(bytes, end),
+    rounded: isInside(read, start) || isInside(read, end),
   }
 }
+
+/** Are the bytes this text? Bytes that can be no other length are not decoded: a short support may name a very long span. */
+const isTextOf = (text: unknown, bytes: Uint8Array) =>
+  typeof text === 'string' &&
+  bytes.length <= 3 * text.length &&
+  new TextDecoder().decode(bytes) === text
 
 function placeOf(
   { partIndex, start, end }: { partIndex: unknown; start: unknown; end: unknown },
-  texts: readonly Bytes[],
+  texts: Texts,
 ): { textIndex: number; start: number; end: number } | undefined {
   if (!isOffset(start) || !isOffset(end) || start >= end) return undefined
   if (partIndex != null && partIndex !== 0) {
-    const textIndex = texts.findIndex(({ place }) => place === partIndex)
-    return end <= (texts[textIndex]?.bytes.length ?? 0) ? { textIndex, start, end } : undefined
+    const textIndex = lastThat(texts, ({ place }) => place <= Number(partIndex))
+    const { place, read } = texts[textIndex] ?? {}
+    return place === partIndex && end <= (read?.length ?? 0) ? { textIndex, start, end } : undefined
   }
-  let before = 0
-  for (const [textIndex, { bytes }] of texts.entries()) {
-    if (start < before + bytes.length)
-      return end <= before + bytes.length
-        ? { textIndex, start: start - before, end: end - before }
-        : undefined
-    before += bytes.length
-  }
-  return undefined
-}
-
-const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
-const isInside = (bytes: Uint8Array, offset: number) =>
-  offset < bytes.length && isContinuation(bytes[offset])
-
-/** Whole code points before a byte. */
-function pointsBefore(bytes: Uint8Array, offset: number): number {
-  let points = 0
-  for (let at = 0; at < offset; at++) if (!isContinuation(bytes[at])) points++
-  return isInside(bytes, offset) ? points - 1 : points
+  const textIndex = lastThat(texts, ({ read }) => (read?.before ?? 0) <= start)
+  const { before = 0, length = 0 } = texts[textIndex]?.read ?? {}
+  return end <= before + length
+    ? { textIndex, start: start - before, end: end - before }
+    : undefined
 }
 
 function readSource(chunk: unknown): Citation | undefined {
@@ -184,12 +174,12 @@ export type Loss = 'none' | 'some' | 'all'
 
 /**
  * Texts of a response in order, with their citations → `groundingMetadata`. Undefined: there are no citations. `from`: the length
- * in bytes and the sources that a stream has already written; new sources are added to them.
+ * in bytes and the places of the sources that a stream has already written; new sources are added to them.
  */
 export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
   lost: (text: number, loss: 'some' | 'all') => void,
-  from: { bytes: number; sources: string[] } = { bytes: 0, sources: [] },
+  from: { bytes: number; sources: Map<string, number> } = { bytes: 0, sources: new Map() },
 ): GeminiGrounding | undefined {
   if (texts.every(({ citations }) => citations.length === 0)) return undefined
   const chunks: GeminiGroundingChunk[] = []
@@ -197,51 +187,99 @@ export function encodeGrounding(
   const supports: GeminiGroundingSupport[] = []
   let before = from.bytes
   for (const [index, { text, citations }] of texts.entries()) {
-    const points = [...text]
-    const bytes = (end: number) => new TextEncoder().encode(points.slice(0, end).join('')).length
-    const spans: { start: number; end: number; sources: number[] }[] = []
+    if (citations.length === 0) {
+      before += new TextEncoder().encode(text).length
+      continue
+    }
+    const { units, bytes } = offsetsOf(text)
+    const length = units.length - 1
+    const spans: Span[] = []
+    const counts = new Map<string, number>()
     for (const citation of citations) {
       const { source, loss } = encodeSource(citation)
-      if (!source || points.length === 0) {
+      if (!source || length === 0) {
         lost(index, 'all')
         continue
       }
       const given = {
         start: citation.start ?? 0,
-        end: Math.min(citation.end ?? points.length, points.length),
+        end: Math.min(citation.end ?? length, length),
       }
       const isSpan = given.start >= 0 && given.start < given.end
       if (loss === 'some' || !isSpan) lost(index, 'some')
-      const { start, end } = isSpan ? given : { start: 0, end: points.length }
+      const { start, end } = isSpan ? given : { start: 0, end: length }
       const key = JSON.stringify(source)
-      if (!known.includes(key)) {
-        known.push(key)
+      if (!known.has(key)) {
+        known.set(key, known.size)
         chunks.push(source)
       }
-      const place = known.indexOf(key)
-      // A source that is cited twice for the same span gets two supports.
-      const span = spans.find(
-        one => one.start === start && one.end === end && !one.sources.includes(place),
-      )
-      if (span) span.sources.push(place)
-      else spans.push({ start, end, sources: [place] })
+      addSource({ start, end, source: known.get(key) ?? 0 }, spans, counts)
     }
+    let room = roomFor(length)
     for (const { start, end, sources } of spans) {
-      const startIndex = before + bytes(start)
+      const startIndex = before + (bytes[start] ?? 0)
+      room -= end - start
+      if (room < 0) lost(index, 'some')
       supports.push({
         segment: {
           ...(startIndex > 0 && { startIndex }),
-          endIndex: before + bytes(end),
-          text: points.slice(start, end).join(''),
+          endIndex: before + (bytes[end] ?? 0),
+          ...(room >= 0 && { text: text.slice(units[start], units[end]) }),
         },
         groundingChunkIndices: sources,
       })
     }
-    before += bytes(points.length)
+    before += bytes[length] ?? 0
   }
   return supports.length > 0
     ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports }
     : undefined
+}
+
+type Span = { start: number; end: number; sources: number[] }
+
+/** Adds a source to its span. One that is cited twice for the same span gets two supports. `spans` and `counts` are changed. */
+function addSource(
+  { start, end, source }: { start: number; end: number; source: number },
+  spans: Span[],
+  counts: Map<string, number>,
+): void {
+  const again = `${start} ${end} ${source}`
+  const nth = counts.get(again) ?? 0
+  counts.set(again, nth + 1)
+  const place = `${start} ${end} #${nth}`
+  const there = counts.get(place)
+  if (there !== undefined) spans[there]?.sources.push(source)
+  else {
+    counts.set(place, spans.length)
+    spans.push({ start, end, sources: [source] })
+  }
+}
+
+/** How much text the segments may repeat. Many citations of a long text would make it many times as long. */
+const roomFor = (length: number) => 10_000 + 16 * length
+
+/** Where each code point of a text begins, in UTF-16 units and in bytes of UTF-8. Both end with the length of the text. */
+function offsetsOf(text: string): { units: number[]; bytes: number[] } {
+  const units: number[] = []
+  const bytes: number[] = []
+  let unit = 0
+  let byte = 0
+  for (const point of text) {
+    units.push(unit)
+    bytes.push(byte)
+    unit += point.length
+    byte += bytesOf(point)
+  }
+  return { units: [...units, unit], bytes: [...bytes, byte] }
+}
+
+/** Half of a pair is written as three bytes. */
+function bytesOf(point: string): number {
+  const code = point.codePointAt(0) ?? 0
+  if (code < 0x80) return 1
+  if (code < 0x800) return 2
+  return code < 0x10000 ? 3 : 4
 }
 
 function encodeSource({

@@ -107,19 +107,23 @@ export function rejoin(
   const lengths = envelope?.lengths
   if (!envelope || !lengths) return part
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
-  const texts = part.segments.map(({ text }) => text)
+  let length = lengthOf(part)
   let from = before.length
-  while (texts.join('').length < wanted) {
+  while (length < wanted) {
     const earlier = before[from - 1]
     if (earlier?.type !== 'reasoning' || earlier.signature || ownFields(earlier.ext)) break
-    texts.unshift(...earlier.segments.map(({ text }) => text))
+    length += lengthOf(earlier)
     from--
   }
-  const text = texts.join('')
-  if (text.length !== wanted) return part
-  before.splice(from)
-  return { ...part, segments: cut(text, envelope) }
+  if (length !== wanted) return part
+  const chunks = [...(before.splice(from) as ReasoningPart[]), part]
+  return { ...part, segments: cut(chunks.map(textOf).join(''), envelope) }
 }
+
+const lengthOf = ({ segments }: ReasoningPart) =>
+  segments.reduce((sum, { text }) => sum + text.length, 0)
+
+const textOf = ({ segments }: ReasoningPart) => segments.map(({ text }) => text).join('')
 
 function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[] {
   let start = 0
@@ -144,24 +148,45 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
   const wanted = (envelope.lengths ?? []).reduce((sum, length) => sum + length, 0)
-  for (let from = 0; from < parts.length; from++) {
-    let whole = ''
-    for (let to = from; whole.length < wanted; to++) {
-      const part = parts[to]
-      if (part?.type !== 'reasoning' || part.signature?.value) break
-      whole += part.segments.map(({ text: segmentText }) => segmentText).join('')
-      if (whole.length !== wanted) continue
-      const first = parts[from] as ReasoningPart
-      parts.splice(from, to - from + 1, {
-        ...first,
-        segments: cut(whole, envelope),
-        signature,
-        ...defined({ id: envelope.id }),
-      })
-      return true
+  const found = wanted > 0 ? unsignedOfLength(wanted, parts) : undefined
+  if (!found) return false
+  const { from, chunks } = found
+  parts.splice(from, chunks.length, {
+    ...(chunks[0] as ReasoningPart),
+    segments: cut(chunks.map(textOf).join(''), envelope),
+    signature,
+    ...defined({ id: envelope.id }),
+  })
+  return true
+}
+
+/** No response has so many parts before its late signatures. Further back, each signature would be looked for among all parts. */
+const farthest = 1000
+
+/** Thoughts in a row without a signature that have this many characters together. The first such ones, if there are several. */
+function unsignedOfLength(
+  wanted: number,
+  parts: readonly Part[],
+): { from: number; chunks: ReasoningPart[] } | undefined {
+  let from = Math.max(0, parts.length - farthest)
+  let chunks: ReasoningPart[] = []
+  let length = 0
+  for (const part of parts.slice(from)) {
+    if (part.type !== 'reasoning' || part.signature?.value) {
+      from += chunks.length + 1
+      chunks = []
+      length = 0
+      continue
     }
+    chunks.push(part)
+    length += lengthOf(part)
+    while (length > wanted) {
+      length -= lengthOf(chunks.shift() as ReasoningPart)
+      from++
+    }
+    if (length === wanted) return { from, chunks }
   }
-  return false
+  return undefined
 }
 
 // ---- canonical → wire

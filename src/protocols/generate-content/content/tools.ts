@@ -6,6 +6,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
@@ -52,7 +53,7 @@ function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
   )
   for (const key in wire)
     if (key !== 'functionDeclarations' && wire[key] !== null)
-      tools.push(...decodeOther(key, wire[key], reading.place(below(at, key))))
+      append(tools, decodeOther(key, wire[key], reading.place(below(at, key))))
   return tools
 }
 

@@ -3,6 +3,7 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { joinContinued, repeatedBy } from '../content/calls.ts'
 import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
@@ -41,7 +42,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
-  const calls = new OpenCalls()
+  const calls = new Calls()
   const resultCallId: Reading['resultCallId'] = (result, at) => calls.callIdOf(result, at)
   const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', callId: idFrom }
   const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', callId: idFrom }
@@ -54,18 +55,24 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     const isPlain =
       content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     const count = content.parts?.length ?? 0
+    /** The number of parts of the last message that earlier contents had. */
+    let known = 0
     if (open && isPlain) {
       const { parts, last } = open
-      const before = parts.length
+      known = parts.length
       decodeParts(content.parts ?? [], below(at, 'parts'), inside, parts)
       open.last = count
-      if (last !== 0 && parts.length === before + count) join(parts, before)
+      if (last !== 0 && parts.length === known + count) join(parts, known)
     } else {
       const message = decodeContent(content, at, inside)
       messages.push(message)
       open = isPlain ? { parts: message.parts, last: count } : undefined
     }
-    for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
+    const { parts: all = [] } = messages.at(-1) ?? {}
+    for (let i = known; i < all.length; i++) {
+      const part = all[i]
+      if (part?.type === 'tool-call') calls.ask(part)
+    }
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null))
       calls.forget()
     index++
@@ -87,7 +94,8 @@ function join(parts: Part[], from: number): void {
   if (before.type === 'text' && part.type === 'text')
     parts.splice(from - 1, 2, { ...before, text: before.text + part.text })
   else if (before.type === 'reasoning' && part.type === 'reasoning' && part.segments.length > 0) {
-    const text = [...before.segments, ...part.segments].map(segment => segment.text).join('')
+    let text = ''
+    for (const segment of [...before.segments, ...part.segments]) text += segment.text
     parts.splice(from - 1, 2, { ...before, segments: [{ kind: 'summary', text }] })
   }
 }
@@ -113,27 +121,24 @@ function decodeContent(content: GeminiContent, at: Place, reading: Reading): Mes
 }
 
 /** Matches results to calls: by id if both have one, else by name and order. */
-class OpenCalls {
-  readonly #added = new Set<ToolCallPart>()
+class Calls {
   readonly #ids = new Set<string>()
-  #open: ToolCallPart[] = []
+  readonly #open = new OpenCalls()
 
   ask(call: ToolCallPart): void {
-    if (this.#added.has(call)) return
-    this.#added.add(call)
     this.#ids.add(call.id)
-    this.#open.push(call)
+    this.#open.add(call)
   }
 
   /** The id of the call that a result belongs to. Closes the call. */
   callIdOf({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
     const open = this.#open
     const call =
-      open.find(one => id !== undefined && one.id === id) ??
-      open.find(one => one.name === name && (id === undefined || one.idOrigin === 'synthesized')) ??
-      (name === undefined ? open[0] : undefined)
+      (id === undefined ? undefined : open.withId(id)) ??
+      (name === undefined ? undefined : open.named(name, id !== undefined)) ??
+      (name === undefined ? open.oldest() : undefined)
     if (!call) return id ?? idFrom(at)
-    this.#open = open.filter(one => one !== call)
+    open.close(call)
     // A client may send the id only with the result.
     if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {
       call.id = id
@@ -144,7 +149,7 @@ class OpenCalls {
   }
 
   forget(): void {
-    this.#open = []
+    this.#open.forget()
   }
 }
 

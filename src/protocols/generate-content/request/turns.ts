@@ -1,5 +1,6 @@
 import type { Message } from '../../../canonical/message.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
+import { append } from '../../../kit/text/append.ts'
 
 /** Contents as this wire groups them: all results of a turn are together, in a content of their own. */
 export type Turn = TurnOf<'user' | 'model' | 'system'>
@@ -10,8 +11,8 @@ export function groupTurns(messages: readonly Message[]): Turn[] {
   for (const turn of joinAssistants(messages, 'model')) {
     const last = turns.at(-1)
     if (holdsResults(turn) && last && holdsResults(last)) {
-      last.parts.push(...turn.parts)
-      last.sources.push(...turn.sources)
+      append(last.parts, turn.parts)
+      append(last.sources, turn.sources)
     } else turns.push(turn)
   }
   return turns

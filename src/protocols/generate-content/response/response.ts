@@ -18,13 +18,9 @@ import { markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
 import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
-import {
-  decodeGrounding,
-  encodeGrounding,
-  type Found,
-  type TextAtPart,
-} from '../content/citations.ts'
+import { decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
+import type { TextAtPart } from '../content/text-bytes.ts'
 import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../content/wrapper.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
@@ -263,7 +259,9 @@ function attachCitations(
   if (isRounded) rounded()
   for (const { textIndex, citation } of found) {
     const part = textsAtParts[textIndex]?.part
-    if (part) part.citations = [...(part.citations ?? []), citation]
+    if (!part) continue
+    part.citations ??= []
+    part.citations.push(citation)
   }
   return left
 }

@@ -4,9 +4,10 @@ import type { Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asksForOne, countedFrom, indexOf } from '../../../kit/response/candidates.ts'
+import { append } from '../../../kit/text/append.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeGrounding, listIn } from '../content/citations.ts'
 import { asBeside, asInside, unwrapResponse } from '../content/wrapper.ts'
@@ -23,11 +24,11 @@ import { finishWord } from '../vocabulary.ts'
 import {
   begin,
   type CandidateState,
+  citedText,
   closeParts,
   reportOf,
   startCandidate,
   takeParts,
-  textSoFar,
 } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
@@ -39,8 +40,10 @@ export type DecoderState = MachineState & {
   model: string | undefined
   /** The wire index of candidate 0. Undefined: no candidate has arrived yet. */
   first: number | undefined
-  /** By candidate index. */
+  /** By candidate index. `came`: their number, `unfinished`: that of those without a finish reason. */
   candidates: Record<string, CandidateState>
+  came: number
+  unfinished: number
   blocked: boolean
   finishes: number
   /** The latest usage, if it is not emitted yet. */
@@ -71,6 +74,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     model: undefined,
     first: asksForOne(options) ? undefined : 0,
     candidates: {},
+    came: 0,
+    unfinished: 0,
     blocked: false,
     finishes: 0,
     usage: undefined,
@@ -218,10 +223,12 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
     ...fields
   } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
-  const candidateState =
-    known ??
-    startCandidate(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
+  const candidateState = known ?? startCandidate(number, `${state.root}/candidates/${state.came}`)
   state.candidates[number] = candidateState
+  if (!known) {
+    state.came++
+    state.unfinished++
+  }
   if (content !== undefined && content !== null)
     takeContent(state, candidateState, content, below(path, 'content'), emit)
   const isPlain =
@@ -239,20 +246,14 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
       index: isIndex,
     })
   const word = finishWord(finishReason)
+  if (word !== undefined && candidateState.raw === undefined) state.unfinished--
   candidateState.raw = lastWord(candidateState.raw, word)
-  if (word !== undefined || !known) countFinishes(state)
+  if (word !== undefined || !known) state.finishes = state.unfinished === 0 ? state.finishes + 1 : 0
   if (typeof finishMessage === 'string') candidateState.message = finishMessage
   for (const [key, value] of Object.entries(fields))
     if (value !== null) candidateState.fields[key] = value
   if (isObject(logprobsResult)) takeLogprobs(candidateState, logprobsResult, emit)
   if (isObject(groundingMetadata)) takeGrounding(state, candidateState, groundingMetadata, emit)
-}
-
-/** Called when a finish reason or another candidate came. */
-function countFinishes(state: DecoderState): void {
-  state.finishes = Object.values(state.candidates).every(({ raw }) => raw !== undefined)
-    ? state.finishes + 1
-    : 0
 }
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
@@ -292,7 +293,7 @@ function takeContent(
 function takeLogprobs(candidateState: CandidateState, wire: JsonObject, emit: EmitEvent): void {
   const { tokens, left } = decodeLogprobs(wire, below(candidateState.at, 'logprobsResult'))
   const { open, candidate } = candidateState
-  if (open?.kind !== 'text') candidateState.loose.push(...tokens)
+  if (open?.kind !== 'text') append(candidateState.loose, tokens)
   else if (tokens.length > 0)
     emit({
       type: 'part.delta',
@@ -310,19 +311,18 @@ function takeGrounding(
   wire: JsonObject,
   emit: EmitEvent,
 ): void {
-  const { open, textsAtParts, grounding, candidate, at } = candidateState
-  if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
-  const chunks = [
-    ...listIn(grounding?.wire ?? {}, 'groundingChunks'),
-    ...listIn(wire, 'groundingChunks'),
-  ]
-  const texts =
-    open?.kind === 'text'
-      ? [...textsAtParts, { text: textSoFar(open), place: open.part }]
-      : textsAtParts
-  const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
-  const isOpenText =
-    open?.kind === 'text' && found.every(({ textIndex }) => textIndex === textsAtParts.length)
+  const { open, textsAtParts, candidate, at } = candidateState
+  const known = candidateState.grounding
+  if (known && JSON.stringify(known.last) === JSON.stringify(wire)) return
+  const grounding = known ?? { chunks: [], wire: {}, left: {}, last: wire }
+  candidateState.grounding = grounding
+  append(grounding.chunks, listIn(wire, 'groundingChunks'))
+  const ended = textsAtParts.length
+  // The open text is only here for a while.
+  if (open?.kind === 'text') textsAtParts.push(citedText(open))
+  const { found, left, rounded } = decodeGrounding(wire, textsAtParts, grounding.chunks)
+  textsAtParts.length = ended
+  const isOpenText = open?.kind === 'text' && found.every(({ textIndex }) => textIndex === ended)
   if (isOpenText)
     for (const { citation } of found)
       emit({
@@ -333,21 +333,20 @@ function takeGrounding(
       })
   if (isOpenText && rounded)
     reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
-  candidateState.grounding = {
-    wire: joined(grounding?.wire, wire),
-    left: joined(grounding?.left, isOpenText ? left : wire),
-    last: wire,
-  }
+  addGrounding(grounding.wire, wire)
+  addGrounding(grounding.left, isOpenText ? left : wire)
+  grounding.last = wire
 }
 
-/** Merges grounding that arrived in chunks: later values replace earlier ones, but sources and supports are concatenated. */
-function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
-  if (!earlier) return later
-  const both: JsonObject = { ...earlier, ...later }
-  for (const key of ['groundingChunks', 'groundingSupports'])
-    if (Array.isArray(earlier[key]) && Array.isArray(later[key]))
-      both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
-  return both
+/** Merges grounding that arrived in chunks: later values replace earlier ones, but sources and supports are concatenated. Changes `all`. */
+function addGrounding(all: JsonObject, later: JsonObject): void {
+  for (const key in later) {
+    const [before, value] = [all[key], later[key]]
+    const isList = key === 'groundingChunks' || key === 'groundingSupports'
+    if (!isList || !Array.isArray(value)) setOwn(all, key, value)
+    else if (Array.isArray(before)) append(before, value)
+    else all[key] = value.slice()
+  }
 }
 
 function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent): void {

@@ -47,6 +47,8 @@ export type Lane = {
   voices: Record<number, { role: Role; at: Place | undefined }>
   /** The phases of messages, by their number. `carried`: a text carries it. */
   phases: Record<number, { at: Place | undefined } & StreamedPhase>
+  /** The message whose part has begun last. */
+  message: number
   open: Pending | undefined
   called: boolean
   /** The kind of the last written part, if decoders would append the next text of that kind to it. */
@@ -55,13 +57,15 @@ export type Lane = {
   pending: { part: GeminiWrittenPart; beside: Beside } | undefined
   /** Ended reasoning by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
   reasoning: Record<string, { nth: number; lengths: number[] }>
+  /** How many there are. */
+  thoughts: number
   /** What the next call will carry, for clients that drop reasoning. Undefined: calls carry nothing. */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
   signatures: GeminiWrittenPart[]
   /** The written texts. `written`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
-  written: { bytes: number; sources: string[] }
+  written: { bytes: number; sources: Map<string, number> }
   /** Some citations were already written. */
   grounded: boolean
   finish: Finish | undefined
@@ -103,15 +107,17 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     around: {},
     voices: {},
     phases: {},
+    message: 0,
     open: undefined,
     called: false,
     openKind: undefined,
     pending: undefined,
     reasoning: {},
+    thoughts: 0,
     gathered: state.carries ? nothingGathered() : undefined,
     signatures: [],
     texts: [],
-    written: { bytes: 0, sources: [] },
+    written: { bytes: 0, sources: new Map() },
     grounded: false,
     finish: undefined,
     finishAt: undefined,

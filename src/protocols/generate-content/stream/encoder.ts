@@ -67,6 +67,7 @@ export const streamEncoder: StreamMachine<
         startMessage(state, event)
         return
       case 'part.start':
+        laneOf(state, event.candidate).message = event.message
         startPart(
           state,
           partLane(state, event),
@@ -76,8 +77,7 @@ export const streamEncoder: StreamMachine<
         )
         return
       case 'part.delta':
-        markCarried(laneOf(state, event.candidate).phases, event)
-        takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
+        takePartDelta(state, event, emit)
         return
       case 'part.end':
         endPart(state, laneOf(state, event.candidate), event, emit)
@@ -139,6 +139,12 @@ function isUnfinished(state: EncoderState, { candidate, part }: EventOf<'part.en
 }
 
 type EventOf<Type extends EncoderEvent['type']> = Extract<EncoderEvent, { type: Type }>
+
+function takePartDelta(state: EncoderState, event: EventOf<'part.delta'>, emit: EmitWire): void {
+  const lane = laneOf(state, event.candidate)
+  markCarried(lane.phases[lane.message], event)
+  takeDelta(state, lane, `${event.part}`, event.delta, emit)
+}
 
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
   const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event

@@ -10,9 +10,9 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import type { TextAtPart } from '../content/citations.ts'
 import { decodePart } from '../content/content.ts'
 import { decodeSignature, ordinalOf, rejoin } from '../content/reasoning.ts'
+import type { TextAtPart } from '../content/text-bytes.ts'
 import type { Reading } from '../content/writing.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { extOf, protocolName } from '../own.ts'
@@ -26,8 +26,10 @@ import { addPartialArgs, type StreamedCall } from './streamed-call.ts'
 export type Open = {
   part: number
   kind: 'text' | 'thought'
-  /** The text so far, to which offsets of citations refer; for a thought, one item for each segment. */
+  /** The text so far; for a thought, one item for each segment. */
   chunks: string[]
+  /** Of a text that has citations. */
+  cited?: TextAtPart
   /** It has its signature: the next text begins a new part. */
   signed: boolean
 }
@@ -57,8 +59,8 @@ export type CandidateState = {
   message: string | undefined
   /** Unknown fields, each with its latest value. */
   fields: JsonObject
-  /** `wire`: all so far. `left`: what no citation holds. `last`: of the last event. */
-  grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
+  /** `chunks`: all sources so far. `wire`: all so far. `left`: what no citation holds. `last`: of the last event. */
+  grounding: { chunks: unknown[]; wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
   /** Logprobs of tokens that belong to no text. */
   loose: TokenLogprob[]
 }
@@ -135,7 +137,17 @@ function divide(candidateState: CandidateState, { thought }: PlainText, emit: Em
   else if (open?.kind === 'thought' && open.chunks.at(-1)) open.chunks.push('')
 }
 
-export const textSoFar = ({ chunks }: Open) => chunks.join('')
+/** Adds a text to the last chunk. */
+export function addText({ chunks, cited }: Open, text: string): void {
+  chunks[chunks.length - 1] += text
+  cited?.fresh?.push(text)
+}
+
+/** The text so far, to which offsets of citations refer. */
+export function citedText(open: Open): TextAtPart {
+  open.cited ??= { text: open.chunks.join(''), place: open.part, fresh: [] }
+  return open.cited
+}
 
 function takePart(
   candidateState: CandidateState,
@@ -252,7 +264,7 @@ function takeText(
   const emitDelta = (delta: Delta) =>
     emit({ type: 'part.delta', candidate: candidateState.candidate, part: open.part, delta })
   const segment = open.chunks.length - 1
-  open.chunks[segment] += text
+  addText(open, text)
   if (text)
     emitDelta(
       kind === 'thought'
@@ -401,7 +413,6 @@ export function closeParts(candidateState: CandidateState, emit: EmitEvent): voi
   const { open, candidate } = candidateState
   if (!open) return
   candidateState.open = undefined
-  if (open.kind === 'text')
-    candidateState.textsAtParts.push({ text: textSoFar(open), place: open.part })
+  if (open.kind === 'text') candidateState.textsAtParts.push(citedText(open))
   emit({ type: 'part.end', candidate, part: open.part })
 }

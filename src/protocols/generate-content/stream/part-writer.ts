@@ -55,8 +55,25 @@ export function takeDelta(
     if (delta.kind === 'signature') proveLate(lane, key, delta)
     return
   }
+  const added = addedBy(open, delta)
   addDelta(open.part, delta.kind === 'fields' ? ofStreamed(open.part, delta) : delta)
-  flush(state, lane, open, emit)
+  write(
+    state,
+    lane,
+    { pending: open, chunks: added ? [added] : unsent(open.part, open.sent) },
+    emit,
+  )
+}
+
+/** The chunk of a delta that only adds to the end. Undefined: what is unsent must be looked for, in a text that has grown long. */
+function addedBy({ part, sent }: Pending, delta: Delta): Chunk | undefined {
+  if (delta.kind === 'text' && delta.text && (part.type === 'text' || part.type === 'refusal'))
+    return part.text.length === sent ? { text: delta.text, divided: false } : undefined
+  if (delta.kind !== 'reasoning' || !delta.text || part.type !== 'reasoning') return undefined
+  const { segments } = part
+  if (delta.segment < segments.length - 1) return undefined
+  // What the deltas before brought is sent.
+  return { text: delta.text, divided: sent > 0 && !segments[delta.segment]?.text }
 }
 
 /** Late fields without segments that would change the written text: an empty line that was streamed is not between them. */
@@ -110,8 +127,13 @@ const joined = (segments: readonly ReasoningSegment[]) => segments.map(({ text }
 
 /** Writes the text that is not written yet. */
 function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
+  write(state, lane, { pending, chunks: unsent(pending.part, pending.sent) }, emit)
+}
+
+type Unsent = { pending: Pending; chunks: readonly Chunk[] }
+
+function write(state: EncoderState, lane: Lane, { pending, chunks }: Unsent, emit: EmitWire): void {
   const { part, sent } = pending
-  const chunks = unsent(part, sent)
   if (chunks.length === 0) return
   flushPending(state, lane, emit)
   const thought = part.type === 'reasoning' && { thought: true }
@@ -135,13 +157,16 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   )
 }
 
-/** The chunks of a part that are not written yet. `divided`: the chunk begins a segment that is not the first. */
-function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
+/** Text that is not written yet. `divided`: the chunk begins a segment that is not the first. */
+type Chunk = { text: string; divided: boolean }
+
+/** The chunks of a part that are not written yet. */
+function unsent(part: Part, sent: number): Chunk[] {
   if (part.type !== 'reasoning') {
     const text = wordsOf(part).slice(sent)
     return text ? [{ text, divided: false }] : []
   }
-  const chunks: { text: string; divided: boolean }[] = []
+  const chunks: Chunk[] = []
   let start = 0
   for (const { text } of part.segments) {
     const left = text.slice(Math.max(0, sent - start))
@@ -175,7 +200,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   if (part.type !== 'text') for (const text of written.flatMap(textParts)) countText(lane, text)
   if (part.type === 'reasoning' && written.length > 0)
     lane.reasoning[pending.key] = {
-      nth: Object.keys(lane.reasoning).length,
+      nth: lane.thoughts++,
       lengths: part.segments.map(({ text }) => text.length).filter(Boolean),
     }
   if (sent === 0) {

@@ -2,6 +2,7 @@ import type { PartDelta } from '../../../canonical/event.ts'
 import type { MachineState, Shortcut } from '../../../protocol.ts'
 import type { DecoderState } from './decoder.ts'
 import { type EncoderState, headOf } from './encoder-state.ts'
+import { addText } from './part-reader.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['text']),
@@ -15,7 +16,7 @@ function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelt
     return false
   const last = open.chunks.length - 1
   if (delta.kind === 'reasoning' && delta.segment !== last) return false
-  open.chunks[last] += delta.text
+  addText(open, delta.text)
   return true
 }
 

@@ -2,6 +2,7 @@ import type { Citation, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -85,30 +86,23 @@ export function encodeCited(
       ? { citation, start, end, isPlaced: true }
       : { citation, start: 0, end: points.length, isPlaced: false }
   })
-  const edges = [
-    ...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])]),
-  ]
-    .filter(edge => edge >= 0 && edge <= points.length)
-    .sort((a, b) => a - b)
+  const owned = flatMap(own, encodeCitation)
+  const cut = piecesOf(points.length, spanned)
+  const isCut = cut !== undefined && owned.length * cut.length <= 1000 + 16 * owned.length
+  const whole = { start: 0, end: points.length, spans: spanned }
   const blocks: MessagesWrittenBlockOf<'text'>[] = []
-  edges.slice(1).forEach((end, index) => {
-    const start = edges[index] ?? 0
-    const citations = [
-      ...flatMap(own, encodeCitation),
-      ...flatMap(spanned, ({ citation, ...span }) =>
-        span.start <= start && span.end >= end ? encodeCitation(citation) : [],
-      ),
-    ]
+  for (const { start, end, spans: covering } of isCut ? cut : [whole]) {
+    const citations = [...owned, ...flatMap(covering, ({ citation }) => encodeCitation(citation))]
     blocks.push({
       type: 'text',
       text: points.slice(start, end).join(''),
       ...(citations.length > 0 && { citations }),
     })
-  })
+  }
   for (const { citation, isPlaced } of spanned) {
     if (encodeCitation(citation).length === 0 || points.length === 0)
       report.add('citation.foreign', at, 'citations')
-    else if (!isPlaced) report.add('citation.span', at, 'citations')
+    else if (!isPlaced || !isCut) report.add('citation.span', at, 'citations')
   }
   if (foreign.some(({ kind }) => kind === 'url'))
     report.once('citation.encrypted-index', '/content')

@@ -15,18 +15,33 @@ export function areCovered(
   servers: unknown,
   toolsets: readonly (McpServer | undefined)[],
 ): boolean {
+  const counts = new Map<unknown, number>()
+  for (const one of toolsets) if (one) counts.set(one.label, (counts.get(one.label) ?? 0) + 1)
   return (
     Array.isArray(servers) &&
     servers.every(
       server =>
         isObject(server) &&
         Object.keys(server).every(key => serverKeys.has(key)) &&
-        toolsets.filter(one => one?.label === server['name']).length === 1,
+        counts.get(server['name']) === 1,
     )
   )
 }
 
-export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | undefined {
+/** Finds the server of a name. */
+export type FindServer = (name: string) => { server: JsonObject; index: number } | undefined
+
+/** For `mcp_servers`. The first server of a name counts. */
+export function serverFinder(servers: unknown): FindServer {
+  const found = new Map<unknown, { server: JsonObject; index: number }>()
+  if (Array.isArray(servers))
+    for (const [index, server] of servers.entries())
+      if (isObject(server) && !found.has(server['name']))
+        found.set(server['name'], { server, index })
+  return name => found.get(name)
+}
+
+export function decodeToolset(wire: JsonObject, find: FindServer): McpServer | undefined {
   const {
     type: _,
     mcp_server_name: label,
@@ -36,10 +51,7 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
     ...rest
   } = wire
   if (typeof label !== 'string') return undefined
-  const index = Array.isArray(servers)
-    ? servers.findIndex(one => isObject(one) && one['name'] === label)
-    : -1
-  const server: JsonObject | undefined = index < 0 ? undefined : (servers as JsonObject[])[index]
+  const { server, index } = find(label) ?? {}
   const { enabled, defer_loading, ...others } = isObject(default_config) ? default_config : {}
   const named = isObject(configs) ? Object.entries(configs) : []
   const isList =
@@ -57,7 +69,7 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
     typeof server?.[key] === 'string' ? (server[key] as string) : undefined
   return {
     label,
-    ...(server && { at: below('/mcp_servers', index) }),
+    ...(index !== undefined && { at: below('/mcp_servers', index) }),
     ...defined({
       url: text('url'),
       authorization: text('authorization_token'),

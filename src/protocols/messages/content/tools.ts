@@ -9,6 +9,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { listedTools } from '../../../kit/tools/listed.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
@@ -21,11 +22,13 @@ import {
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
-import { decodeToolset, encodeMcp, serverOf } from './mcp.ts'
+import { decodeToolset, encodeMcp, type FindServer, serverOf } from './mcp.ts'
 import type { RequestWriting } from './writing.ts'
 
+const noServer: FindServer = () => undefined
+
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
-export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
+export function decodeTool(wire: unknown, at: Place, findServer: FindServer = noServer): Tool {
   if (!accepts(MessagesTool, wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   const tool: MessagesTool = wire
   const { type } = tool
@@ -45,7 +48,7 @@ export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
     protocol: protocolName,
     name: tool.name,
     common: commonOf(tool),
-    mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined,
+    mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, findServer) : undefined,
     clientExecuted: family.clientExecuted || undefined,
     cache: decodeMark(tool.cache_control),
     raw: wire,
@@ -299,16 +302,12 @@ export function encodeTools(
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: MessagesWrittenTool[] = []
+  const names = new Set<string | undefined>()
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, tooling)
-    if (
-      !wire ||
-      (isForeign(tool) &&
-        wire.name !== undefined &&
-        wires.some(({ name: other }) => other === wire.name))
-    )
-      continue
+    if (!wire || (isForeign(tool) && wire.name !== undefined && names.has(wire.name))) continue
+    names.add(wire.name)
     if (isHosted(tool) && wire.type !== 'mcp_toolset') hosted.push(wires.length)
     wires.push(wire)
   }
@@ -355,20 +354,15 @@ function callable(
   const signed = messages.some(({ parts }) =>
     parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName),
   )
-  const listed = tools.filter(tool =>
-    choice.tools.some(
-      ({ kind, name }) =>
-        'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server'),
-    ),
-  )
-  if (listed.length === tools.length) return undefined
-  if (choice.require && listed.length === 1) return undefined
+  const listed = listedTools(tools, choice.tools)
+  if (listed.size === tools.length) return undefined
+  if (choice.require && listed.size === 1) return undefined
   if (allowedTools === 'keep' || (allowedTools === undefined && signed)) {
     report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
     return undefined
   }
   report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
   for (const tool of tools)
-    if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
-  return new Set(listed)
+    if (!listed.has(tool)) report.add('tool-choice.subset-filtered', tool.at)
+  return listed
 }

@@ -2,6 +2,7 @@ import type { ControlPart, Message, Part, Place } from '../../../canonical/messa
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
@@ -208,7 +209,7 @@ function encodeTurns(
     }
     const last = wires.at(-1)
     if (role === 'system' && last?.role === 'system') {
-      last.blocks.push(...blocks)
+      append(last.blocks, blocks)
       Object.assign(last.own, own)
     } else if (blocks.length > 0 || own.output_config !== undefined)
       wires.push({ role, blocks, own })

@@ -10,7 +10,7 @@ import { check } from '../../../kit/schema/check.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
-import { areCovered } from '../content/mcp.ts'
+import { areCovered, serverFinder } from '../content/mcp.ts'
 import { decodeTool, encodeTools } from '../content/tools.ts'
 import { malformed, type RequestWriting, startWriting } from '../content/writing.ts'
 import { createMessagesReport } from '../notes.ts'
@@ -95,7 +95,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
   inside('output_format', older)
   if (cache_control) inside('cache_control', unknownOfMark(cache_control))
-  const tools = body.tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
+  const findServer = serverFinder(servers)
+  const tools = body.tools?.map((tool, index) =>
+    decodeTool(tool, below('/tools', index), findServer),
+  )
   if (
     servers != null &&
     !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])

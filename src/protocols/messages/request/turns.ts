@@ -1,5 +1,6 @@
 import type { Message } from '../../../canonical/message.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
+import { append } from '../../../kit/text/append.ts'
 
 export type Turn = TurnOf<'user' | 'assistant' | 'system'>
 
@@ -16,8 +17,8 @@ export function groupTurns(messages: readonly Message[]): Turn[] {
       last?.role === 'user' &&
       last.parts.some(({ type }) => type === 'tool-result')
     ) {
-      last.parts.push(...turn.parts)
-      last.sources.push(...turn.sources)
+      append(last.parts, turn.parts)
+      append(last.sources, turn.sources)
     } else turns.push(turn)
   }
   return turns

@@ -24,6 +24,8 @@ export type EncoderState = MachineState & {
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
   /** By number of the message: the role of its parts, its path in the source, its phase, and whether a text carries that. */
   messages: Record<number, { role?: Role; at?: Place } & StreamedPhase>
+  /** The message whose part has begun last. */
+  lastMessage: number
   nextIndex: number
   /** One block is open at a time, because clients apply deltas to the newest one. */
   open: Block | undefined

@@ -43,6 +43,7 @@ export const streamEncoder: StreamMachine<
     phase: 'held',
     start: {},
     messages: {},
+    lastMessage: 0,
     nextIndex: 0,
     open: undefined,
     closed: {},
@@ -78,6 +79,7 @@ export const streamEncoder: StreamMachine<
       case 'part.start':
         begin(state, emit)
         noteSpeaker(state, event)
+        state.lastMessage = event.message
         startPart(
           state,
           `${event.part}`,
@@ -86,7 +88,7 @@ export const streamEncoder: StreamMachine<
         )
         return
       case 'part.delta':
-        markCarried(state.messages, event)
+        markCarried(state.messages[state.lastMessage], event)
         takeDelta(state, `${event.part}`, event.delta, emit)
         return
       case 'part.end':

@@ -154,7 +154,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
   const callId = wireCallId(id, writing)
   if (callId !== id) report.add('tool-call.id', at, 'id')
   const status = statusOf(message, writing, part.status)
-  if (!isFreeform && writing.expanded.includes(name)) {
+  if (!isFreeform && writing.expanded.has(name)) {
     const client = encodeClientCall(part)
     if (client) {
       const itemId = writing.itemId ? writing.itemId(wanted, client.prefix) : wanted
@@ -223,7 +223,7 @@ export function encodeResult(
   if (part.cache) report.add('cache.unsupported', at, 'cache')
   if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
   const status = statusOf(message, writing, part.status)
-  if (native && name !== undefined && writing.expanded.includes(name))
+  if (native && name !== undefined && writing.expanded.has(name))
     return wireOf<ReturnType<typeof encodeClientResult>>(
       { id: message.id, ...encodeClientResult(part, name), status },
       message.ext,

@@ -11,7 +11,7 @@ import {
 } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { isOffset, lengthOf } from '../../../kit/text/text.ts'
+import { isOffset } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
 import type { ResponsesAnnotation, ResponsesToken } from '../schema.ts'
@@ -77,10 +77,10 @@ export function decodeCitation(raw: unknown): Citation {
   }
 }
 
-/** Undefined: this protocol has no form for it, which is noted. `text`: the text that has the citation. */
+/** Undefined: this protocol has no form for it, which is noted. `length`: of the text that has the citation, in code points. */
 export function encodeCitation(
   citation: Citation,
-  text: string,
+  length: () => number,
   report: ResponsesReport,
   at: Place | undefined,
 ): ResponsesAnnotation | undefined {
@@ -99,7 +99,7 @@ export function encodeCitation(
     return {
       type: 'url_citation',
       start_index: start ?? 0,
-      end_index: end ?? lengthOf(text),
+      end_index: end ?? length(),
       title: title ?? '',
       url,
     }

@@ -136,18 +136,14 @@ export function expandTools(
   all = false,
 ): readonly Tool[] {
   if (!tools.some(tool => tool.type === 'server' && tool.clientExecuted)) return tools
+  const functions = new Set<string>()
+  for (const tool of tools)
+    if (tool.type === 'function' || tool.type === 'freeform') functions.add(tool.name)
   return tools.map(tool => {
     if (tool.type !== 'server' || !tool.clientExecuted || !isObject(tool.raw)) return tool
     const name = String(tool.raw['type'])
     const known = clientTools.get(name)
-    if (
-      !known ||
-      !isExpanded(name, all) ||
-      tools.some(
-        other => (other.type === 'function' || other.type === 'freeform') && other.name === name,
-      )
-    )
-      return tool
+    if (!known || !isExpanded(name, all) || functions.has(name)) return tool
     report.add('tool.expanded', tool.at)
     const { description = known.description, parameters = known.parameters } = tool.raw
     const expanded: FunctionTool = {
@@ -165,8 +161,8 @@ export function expandTools(
 
 /** A choice of such a tool is a choice of its function. */
 export function expandChoice(choice: ToolChoice, tools: readonly Tool[]): ToolChoice {
-  const isExpanded = (name: string) =>
-    tools.some(tool => tool.type === 'function' && tool.name === name && tool.builtIn)
+  const names = expandedIn(tools)
+  const isExpanded = (name: string) => names.has(name)
   const { mode } = choice
   if (mode === 'tool')
     return choice.kind === 'server' && isExpanded(choice.name)
@@ -182,8 +178,11 @@ export function expandChoice(choice: ToolChoice, tools: readonly Tool[]): ToolCh
 }
 
 /** The names of the functions that such tools became, in the request of a response. */
-export const expandedIn = (tools: readonly Tool[] | undefined): string[] =>
-  (tools ?? []).flatMap(tool => (tool.type === 'function' && tool.builtIn ? [tool.name] : []))
+export function expandedIn(tools: readonly Tool[] | undefined): Set<string> {
+  const names = new Set<string>()
+  for (const tool of tools ?? []) if (tool.type === 'function' && tool.builtIn) names.add(tool.name)
+  return names
+}
 
 /** By call id, and by the id of the item, which results of the older shell repeat: the call id of each call that the client runs. */
 export function clientCallIds(items: readonly JsonObject[], all = false): Map<unknown, string> {

@@ -3,6 +3,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { lengthLater } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import type {
@@ -94,9 +95,10 @@ export function encodeText(
   }
   if (cache) report.add('cache.unsupported', at, 'cache')
   if (logprobs) noteTokens(logprobs, protocolName, report)
+  const length = lengthLater(text)
   const annotations = flatMap(
     citations ?? [],
-    citation => encodeCitation(citation, text, report, at) ?? [],
+    citation => encodeCitation(citation, length, report, at) ?? [],
   )
   return wireOf<ResponsesContentOf<'output_text'>>(
     { type: 'output_text', text, annotations, logprobs: encodeLogprobs(logprobs, target) },

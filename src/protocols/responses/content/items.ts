@@ -1,6 +1,7 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
@@ -108,7 +109,7 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
   const items: ResponsesWrittenItem[] = []
   let texts: Part[] = []
   const flush = () => {
-    if (texts.length > 0) items.push(...encodeTexts(message, texts, writing))
+    if (texts.length > 0) append(items, encodeTexts(message, texts, writing))
     texts = []
   }
   const isOwn = writing.native && message.origin === 'message'
@@ -144,7 +145,7 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
     }
     // A part that writes no item does not separate two texts.
     if (leavesItem(part, writing)) flush()
-    items.push(...encodeItem(part, message, writing))
+    append(items, encodeItem(part, message, writing))
   }
   flush()
   return items

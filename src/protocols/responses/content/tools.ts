@@ -3,7 +3,8 @@ import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../cano
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { below } from '../../../kit/notes/path.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { check } from '../../../kit/schema/check.ts'
 import type { Undefinable, Written } from '../../../kit/schema/written.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -11,14 +12,14 @@ import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type {
-  ResponsesCustomTool,
-  ResponsesFunctionTool,
-  ResponsesHosted,
-  ResponsesNamespaceTool,
+import {
+  type ResponsesCustomTool,
+  type ResponsesFunctionTool,
+  type ResponsesHosted,
+  type ResponsesNamespaceTool,
   ResponsesTool,
-  ResponsesWrittenCustom,
-  ResponsesWrittenTool,
+  type ResponsesWrittenCustom,
+  type ResponsesWrittenTool,
 } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
@@ -33,17 +34,28 @@ export function decodeTools(
   return flatMap(wire, (tool, index) => decodeTool(tool, below(at, index), report))
 }
 
-/** The tools of an item that adds some. Undefined: it has no list. */
+/**
+ * The tools of an item that adds some. Undefined: it has no list.
+ * @throws TranslationError `malformed` for a tool that cannot be one
+ */
 export function decodeAddedTools(
   { tools }: JsonObject,
   at: Place,
   report?: ResponsesReport,
 ): Tool[] | undefined {
-  const isTyped = (tool: unknown): tool is ResponsesTool =>
-    isObject(tool) && typeof tool['type'] === 'string'
-  return Array.isArray(tools)
-    ? decodeTools(tools.filter(isTyped), below(at, 'tools'), report)
-    : undefined
+  if (!Array.isArray(tools)) return undefined
+  const list = below(at, 'tools')
+  return flatMap(tools as unknown[], (tool, index) => {
+    if (!isObject(tool) || typeof tool['type'] !== 'string') return []
+    const place = below(list, index)
+    // Items are kept as they are, so their schema does not check their tools.
+    const path = pointerOf(place)
+    return decodeTool(
+      check(protocolName, ResponsesTool, tool, inner => path + inner),
+      place,
+      report,
+    )
+  })
 }
 
 function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
@@ -127,10 +139,9 @@ export const withoutAnnotations = (schema: JsonObject): JsonObject =>
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
   if (schema?.['additionalProperties'] !== false || !isObject(schema['properties'])) return false
   const { required } = schema
-  return (
-    Array.isArray(required) &&
-    Object.keys(schema['properties']).every(key => required.includes(key))
-  )
+  if (!Array.isArray(required)) return false
+  const wanted = new Set<unknown>(required)
+  return Object.keys(schema['properties']).every(key => wanted.has(key))
 }
 
 function decodeCustom(wire: ResponsesCustomTool, at: Place): FreeformTool {

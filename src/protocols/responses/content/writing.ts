@@ -26,7 +26,7 @@ export type Writing = {
   /** Written reasoning item → its part. */
   reasoning: Map<ResponsesWrittenItem, Part>
   /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
-  expanded: readonly string[]
+  expanded: ReadonlySet<string>
   /** How the response's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
 }
@@ -45,9 +45,11 @@ export function startWriting(
     moved: new Map(),
     uncached: new Set(),
     reasoning: new Map(),
-    expanded: [],
+    expanded: none,
   }
 }
+
+const none: ReadonlySet<string> = new Set()
 
 /** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
 export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean =>

@@ -1,5 +1,6 @@
 import type { Message } from '../../../canonical/message.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { limitMarks, withMarksInside } from '../content/cache.ts'
 import { encodeMessage } from '../content/items.ts'
@@ -14,7 +15,7 @@ export function encodeItems(
   const marked = messages.map(message => withMarksInside(message, writing))
   if (!writing.native) limitMarks(marked, writing)
   const items: ResponsesWrittenItem[] = []
-  for (const message of marked) items.push(...encodeMessage(message, writing))
+  for (const message of marked) append(items, encodeMessage(message, writing))
   const led =
     writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0
       ? items

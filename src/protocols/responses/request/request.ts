@@ -9,6 +9,7 @@ import { isObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import type { Decoded, Encoded } from '../../../protocol.ts'
 import { expandChoice, expandedIn, expandTools } from '../content/client-tools.ts'
 import { decodeItems } from '../content/items.ts'
@@ -124,16 +125,16 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
   )
     return
   const parts = flatMap(messages, message => message.parts)
-  const open: { id: string; name: string }[] = []
+  const open = new OpenCalls()
   for (const part of parts) {
-    if (part.type === 'tool-call') open.push(part)
+    if (part.type === 'tool-call') open.add(part)
     if (part.type !== 'tool-result') continue
-    const place = open.findIndex(({ id, name }) =>
-      part.callId === '' ? part.name === undefined || name === part.name : id === part.callId,
-    )
-    const [call] = place < 0 ? [] : open.splice(place, 1)
-    if (part.callId !== '') continue
-    if (!call && open.length === 0) continue
+    const { callId, name } = part
+    const unlinkedCall = () => (name === undefined ? open.oldest() : open.named(name, false))
+    const call = callId === '' ? unlinkedCall() : open.withId(callId)
+    if (call) open.close(call)
+    if (callId !== '') continue
+    if (!call && !open.oldest()) continue
     // The name was needed only to find the call. If it matched no open call, the result stays without an id.
     delete part.name
     if (call) part.callId = call.id
@@ -144,7 +145,7 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 /** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<ResponsesBody> {
   const writing = startWriting('input', value.source?.protocol === protocolName, options)
-  writing.expanded = writing.native ? expandedIn(value.tools) : []
+  writing.expanded = writing.native ? expandedIn(value.tools) : new Set()
   const wire = encodeBody(value, writing)
   writing.report.resolvePending(wire)
   const { output } = writing

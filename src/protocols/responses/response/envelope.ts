@@ -4,6 +4,7 @@ import { hashId } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, protocolName } from '../own.ts'
@@ -132,15 +133,25 @@ export function snapshot(
 /** The id of a call, changed if an earlier call of the response has it. */
 export function callIdOf(
   id: string,
-  used: string[],
+  used: UsedNames,
   at: Place | undefined,
   report: ResponsesReport,
 ): string {
-  let chosen = id
-  for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
+  const stem = id.slice(0, 60)
+  const chosen = takeName(used, id, stem, nth => `${stem}_${nth}`)
   if (chosen !== id) report.add('tool-call.id-twice', at, 'id')
-  used.push(chosen)
   return chosen
+}
+
+/** The ids of the items so far. `count`: of the items, of which some servers give several one id. Plain data. */
+export type UsedIds = { ids: Set<string>; count: number }
+
+export const startIds = (): UsedIds => ({ ids: new Set(), count: 0 })
+
+export function useId(used: UsedIds, id: string): string {
+  used.ids.add(id)
+  used.count++
+  return id
 }
 
 /** The wanted id of an item if it is of this protocol and not in use, else one made from the response's id and the item's place. */
@@ -148,11 +159,11 @@ export function itemIdOf(
   wanted: string | undefined,
   prefix: string,
   { id, native }: Pick<Envelope, 'id' | 'native'>,
-  used: string[],
+  used: UsedIds,
 ): string {
-  const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
-  let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
-  while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)
-  used.push(chosen)
-  return chosen
+  const { ids, count } = used
+  const usable = native && wanted !== undefined && wanted !== '' && !ids.has(wanted)
+  let chosen = usable ? wanted : prefix + hashId(`${id}/${count}`)
+  while (ids.has(chosen)) chosen = prefix + hashId(`${chosen}/${count}`)
+  return useId(used, chosen)
 }

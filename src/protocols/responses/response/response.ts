@@ -8,6 +8,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { startNames } from '../../../kit/text/free-names.ts'
 import { markCut } from '../../../kit/tools/cut-calls.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { clientCalls, expandedIn } from '../content/client-tools.ts'
@@ -25,7 +26,15 @@ import {
 } from '../schema.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
 import { echoKeys } from './echo.ts'
-import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import {
+  callIdOf,
+  fallbacks,
+  itemIdOf,
+  snapshot,
+  startEnvelope,
+  startIds,
+  useId,
+} from './envelope.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is neither a response nor an error */
@@ -213,12 +222,11 @@ export function encodeResponse(
     report,
   )
   if (completedAt !== undefined) envelope.completedAt = completedAt
-  const used: string[] = []
+  const used = startIds()
   // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
   writing.itemId = (wanted, prefix, own = native) => {
     if (!native || !wanted) return itemIdOf(wanted, prefix, { id: envelope.id, native: own }, used)
-    used.push(wanted)
-    return wanted
+    return useId(used, wanted)
   }
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
@@ -276,10 +284,11 @@ function separateCalls(
   candidate: Candidate | undefined,
   report: ResponsesReport,
 ): void {
-  const used: string[] = []
+  const used = startNames()
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) =>
     parts.filter(({ type }) => type === 'tool-call'),
   )
+  let nth = 0
   for (const item of output)
     if (
       'call_id' in item &&
@@ -287,7 +296,7 @@ function separateCalls(
         item.type === 'custom_tool_call' ||
         clientCalls.has(item.type))
     )
-      item.call_id = callIdOf(String(item.call_id), used, calls.shift()?.at, report)
+      item.call_id = callIdOf(String(item.call_id), used, calls[nth++]?.at, report)
 }
 
 /** What of a response decides how its ending is read. */

@@ -1,20 +1,32 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { CanonicalEvent, Delta, PlacedSignature } from '../../../canonical/event.ts'
+import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { type Attachment, accepts, ordinalOf } from '../content/reasoning.ts'
-import { type Carried, type DecoderState, type OpenItem, reportOf } from './decoder-state.ts'
+import {
+  type Carried,
+  type DecoderState,
+  type Ending,
+  type OpenItem,
+  reportOf,
+} from './decoder-state.ts'
 
 /** Emits ends of parts one event later, so that a signature after its part can still be added to it. */
 export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
   return event => {
     if (event.type === 'part.end' || (event.type === 'message.end' && state.ending.length > 0)) {
-      state.ending.push(event)
+      const ending: Ending = { before: [], end: event }
+      state.ending.push(ending)
+      if (event.type === 'part.end') state.endings.set(event.part, ending)
       return
     }
     if (state.ending.length > 0 && event.type !== 'ping' && event.type !== 'opaque') {
       const { ending } = state
       state.ending = []
-      for (const end of ending) emit(end)
+      state.endings.clear()
+      for (const { before, end } of ending) {
+        for (const event of before) emit(event)
+        emit(end)
+      }
     }
     emit(event)
   }
@@ -30,16 +42,13 @@ export function carry(state: DecoderState, attach: Attachment, carried: Carried)
 
 /** Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such reasoning. */
 export function prove(
-  { items }: DecoderState,
+  { items, thoughts }: DecoderState,
   attach: Attachment,
   signature: PlacedSignature,
   emit: EmitEvent,
 ): boolean {
   const nth = ordinalOf(attach)
-  const reasoning = Object.values(items).filter(
-    ({ type, carrier }) => type === 'reasoning' && !carrier,
-  )
-  const part = nth === undefined ? undefined : reasoning[nth]?.parts['']
+  const part = nth === undefined ? undefined : items[thoughts[nth] ?? -1]?.parts['']
   if (part)
     emit({
       type: 'part.delta',
@@ -51,25 +60,17 @@ export function prove(
 }
 
 /** Adds a signature to the part before it. False: that part cannot have one, or its end was emitted already. */
-function restoreSignature({ items, ending }: DecoderState, carried: Carried): boolean {
+function restoreSignature({ items, endings }: DecoderState, carried: Carried): boolean {
   const { signature, index } = carried
-  let before = index - 1
-  while (items[before]?.carrier) before--
-  const last = Object.values(items[before]?.parts ?? {}).at(-1)
-  const place = ending.findLastIndex(
-    event => event.type === 'part.end' && event.part === last?.part,
-  )
-  const end = ending[place]
-  if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
+  const before = items[index - 1]
+  const last = items[before?.carrier ? (before.behind ?? -1) : index - 1]?.order.at(-1)
+  const ending = last && endings.get(last.part)
+  if (!last || !accepts(last.value) || ending?.end.type !== 'part.end') return false
   const delta: Delta = { kind: 'signature', signature }
   addDelta(last.value, delta)
-  const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
-  ending.splice(
-    place,
-    1,
-    ...events,
-    end.final ? { ...end, final: { ...end.final, signature } } : end,
-  )
+  const { end } = ending
+  ending.before.push({ type: 'part.delta', candidate: 0, part: last.part, delta })
+  if (end.final) ending.end = { ...end, final: { ...end.final, signature } }
   return true
 }
 

@@ -23,10 +23,12 @@ export type OpenItem = {
   id: string | undefined
   /** `call_id`, if it is a call. */
   call: string | undefined
-  /** By place: `c0` is the first content part, the empty string the item itself where it is a single part. */
+  /** By place: `c0` is the first content part, the empty string the item itself where it is a single part. `order`: as they began. */
   parts: Record<string, OpenPart>
+  order: OpenPart[]
   /** Indexes of reasoning segments, by place: `s0` is the first of the summary, `c0` the first of the content. */
   segments: Record<string, number>
+  segmentCount: number
   /** Place of the raw reasoning that is being streamed. */
   raw?: string
   /** The arguments from its announcement, if they were complete: used only if no others come. */
@@ -40,6 +42,8 @@ export type OpenItem = {
   waiting?: JsonObject
   /** It only carried a neighbour's signature. */
   carrier?: boolean
+  /** Of such an item: the index of the last one before it that is none. */
+  behind?: number
   /** The signature of its first part, which has not begun yet. */
   carried?: Carried
 }
@@ -47,9 +51,22 @@ export type OpenItem = {
 /** A signature that is not on its part yet. `index`: of the item that it came in. */
 export type Carried = { signature: Signature; index: number }
 
+/** An end of a part or message, and what is emitted before it. */
+export type Ending = { before: CanonicalEvent[]; end: CanonicalEvent }
+
 export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'ended'
   items: Record<number, OpenItem>
+  /** The index behind all items. */
+  next: number
+  /** Indexes of the items that wait to be opened. */
+  waiting: Set<number>
+  /** Indexes of reasoning items without carriers, in their order. */
+  thoughts: number[]
+  /** By what an event can name them: the indexes of items, the last one opened last. Some may have ended. */
+  named: Map<string, number[]>
+  /** By type: how many items have not ended. */
+  open: Map<string, number>
   /** `output_index` → own index of the item that began last under it, where an earlier item already has that index. */
   moved: Record<number, number>
   messages: number
@@ -61,8 +78,9 @@ export type DecoderState = MachineState & {
   latest: OpenPart | undefined
   /** Held back until the last event, such as `response.failed`, whose usage is emitted first. */
   error: CanonicalError | undefined
-  /** Ends of parts, emitted with the next event: until then their signature may follow in an item of its own. */
-  ending: CanonicalEvent[]
+  /** Ends of parts, emitted with the next event: until then their signature may follow in an item of its own. `endings`: by part. */
+  ending: Ending[]
+  endings: Map<number, Ending>
   /** The signature of the next item. */
   carried: Carried | undefined
 }
@@ -87,25 +105,74 @@ export function indexOf(state: DecoderState, event: JsonObject): number | undefi
   const { output_index: index, item_id, item } = event
   const id = item_id ?? (isObject(item) ? item['id'] : undefined)
   if (index === undefined || index === null)
-    return (
-      openOf(state, one => one.id === id) ??
-      (id === undefined ? openOf(state, () => true) : undefined)
-    )
+    return typeof id === 'string' ? lastOpen(state, `id ${id}`) : lastUnnamed(state, id)
   if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0)
     throw malformed('/output_index', 'expected a place in the output')
   const moved = state.moved[index]
   return moved === undefined
     ? index
-    : (openOf(state, one => one.id !== undefined && one.id === id) ?? moved)
+    : ((typeof id === 'string' ? lastOpen(state, `id ${id}`) : undefined) ?? moved)
 }
 
-/** Index of the last open item that matches. */
-export function openOf(
-  { items }: DecoderState,
-  isMeant: (item: OpenItem) => boolean,
-): number | undefined {
-  const found = Object.entries(items).findLast(([, item]) => !item.done && isMeant(item))
-  return found && Number(found[0])
+const lastUnnamed = (state: DecoderState, id: unknown) =>
+  id === undefined ? (lastOpen(state, 'no id') ?? lastOpen(state, 'any')) : undefined
+
+/** What events can name an item by. */
+function namesOfItem({ type, id, call }: OpenItem): string[] {
+  const names = ['any', id === undefined ? 'no id' : `id ${id}`, `type ${type}`]
+  if (id !== undefined) names.push(`${type} id ${id}`)
+  if (call !== undefined) names.push(`${type} call ${call}`)
+  return names
+}
+
+/** Index of the item of a name that was opened last, and has not ended. */
+export function lastOpen({ items, named }: DecoderState, name: string): number | undefined {
+  const indexes = named.get(name)
+  for (let index = indexes?.at(-1); index !== undefined; index = indexes?.at(-1)) {
+    const item = items[index]
+    if (item && !item.done && namesOfItem(item).includes(name)) return index
+    indexes?.pop()
+  }
+  return undefined
+}
+
+/** Index of the only open item of its type. */
+export const onlyOpenOf = (state: DecoderState, type: string): number | undefined =>
+  state.open.get(type) === 1 ? lastOpen(state, `type ${type}`) : undefined
+
+/** Puts an item at an index, in place of the one that is there. */
+export function putItem(state: DecoderState, index: number, item: OpenItem): void {
+  const before = state.items[index]
+  if (before && !before.done) countOpen(state, before, -1)
+  state.items[index] = item
+  state.next = Math.max(state.next, index + 1)
+  if (item.waiting) state.waiting.add(index)
+  else state.waiting.delete(index)
+  if (item.type === 'reasoning' && !item.carrier && !isThought(before)) state.thoughts.push(index)
+  else if (item.carrier && isThought(before)) forgetThought(state, index)
+  if (item.done) return
+  countOpen(state, item, 1)
+  for (const name of namesOfItem(item)) {
+    const indexes = state.named.get(name)
+    if (indexes) indexes.push(index)
+    else state.named.set(name, [index])
+  }
+}
+
+const isThought = (item: OpenItem | undefined) => item?.type === 'reasoning' && !item.carrier
+
+function forgetThought(state: DecoderState, index: number): void {
+  if (state.thoughts.at(-1) === index) state.thoughts.pop()
+  else state.thoughts = state.thoughts.filter(one => one !== index)
+}
+
+export function endItem(state: DecoderState, item: OpenItem): void {
+  item.done = true
+  countOpen(state, item, -1)
+}
+
+function countOpen({ open }: DecoderState, { type }: OpenItem, more: number): void {
+  open.set(type, (open.get(type) ?? 0) + more)
 }
 
 const differ = (one: unknown, other: unknown) =>
@@ -118,10 +185,6 @@ export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject):
     differ(call, wire['call_id']) ||
     (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))
   )
-}
-
-export function nextIndex({ items }: DecoderState): number {
-  return Object.keys(items).reduce((next, index) => Math.max(next, Number(index) + 1), 0)
 }
 
 export function placeOf(event: JsonObject, key: 'content_index' | 'summary_index'): number {

@@ -5,9 +5,11 @@ import type {
   Message,
   Part,
   Place,
+  ReasoningSegment,
   TokenLogprob,
 } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
+import type { UsedNames } from '../../../kit/text/free-names.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, MachineState } from '../../../protocol.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
@@ -19,6 +21,7 @@ import {
   itemIdOf,
   snapshot,
   startEnvelope,
+  type UsedIds,
 } from '../response/envelope.ts'
 import type {
   ResponsesEvent,
@@ -36,6 +39,8 @@ export type Item = {
   wire: ResponsesWrittenItem
   done: boolean
   message: number
+  /** Of a message: the number of its parts that have not ended. */
+  open: number
   /** It takes no more parts, and ends when its last open part ends. */
   closing: boolean
 }
@@ -56,8 +61,10 @@ export type OpenPart = {
   value: Part
   item: number | undefined
   content: number
-  /** Number of announced reasoning segments; the last one is open. */
+  /** Number of announced reasoning segments; the last one is open. `places`: the place of each among those of its kind. */
   segments: number
+  places: number[]
+  ofKind: Record<ReasoningSegment['kind'], number>
   /** Citations and log probabilities that wait for the text they belong to. `annotations`: number of annotations written. */
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
   /** The frame of its last delta, reused for the next one of the same kind. */
@@ -77,7 +84,16 @@ export type Written = {
 
 export function startPartState(message: number, head: Part): OpenPart {
   const waiting = { citations: [], logprobs: [], annotations: 0 }
-  return { message, value: copyOf(head), item: undefined, content: 0, segments: 0, waiting }
+  return {
+    message,
+    value: copyOf(head),
+    item: undefined,
+    content: 0,
+    segments: 0,
+    places: [],
+    ofKind: { summary: 0, raw: 0 },
+    waiting,
+  }
 }
 
 /** What the stream encoder remembers between two events. */
@@ -101,18 +117,22 @@ export type EncoderState = MachineState &
       'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'
     >
     envelope: Envelope | undefined
-    usedIds: string[]
-    usedCalls: string[]
+    usedIds: UsedIds
+    usedCalls: UsedNames
     /** See `Writing`. */
-    expanded: readonly string[]
+    expanded: ReadonlySet<string>
     sequence: number
     items: Item[]
+    /** All items before this one have ended. */
+    firstOpen: number
     messages: Record<number, OpenMessage>
     parts: Record<number, OpenPart>
     /** Index of the item whose end is not written yet, because a limit may have cut it off. */
     held: number | undefined
     /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
     reasoning: Record<number, { nth: number; message: number }>
+    /** How many there are. */
+    thoughts: number
     /** There was a call of any kind. */
     called: boolean
     finish: Finish | undefined

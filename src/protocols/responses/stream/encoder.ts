@@ -10,11 +10,12 @@ import type {
   PartStart,
 } from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
+import { startNames } from '../../../kit/text/free-names.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { expandedIn } from '../content/client-tools.ts'
 import type { ResponsesOptions } from '../options.ts'
-import { fallbacks, tierOf } from '../response/envelope.ts'
+import { fallbacks, startIds, tierOf } from '../response/envelope.ts'
 import { isCall } from '../response/response.ts'
 import type { ResponsesWire } from '../schema.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
@@ -29,7 +30,7 @@ import {
   startPartState,
 } from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
-import { closeMessageItem, flushHeld } from './open-items.ts'
+import { closeMessageItem, flushHeld, leaveItem } from './open-items.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import {
@@ -68,15 +69,17 @@ export const streamEncoder: StreamMachine<
     fallbacks: fallbacks(options),
     start: {},
     envelope: undefined,
-    usedIds: [],
-    usedCalls: [],
+    usedIds: startIds(),
+    usedCalls: startNames(),
     expanded: expandedIn(options.context?.request?.tools),
     sequence: 0,
     items: [],
+    firstOpen: 0,
     messages: {},
     parts: {},
     held: undefined,
     reasoning: {},
+    thoughts: 0,
     called: false,
     finish: undefined,
     finishExt: undefined,
@@ -207,12 +210,11 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
       return
     case 'reasoning':
       startReasoning(state, opened, head, emit)
-      if (opened.item !== undefined)
-        state.reasoning[part] = { nth: Object.keys(state.reasoning).length, message }
+      if (opened.item !== undefined) state.reasoning[part] = { nth: state.thoughts++, message }
       return
     case 'tool-call':
       // The item of a built-in tool is written whole.
-      if (head.kind === 'function' && state.expanded.includes(head.name)) return
+      if (head.kind === 'function' && state.expanded.has(head.name)) return
       startCall(state, opened, head, emit)
       return
     case 'server-tool':
@@ -294,6 +296,7 @@ function takeFields(part: OpenPart, delta: Extract<Delta, { kind: 'fields' }>): 
 function endPart(state: EncoderState, { part: number, cut }: EncodedPartEnd, emit: EmitWire): void {
   const part = state.parts[number]
   if (!part) return
+  leaveItem(state, part)
   delete state.parts[number]
   const { value } = part
   if (cut && value.type === 'tool-call') value.cut = true

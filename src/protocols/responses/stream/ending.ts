@@ -26,7 +26,7 @@ import {
   write,
   writingOf,
 } from './encoder-state.ts'
-import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
+import { closeMessageItem, contentOf, finishItem, flushHeld, leaveItem } from './open-items.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
 
@@ -135,6 +135,7 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
     if (value.type !== 'text' && value.type !== 'refusal' && value.type !== 'reasoning') continue
     const item = opened.item === undefined ? undefined : state.items[opened.item]
     if (typeof item?.wire.status === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+    leaveItem(state, opened)
     delete state.parts[Number(part)]
     const kept = state.messages[opened.message]?.kept
     if (kept) kept.push(value)
@@ -209,6 +210,7 @@ function explain(state: EncoderState, text: string, emit: EmitWire): void {
   const refusal: RefusalPart = { type: 'refusal', text }
   const part = startPartState(message, refusal)
   startText(state, part, refusal, emit)
+  leaveItem(state, part)
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
   delete state.messages[message]

@@ -22,15 +22,18 @@ import { ResponsesItem } from '../schema.ts'
 import { arrived, carry, prove } from './carriers.ts'
 import {
   type DecoderState,
+  endItem,
   indexOf,
   isAnother,
+  lastOpen,
   malformed,
-  nextIndex,
   type OpenItem,
   type OpenPart,
-  openOf,
+  onlyOpenOf,
+  putItem,
   reportOf,
 } from './decoder-state.ts'
+import { LeftItems } from './left-items.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
   const { item } = event
@@ -46,10 +49,10 @@ export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent)
     outputIndex === undefined || outputIndex === null ? undefined : indexOf(state, event)
   const there = given === undefined ? undefined : state.items[given]
   if (there && !isAnother(there, item)) return
-  const index = there || given === undefined ? nextIndex(state) : given
+  const index = there || given === undefined ? state.next : given
   if (there && typeof outputIndex === 'number') state.moved[outputIndex] = index
   if (item['type'] === 'reasoning' && isWordless(item))
-    state.items[index] = { ...unopened(item), waiting: item }
+    putItem(state, index, { ...unopened(item), waiting: item })
   else beginItem(state, index, item, emit)
 }
 
@@ -78,7 +81,9 @@ function unopened(wire: JsonObject): OpenItem {
     type: String(wire['type']),
     ...namesOf(wire),
     parts: {},
+    order: [],
     segments: {},
+    segmentCount: 0,
     done: false,
     whole,
   }
@@ -97,8 +102,8 @@ function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenI
 
 /** Begins a message, and its part where the item is a single part. Signatures are complete in the `done` event only, so they are left out. */
 function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
-  delete state.items[index]
-  for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
+  state.waiting.delete(index)
+  for (const other of [...state.waiting].sort((a, b) => a - b)) openWaiting(state, other, emit)
   const { message } = decodeItem(
     wire as ResponsesItem,
     below('/output', index),
@@ -112,13 +117,15 @@ function openItem(state: DecoderState, index: number, wire: JsonObject, emit: Em
     type,
     ...namesOf(wire),
     parts: {},
+    order: [],
     segments: {},
+    segmentCount: 0,
     done: false,
     whole: { ...message, parts: [] },
     ...(state.carried && { carried: state.carried }),
   }
   state.carried = undefined
-  state.items[index] = open
+  putItem(state, index, open)
   emit({ type: 'message.start', candidate: 0, message: open.message, ...head })
   if (type === 'message')
     for (const [place, part] of parts.entries()) openPart(state, open, `c${place}`, part, emit)
@@ -147,6 +154,7 @@ export function openPart(
   const { head, deltas } = takeApart(carried ? { ...whole, signature: carried.signature } : whole)
   const open: OpenPart = { part: state.parts++, value: copyOf(head), ended: false }
   item.parts[place] = open
+  item.order.push(open)
   emit({ type: 'part.start', candidate: 0, message: item.message, part: open.part, head })
   for (const delta of deltas) give(open, delta, emit)
   return open
@@ -221,13 +229,12 @@ export function itemFor(
   if (there?.type === type) return there.done ? undefined : there
   if (index === undefined || there) {
     const other =
-      openOf(
-        state,
-        item => item.type === type && item.id !== undefined && item.id === event['item_id'],
-      ) ?? onlyOpen(state, type)
+      (typeof event['item_id'] === 'string'
+        ? lastOpen(state, `${type} id ${event['item_id']}`)
+        : undefined) ?? onlyOpen(state, type)
     if (other !== undefined) return openWaiting(state, other, emit)
   }
-  const place = there || index === undefined ? nextIndex(state) : index
+  const place = there || index === undefined ? state.next : index
   const id = typeof event['item_id'] === 'string' ? { id: event['item_id'] } : {}
   if (type === 'message')
     return openItem(state, place, { type, ...id, role: 'assistant', content: [] }, emit)
@@ -237,10 +244,7 @@ export function itemFor(
 
 /** The only open item of the type, for events that name another item or none. Not for calls: arguments must not go to a wrong call. */
 function onlyOpen(state: DecoderState, type: string): number | undefined {
-  const open = Object.entries(state.items).filter(([, item]) => !item.done && item.type === type)
-  return open.length === 1 && (type === 'message' || type === 'reasoning')
-    ? Number(open[0]?.[0])
-    : undefined
+  return type === 'message' || type === 'reasoning' ? onlyOpenOf(state, type) : undefined
 }
 
 /** Ends a part of a message with its final content; what was not streamed yet is emitted first. */
@@ -267,10 +271,10 @@ export function completeContent(
  * With `text`, the event has the whole text, so the text so far must be its beginning.
  */
 export function openPartOf(
-  { parts }: OpenItem,
+  { order }: OpenItem,
   { type, ...rest }: Part | { type: 'text' | 'refusal' },
 ): OpenPart | undefined {
-  const last = Object.values(parts).at(-1)
+  const last = order.at(-1)
   if (
     !last ||
     last.ended ||
@@ -335,7 +339,7 @@ export function giveSegment(
   text: string,
   emit: EmitEvent,
 ): void {
-  item.segments[place] ??= Object.keys(item.segments).length
+  item.segments[place] ??= item.segmentCount++
   give(open, { kind: 'reasoning', segment: item.segments[place], of, text }, emit)
 }
 
@@ -362,11 +366,11 @@ function giveSegments(
 
 export function finishItem(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const item = itemOf(event)
-  const index = indexOf(state, event) ?? nextIndex(state)
+  const index = indexOf(state, event) ?? state.next
   const there = state.items[index]
   completeItem(
     state,
-    there && isAnother(there, item) ? (openAs(state, item) ?? nextIndex(state)) : index,
+    there && isAnother(there, item) ? (openAs(state, item) ?? state.next) : index,
     item,
     emit,
   )
@@ -374,9 +378,11 @@ export function finishItem(state: DecoderState, event: JsonObject, emit: EmitEve
 
 /** The open item that this final one belongs to. */
 function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): number | undefined {
-  const isNamed = (item: OpenItem) =>
-    (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
-  return openOf(state, item => item.type === type && isNamed(item)) ?? onlyOpen(state, String(type))
+  const byId = typeof id === 'string' ? lastOpen(state, `${type} id ${id}`) : undefined
+  const byCall = typeof call === 'string' ? lastOpen(state, `${type} call ${call}`) : undefined
+  const named =
+    byId === undefined || byCall === undefined ? (byId ?? byCall) : Math.max(byId, byCall)
+  return named ?? onlyOpen(state, String(type))
 }
 
 /** Ends an item with its final form. One that was never announced is announced and ended at once. */
@@ -397,7 +403,9 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   const [only] = message.parts
   forgetMadeUpId(message, wire)
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
-    state.items[index] = { ...unopened(wire), carrier: true, done: true }
+    const before = state.items[index - 1]
+    const behind = before?.carrier ? before.behind : index - 1
+    putItem(state, index, { ...unopened(wire), carrier: true, done: true, ...defined({ behind }) })
     if (!prove(state, attach, { signature: only.signature, ...proven }, emit))
       carry(state, attach, { signature: only.signature, index })
     return
@@ -450,14 +458,20 @@ function takeLate(state: DecoderState, index: number, whole: Message, emit: Emit
   // Under another id, an item may have been taken for one near it.
   for (let near = index - nearby; near <= index + nearby; near++) {
     const item = state.items[near]
-    if (item && item.type === there?.type && !saysMore(whole, messageOf(item))) return
+    if (item && item.type === there?.type && !saysMore(whole, firstOf(item, whole))) return
   }
   reportOf(state).add('stream.final-differs', whole.at)
 }
 
-export const messageOf = ({ whole, parts }: OpenItem): Message => ({
+export const messageOf = ({ whole, order }: OpenItem): Message => ({
   ...whole,
-  parts: Object.values(parts).map(({ value }) => value),
+  parts: order.map(({ value }) => value),
+})
+
+/** The message with as many parts as another one has. */
+const firstOf = ({ whole, order }: OpenItem, { parts }: Message): Message => ({
+  ...whole,
+  parts: order.slice(0, parts.length).map(({ value }) => value),
 })
 
 /** Not compared: ids, which some servers change, and what is no content. */
@@ -520,26 +534,12 @@ export function completeListed(
   list: readonly ResponsesItem[],
   emit: EmitEvent,
 ): void {
-  const left = new Map(Object.entries(state.items))
-  const take = (isMeant: (item: OpenItem) => boolean): number | undefined => {
-    const found = [...left].find(([, item]) => isMeant(item))
-    if (found) left.delete(found[0])
-    return found && Number(found[0])
-  }
-  const named = list.map(({ id, call_id: call }: JsonObject) =>
-    take(item => (isText(id) && item.id === id) || (isText(call) && item.call === call)),
-  )
-  const places = list.map(({ type }, nth) => named[nth] ?? take(item => item.type === type))
+  const left = new LeftItems(state.items)
+  const named = list.map(({ id, call_id: call }: JsonObject) => left.named(id, call))
+  const places = list.map(({ type }, nth) => named[nth] ?? left.typed(String(type)))
   for (const [index, wire] of list.entries())
-    completeItem(
-      state,
-      places[index] ?? (state.items[index] ? nextIndex(state) : index),
-      wire,
-      emit,
-    )
+    completeItem(state, places[index] ?? (state.items[index] ? state.next : index), wire, emit)
 }
-
-const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
 function closeItem(
   state: DecoderState,
@@ -549,7 +549,7 @@ function closeItem(
   ext?: ExtMap,
 ): void {
   if (open.done) return
-  open.done = true
+  endItem(state, open)
   if (open.carried) arrived(state, open, false)
   giveBegun(open, emit)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)

@@ -5,7 +5,14 @@ import { encodeMessage } from '../content/items.ts'
 import { encodeContainer } from '../content/message-item.ts'
 import { isRefusal } from '../response/response.ts'
 import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
-import { type EmitWire, type EncoderState, type Item, write, writingOf } from './encoder-state.ts'
+import {
+  type EmitWire,
+  type EncoderState,
+  type Item,
+  type OpenPart,
+  write,
+  writingOf,
+} from './encoder-state.ts'
 
 /** A message without its parts. */
 export function headOf(state: EncoderState, message: number): Message {
@@ -21,7 +28,7 @@ export function addItem(
 ): number {
   flushHeld(state, emit)
   const index = state.items.length
-  state.items.push({ wire, done: false, message, closing: false })
+  state.items.push({ wire, done: false, message, open: 0, closing: false })
   write(state, 'response.output_item.added', { output_index: index, item: copyOf(wire) }, emit)
   return index
 }
@@ -86,6 +93,19 @@ export function messageItem(state: EncoderState, message: number, emit: EmitWire
   return index
 }
 
+/** Puts a part that has begun into the `message` item of its message. */
+export function enterItem(state: EncoderState, part: OpenPart, emit: EmitWire): Item | undefined {
+  part.item = messageItem(state, part.message, emit)
+  const item = state.items[part.item]
+  if (item) item.open++
+  return item
+}
+
+export function leaveItem(state: EncoderState, { item: index }: OpenPart): void {
+  const item = index === undefined ? undefined : state.items[index]
+  if (item && item.open > 0) item.open--
+}
+
 /** The content of a `message` item, to push to. */
 export function contentOf(item: Item | undefined): ResponsesWrittenContent[] {
   const content = item?.wire.type === 'message' ? item.wire.content : undefined
@@ -121,11 +141,6 @@ export function closeMessageItem(
 
 /** Ends an item that takes no more parts, when its last part is done. */
 export function endClosing(state: EncoderState, index: number | undefined, emit: EmitWire): void {
-  if (
-    index === undefined ||
-    !state.items[index]?.closing ||
-    Object.values(state.parts).some(part => part.item === index)
-  )
-    return
-  hold(state, index, emit)
+  const item = index === undefined ? undefined : state.items[index]
+  if (index !== undefined && item?.closing && item.open === 0) hold(state, index, emit)
 }

@@ -74,9 +74,8 @@ function segmentPlace(
   { segments }: ReasoningPart,
   index: number,
 ): ResponsesSegmentPlace {
-  const kind = segments[index]?.kind
-  const place = segments.slice(0, index).filter(one => one.kind === kind).length
-  return kind === 'summary'
+  const place = part.places[index] ?? 0
+  return segments[index]?.kind === 'summary'
     ? { ...placeOf(state, part), summary_index: place }
     : { ...placeOf(state, part), content_index: place }
 }
@@ -88,7 +87,10 @@ function startSegment(
   index: number,
   emit: EmitWire,
 ): void {
-  const summary = value.segments[index]?.kind === 'summary'
+  const kind = value.segments[index]?.kind ?? 'raw'
+  part.places[index] = part.ofKind[kind]
+  part.ofKind[kind]++
+  const summary = kind === 'summary'
   const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
   write(
     state,

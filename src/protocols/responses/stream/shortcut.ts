@@ -51,11 +51,11 @@ export function writeDelta(
       if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1)
         return undefined
       segment.text += delta.text
-      const { kind } = segment
-      let place = 0
-      for (let index = 0; index < delta.segment; index++)
-        if (value.segments[index]?.kind === kind) place++
-      return frame(state, around(state, part, ways[kind], place), literal)
+      return frame(
+        state,
+        around(state, part, ways[segment.kind], part.places[delta.segment]),
+        literal,
+      )
     }
     default:
       return undefined

@@ -2,11 +2,14 @@ import { addDelta } from '../../../canonical/collect.ts'
 import type {
   Citation,
   Part,
+  Place,
   RefusalPart,
   TextPart,
   TokenLogprob,
 } from '../../../canonical/message.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
+import { append } from '../../../kit/text/append.ts'
+import { lengthLater } from '../../../kit/text/text.ts'
 import { encodeCitation, encodeLogprob } from '../content/citations.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
@@ -22,7 +25,7 @@ import {
   write,
   writingOf,
 } from './encoder-state.ts'
-import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
+import { closeMessageItem, contentOf, endClosing, enterItem, wholeItem } from './open-items.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */
 export function startText(
@@ -31,8 +34,7 @@ export function startText(
   { text, ...head }: TextPart | RefusalPart,
   emit: EmitWire,
 ): void {
-  part.item = messageItem(state, part.message, emit)
-  const item = state.items[part.item]
+  const item = enterItem(state, part, emit)
   const content = contentOf(item)
   part.content = content.length
   const wire: ResponsesWrittenContent =
@@ -107,7 +109,7 @@ export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: Toke
   }
   noteTokens(logprobs, protocolName, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })
-  part.waiting.logprobs.push(...logprobs)
+  append(part.waiting.logprobs, logprobs)
 }
 
 /** Writes a citation at once if its offsets are known, else at the end of the text, with all that follow it: `annotation_index` counts them. */
@@ -121,7 +123,7 @@ export function takeCitation(
   if (value.type !== 'text') return
   addDelta(value, { kind: 'citation', citation })
   if (placed(citation) && part.waiting.citations.length === 0)
-    giveCitation(state, part, value, citation, emit)
+    giveCitation(state, part, { citation, length: lengthLater(value.text), at: value.at }, emit)
   else part.waiting.citations.push(citation)
 }
 
@@ -132,11 +134,10 @@ const placed = ({ start, end, protocol: of, kind }: Citation) =>
 function giveCitation(
   state: EncoderState,
   part: OpenPart,
-  { text, at }: TextPart,
-  citation: Citation,
+  { citation, length, at }: { citation: Citation; length: () => number; at: Place | undefined },
   emit: EmitWire,
 ): void {
-  const annotation = encodeCitation(citation, text, reportOf(state), at)
+  const annotation = encodeCitation(citation, length, reportOf(state), at)
   if (!annotation) return
   const place = {
     ...placeOf(state, part),
@@ -146,6 +147,12 @@ function giveCitation(
   write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
 }
 
+function giveWaiting(state: EncoderState, part: OpenPart, value: TextPart, emit: EmitWire): void {
+  const length = lengthLater(value.text)
+  for (const citation of part.waiting.citations)
+    giveCitation(state, part, { citation, length, at: value.at ?? '' }, emit)
+}
+
 /** Ends the part, and writes its signature in an item after it. */
 export function endText(
   state: EncoderState,
@@ -153,9 +160,7 @@ export function endText(
   value: TextPart | RefusalPart,
   emit: EmitWire,
 ): void {
-  if (value.type === 'text')
-    for (const citation of part.waiting.citations)
-      giveCitation(state, part, { ...value, at: value.at ?? '' }, citation, emit)
+  if (value.type === 'text') giveWaiting(state, part, value, emit)
   const writing = writingOf(state)
   const muted = startWriting('output', writing.native, state.options)
   const wire = encodeWords(unsigned(value), 'assistant', muted)

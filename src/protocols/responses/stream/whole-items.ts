@@ -15,6 +15,7 @@ import {
   type EmitWire,
   type EncoderState,
   envelopeOf,
+  type Item,
   type OpenPart,
   open,
   placeOf,
@@ -27,6 +28,7 @@ import {
   closeMessageItem,
   contentOf,
   endClosing,
+  enterItem,
   headOf,
   hold,
   messageItem,
@@ -55,8 +57,7 @@ export const isOwnMessage = (state: EncoderState, { message }: OpenPart) =>
 export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire): void {
   const wire = encodeContentPart(part.value, 'assistant', writingOf(state))
   if (!wire) return
-  part.item = messageItem(state, part.message, emit)
-  const content = contentOf(state.items[part.item])
+  const content = contentOf(enterItem(state, part, emit))
   part.content = content.length
   content.push(wire)
   write(
@@ -211,10 +212,10 @@ export function forward(
   emit: EmitWire,
 ): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
-  const index = event
-    ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire))
-    : -1
-  if (!event || index < 0) {
+  while (state.items[state.firstOpen]?.done) state.firstOpen++
+  let index = state.firstOpen
+  while (event && index < state.items.length && !isOpenFor(event, state.items[index])) index++
+  if (!event || index >= state.items.length) {
     reportOf(state).once('event.unknown', undefined)
     return
   }
@@ -223,3 +224,6 @@ export function forward(
   const number = state.sequence++
   emit(asRead({ type: String(type), sequence_number: number, ...payload, output_index: index }))
 }
+
+const isOpenFor = (event: JsonObject, item: Item | undefined) =>
+  item !== undefined && !item.done && isAbout(event, item.wire)
