@@ -78,6 +78,10 @@ const elsewhere: [line: RegExp, who: string][] = [
     /^npm install --save-dev tsx typescript @types\/express @types\/node$/,
     'packages of others, which package.json has too',
   ],
+  [
+    /^(DEEPSEEK_API_KEY=… )?npx wireglot run (claude|codex)( --model deepseek-chat)?$/,
+    'test/clients/installed.long.test.ts starts the real clients',
+  ],
   [/^npm install --save-dev fast-check$/, 'a package of others, which package.json has too'],
 ]
 

@@ -9,6 +9,7 @@ import {
 import type { Client } from '../clients/client.ts'
 import { type ClientName, clientNames, clients } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { withChoices } from './choices.ts'
 
 type CommandOptions = {
   client?: ClientName
@@ -29,11 +30,14 @@ export function addAddress(program: Command): void {
     .description('report what is wrong with a base URL, and the right one for each use')
     .argument('<url>', "the address in the client's settings")
     .addOption(
-      new Option('--client <name>', 'the client program that uses it').choices(clientNames),
+      withChoices(new Option('--client <name>', 'the client program that uses it'), clientNames),
     )
-    .addOption(new Option('--protocol <protocol>', 'what the client speaks').choices(protocolNames))
     .addOption(
-      new Option('--appends <what>', 'what the client adds to its address by itself').choices(
+      withChoices(new Option('--protocol <protocol>', 'what the client speaks'), protocolNames),
+    )
+    .addOption(
+      withChoices(
+        new Option('--appends <what>', 'what the client adds to its address by itself'),
         Object.keys(usageWords),
       ),
     )

@@ -1,4 +1,4 @@
-import type { GatewayConfig, GatewayState } from '../gateway/gateway.ts'
+import type { GatewayConfig, GatewayState, LearnedFields } from '../gateway/gateway.ts'
 import { fetchGateway } from '../hosts/fetch.ts'
 import { protocolNames } from '../protocols/index.ts'
 import type { AdminSources } from '../records/index.ts'
@@ -9,9 +9,11 @@ import { verify } from '../verify/index.ts'
 export function adminSources({
   state,
   config,
+  current,
 }: {
   state(): GatewayState
   config(): GatewayConfig
+  current(): { learned(): LearnedFields }
 }): AdminSources {
   return {
     state,
@@ -22,6 +24,7 @@ export function adminSources({
         channels: channels.map(({ name, model }) => ({ name, model: model ?? id })),
       })),
     verify: (name, model) => verifyChannel(config(), name, model),
+    learned: () => current().learned(),
   }
 }
 

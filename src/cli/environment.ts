@@ -4,7 +4,7 @@ import { undiciTransport } from '../transports/undici.ts'
 import type { Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 const all: readonly Vendor[] = Object.values(vendors)
 
@@ -50,6 +50,24 @@ export async function configFor(
       { id: '*', channels: names.map((name, priority) => ({ name, priority })) },
     ],
   }
+}
+
+/**
+ * A configuration that sends every model to one vendor.
+ * @throws Error if its key is not in the environment, or its address has a name of the user in it
+ */
+export function vendorConfig(name: string, environment: Environment): GatewayConfig {
+  const vendor = all.find(one => one.name === name)
+  if (!vendor) throw new Error(`there is no vendor ${name}`)
+  const { title, keyVariable, endpoints } = vendor
+  if (endpoints[0].baseUrl.includes('{'))
+    throw new Error(
+      `${title} needs a configuration with its address: wireglot vendors ${name} shows a channel`,
+    )
+  if (keyVariable !== undefined && !environment[keyVariable])
+    throw new Error(`${title} needs its key in the environment: export ${keyVariable}=…`)
+  const apiKey = keyVariable === undefined ? {} : { apiKey: `env:${keyVariable}` }
+  return { channels: [{ vendor: name, ...apiKey }] as GatewayConfig['channels'] }
 }
 
 /** What several processes share: limits and stored responses, if there is a Redis for them. */

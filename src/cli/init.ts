@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Vendor } from '../vendors/index.ts'
-import { vendors } from '../vendors/index.ts'
+import { toVendor } from './vendors.ts'
 
 type Choices = { vendors: readonly Vendor[]; needsKeys: boolean }
 
@@ -36,18 +36,12 @@ async function ask(found: Choices): Promise<Choices> {
         `Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `,
       )
     ).trim()
-    const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(vendorOf)
+    const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(toVendor)
     const response = await prompt.question('Do clients need a key? [Y/n]: ')
     return { vendors: wanted, needsKeys: !/^n/i.test(response.trim()) }
   } finally {
     prompt.close()
   }
-}
-
-function vendorOf(name: string): Vendor {
-  const vendor = Object.values<Vendor>(vendors).find(one => one.name === name)
-  if (!vendor) throw new Error(`there is no vendor ${name}: wireglot vendors lists them`)
-  return vendor
 }
 
 /** A configuration with comments. Without vendors it serves the demo model. With several, a client chooses one: `openai/gpt-5`. */

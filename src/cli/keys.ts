@@ -14,7 +14,9 @@ export function locationOf(
 
 /** Where the keys are: in a database, or behind the admin API of a gateway. */
 type Place = { database?: string; url?: string; adminKeyEnv: string }
+type AsJson = { json?: true }
 type Given = Place &
+  AsJson &
   Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string }
 
 /** Adds `wireglot keys`. */
@@ -33,8 +35,10 @@ export function addKeys(program: Command): void {
         'with --url: the environment variable with the admin key',
         'WIREGLOT_ADMIN_KEY',
       )
-  placed(keys.command('create'))
-    .description('create a key; its secret is shown only now')
+  const secretOptions = (command: Command) =>
+    command.option('--json', 'print the key with its limits and its secret as JSON')
+  secretOptions(placed(keys.command('create')))
+    .description('create a key; its secret, which is shown only now, goes to standard output')
     .argument('<name>')
     .option('--group <name>', 'a group of the configuration')
     .option('--models <ids>', 'models with commas between; a * at the end matches any rest', toList)
@@ -45,25 +49,26 @@ export function addKeys(program: Command): void {
     .option('--dollars-per-day <number>', 'budget; needs prices in the configuration', toNumber)
     .option('--dollars-per-month <number>', 'budget; needs prices in the configuration', toNumber)
     .option('--expires <time>', 'ISO 8601, such as 2030-01-01', toTime)
-    .action(async (name: string, { expires, database, url, adminKeyEnv, ...limits }: Given) => {
-      const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
-      const { secret, ...info } = await using({ adminKeyEnv, ...defined({ database, url }) }, all =>
-        all.create(name, wanted),
-      )
-      process.stdout.write(`${lineOf(info)}\n${secret}\n`)
-    })
+    .action(
+      async (name: string, { expires, database, url, adminKeyEnv, json, ...limits }: Given) => {
+        const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
+        const place = { adminKeyEnv, ...defined({ database, url }) }
+        printSecret(await using(place, all => all.create(name, wanted)), json)
+      },
+    )
   placed(keys.command('list'))
     .description('list the keys, without their secrets')
-    .action(async (place: Place) => {
-      for (const info of await using(place, all => all.list()))
-        process.stdout.write(`${lineOf(info)}\n`)
+    .option('--json', 'as JSON')
+    .action(async ({ json, ...place }: Place & AsJson) => {
+      const list = await using(place, all => all.list())
+      if (json) printJson(list)
+      else for (const info of list) process.stdout.write(`${lineOf(info)}\n`)
     })
-  placed(keys.command('rotate'))
+  secretOptions(placed(keys.command('rotate')))
     .description('give a key a new secret, which is shown only now')
     .argument('<name>')
-    .action(async (name: string, place: Place) => {
-      const { secret } = await using(place, all => all.rotate(name))
-      process.stdout.write(`${secret}\n`)
+    .action(async (name: string, { json, ...place }: Place & AsJson) => {
+      printSecret(await using(place, all => all.rotate(name)), json)
     })
   for (const [word, disabled, description] of [
     ['disable', true, 'refuse requests with this key'],
@@ -108,8 +113,21 @@ async function using<T>(
   }
 }
 
+/** The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys create ci)`. */
+function printSecret({ secret, ...info }: KeyInfo & { secret: string }, json?: true): void {
+  if (json) printJson({ ...info, secret })
+  else {
+    process.stderr.write(`${lineOf(info)}\n`)
+    process.stdout.write(`${secret}\n`)
+  }
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
 /** One line per key: the limits as JSON, without what a reader cannot use. */
-function lineOf({ name, hint, disabled, createdAt, ...limits }: KeyInfo): string {
+function lineOf({ id: _, name, hint, disabled, createdAt, ...limits }: KeyInfo): string {
   return [
     name,
     `${hint}…`,

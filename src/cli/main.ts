@@ -19,16 +19,21 @@ import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../
 import { explodeResponse } from '../translate/fold.ts'
 import { refuseIfStrict } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
+import { oneOf, withChoices } from './choices.ts'
 import { addClientConfig } from './client-config.ts'
+import { envFileOption, loadEnvironment } from './env-file.ts'
 import { addInit } from './init.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { addKeys } from './keys.ts'
 import { readOption } from './options.ts'
+import { addRun } from './run.ts'
 import type { ServeOptions } from './serve.ts'
 import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
 
 // A subcommand loads what only it needs: loading the gateway takes longer than all else of a start.
+
+const toProtocol = oneOf(protocolNames)
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 
@@ -61,7 +66,10 @@ program
   .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
   .addOption(
-    new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames),
+    withChoices(
+      new Option('--upstream-protocol <protocol>', 'what the upstream speaks'),
+      protocolNames,
+    ),
   )
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
   .option(
@@ -71,17 +79,22 @@ program
     10,
   )
   .option('--no-records', 'keep no usage records')
+  .option(...envFileOption)
   .addOption(
-    new Option(
-      '--log <format>',
-      'access log on standard output (default: pretty on a terminal, else json)',
-    ).choices(logFormats),
+    withChoices(
+      new Option(
+        '--log <format>',
+        'access log on standard output (default: pretty on a terminal, else json)',
+      ),
+      logFormats,
+    ),
   )
   .addHelpText(
     'after',
     '\nExample: OPENAI_API_KEY=… wireglot serve\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY',
   )
-  .action(async (options: ServeOptions) => {
+  .action(async ({ envFile, ...options }: ServeOptions & { envFile?: string }) => {
+    loadEnvironment(envFile)
     const { serve } = await import('./serve.ts')
     await serve(options)
   })
@@ -92,9 +105,12 @@ program
     'translate standard input into another protocol; notes go to standard error, one JSON object per line',
   )
   .addOption(
-    new Option('--kind <kind>', 'what the input is')
-      .choices(['request', 'response', 'stream', 'error'])
-      .makeOptionMandatory(),
+    withChoices(new Option('--kind <kind>', 'what the input is'), [
+      'request',
+      'response',
+      'stream',
+      'error',
+    ]).makeOptionMandatory(),
   )
   .requiredOption(
     '--from <protocol>',
@@ -166,6 +182,7 @@ program
     await print(text)
   })
 
+addRun(program)
 addAddress(program)
 addClientConfig(program)
 addVerify(program)
@@ -258,12 +275,6 @@ function isContext(value: unknown): value is TranslationContext {
     isObject(value) &&
     [value['from'], value['to']].every(name => typeof name === 'string' && isProtocolName(name))
   )
-}
-
-function toProtocol(name: string): ProtocolName {
-  if (!isProtocolName(name))
-    throw new InvalidArgumentError(`There are ${protocolNames.join(', ')}.`)
-  return name
 }
 
 function toPort(text: string): number {

@@ -1,9 +1,12 @@
 import { withoutSlashes } from '../address/paths.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
 import type { Keys } from '../records/index.ts'
+import { faultOfKey } from '../verify/key.ts'
 
-/** The keys of a running gateway, through its admin API. Each call throws an Error with the message of the gateway. */
+/** The keys of a running gateway, through its admin API. Each call throws an Error with the message of the gateway. @throws Error if no request can hold the admin key */
 export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
+  const fault = faultOfKey(adminKey)
+  if (fault !== undefined) throw new Error(`the admin key cannot be sent: ${fault}`)
   async function call<T>(method: string, path: string, json?: object): Promise<T> {
     const url = `${withoutSlashes(base)}/admin/${path}`
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }

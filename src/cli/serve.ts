@@ -1,43 +1,52 @@
-import { existsSync, unwatchFile, watchFile } from 'node:fs'
+import { existsSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
 import { curlOf } from '../clients/curl.ts'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
-import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
-import { demo, longestMs, parseConfig, shortestAdminKey } from '../gateway/options.ts'
+import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
+import { parseConfig, shortestAdminKey } from '../gateway/options.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { toStdout } from '../operations/lines.ts'
-import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import type { Prices, Records } from '../records/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+import type { Location, Prices, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
 import { adminSources } from './admin-sources.ts'
-import { findConfig, readConfig } from './config-file.ts'
-import { configFor, sharedIn, vendorsIn } from './environment.ts'
+import { type Environment, vendorsIn } from './environment.ts'
+import { keyHints } from './key-hints.ts'
 import { locationOf } from './keys.ts'
+import { createLive, type Live } from './live.ts'
+import { forOneClient, type Source, type SourceOptions, sourceOf } from './source.ts'
 
-export type ServeOptions = {
-  /** File with the configuration. Without this and `upstream`: a file of the folder, the vendors whose keys are set, or the demo model. */
-  config?: string
+export type ServeOptions = SourceOptions & {
   host: string
   /** 0: any free port. */
   port: number
-  upstream?: string
-  upstreamProtocol?: string
-  /** Name of the environment variable with the upstream's key. */
-  upstreamKeyEnv?: string
   /** Seconds for requests in progress after a stop signal. */
   grace?: number
   /** The format of the access log. Default: `pretty` on a terminal, else `json`. */
   log?: LogFormat
   /** Keep usage records even if the configuration does not ask for it. Default false. */
   records?: boolean
+  /**
+   * The gateway is for one client program of this process, which sends this key. Then the caller handles signals, and DATABASE_URL, REDIS_URL
+   * and WIREGLOT_ADMIN_KEY are not used, unless the configuration names them: they may belong to the project that the client works on.
+   */
+  clientKey?: string
 }
 
-export type Served = { host: string; port: number; url: string; close(): Promise<void> }
+export type Served = {
+  host: string
+  port: number
+  url: string
+  /** Is this a key of the configuration or of the database? */
+  accepts(key: string): Promise<boolean>
+  close(): Promise<void>
+}
 
 type PrintLine = (line: string) => void
 
@@ -46,7 +55,7 @@ type Surroundings = {
   out: PrintLine
   err: PrintLine
   folder: string
-  environment: Readonly<Record<string, string | undefined>>
+  environment: Environment
 }
 
 /**
@@ -73,21 +82,24 @@ export async function serve(
     err,
   })
   const { logger } = operations
-  const source = await sourceOf(options, {
-    folder,
-    environment,
-    warn: message => logger.warn({}, message),
-  })
+  const { clientKey } = options
+  const warn = (message: string) => logger.warn({}, message)
+  const shared = clientKey === undefined ? environment : {}
+  const found = await sourceOf(options, { folder, environment, shared, warn })
+  const source = clientKey === undefined ? found : forOneClient(found, clientKey)
   const config = await source.read()
   // Before a database is created for it.
-  const { webSocket, channels } = parseConfig(config, process.env)
+  const { webSocket, channels, keys } = parseConfig(config, process.env)
   if (webSocket || channels.some(({ transport }) => transport === 'websocket')) await loadWs()
   const { records, adminKey, title } = await recordsOf(config, {
     options,
     source,
+    folder,
     environment,
+    shared,
     logger,
     prices: () => live.config().prices ?? {},
+    configuredNames: () => (live.config().keys ?? []).map(({ name }) => name),
   })
   const page =
     isObject(config) && config.console === false
@@ -99,7 +111,10 @@ export async function serve(
     ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }),
   }
   const live: Live = await createLive(source, config, {
-    create: settings => gatewayOf(settings, { host, logger, hooks }),
+    create(settings) {
+      for (const hint of keyHints(settings, environment)) warn(hint)
+      return gatewayOf(settings, { host, logger, hooks })
+    },
     logger,
   })
   const admin =
@@ -121,7 +136,6 @@ export async function serve(
   const reload = () => void live.reload()
   const watched = source.file
   if (watched !== undefined) watchFile(watched, { interval: 1000, persistent: false }, reload)
-  process.on('SIGHUP', reload)
   const close = once(async () => {
     process.off('SIGHUP', reload)
     // A second signal ends the process at once.
@@ -142,9 +156,15 @@ export async function serve(
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
-  return { host, port: bound, url, close }
+  if (clientKey === undefined) {
+    process.on('SIGHUP', reload)
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  }
+  const accepts = async (key: string) =>
+    keys.some(one => one.key === key && !one.disabled) ||
+    (await records?.keys.find(key))?.disabled === false
+  return { host, port: bound, url, accepts, close }
 }
 
 /** Only for a configuration with `webSocket`: with a listener, Node passes every request for an upgrade to it. */
@@ -172,92 +192,29 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return (server.address() as AddressInfo).port
 }
 
-/** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option named it, so it may surprise. */
-type Source = {
-  title: string
-  file?: string
-  isFound?: true
-  isDemo?: true
-  read(): Promise<GatewayConfig>
-}
-
-type Finding = Pick<Surroundings, 'folder' | 'environment'> & { warn(message: string): void }
-
-async function sourceOf(
-  options: ServeOptions,
-  { folder, environment, warn }: Finding,
-): Promise<Source> {
-  const { config, upstream, upstreamProtocol, upstreamKeyEnv } = options
-  if (config !== undefined && upstream !== undefined)
-    throw new Error('give either --config or --upstream')
-  if (upstream === undefined && (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined))
-    throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
-  if (upstream !== undefined)
-    return {
-      title: `upstream ${upstream}`,
-      read: async () => upstreamConfig(upstream, upstreamProtocol, upstreamKeyEnv),
-    }
-  const file = config ?? (await findConfig(folder))
-  if (file !== undefined)
-    return {
-      title: `configuration: ${file}`,
-      file,
-      read: async () => (await readConfig(file)) as GatewayConfig,
-      ...(config === undefined && { isFound: true }),
-    }
-  const vendors = vendorsIn(environment)
-  if (vendors.length === 0)
-    return {
-      title: 'the built-in demo model, no network: set the key of a vendor, or give --config',
-      isDemo: true,
-      read: async () => demo,
-    }
-  const names = vendors.map(({ title, keyVariable }) => `${title} (${keyVariable})`)
-  return {
-    title: `vendors with a key in the environment: ${names.join(', ')}`,
-    read: async () => ({ ...(await configFor(vendors, warn)), ...sharedIn(environment) }),
-  }
-}
-
-function upstreamConfig(
-  upstream: string,
-  protocol: string | undefined,
-  keyEnv: string | undefined,
-): GatewayConfig {
-  if (protocol === undefined || !isProtocolName(protocol))
-    throw new Error(`--upstream needs --upstream-protocol: ${protocolNames.join(', ')}`)
-  return {
-    channels: [
-      {
-        name: 'upstream',
-        protocols: [protocol],
-        baseUrl: upstream,
-        ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }),
-      },
-    ],
-  }
-}
-
 /** `title`: for people. */
 type Recording = { records?: Records; adminKey?: string; title: string }
 
 type RecordsWanted = {
   options: ServeOptions
   source: Source
-  environment: Surroundings['environment']
+  folder: string
+  environment: Environment
+  shared: Environment
   logger: Logger
   prices(): Prices
+  configuredNames(): string[]
 }
 
-/** @throws Error if records are configured and cannot be kept */
+/** @throws Error if records are configured and cannot be kept, or there may be keys that cannot be read */
 async function recordsOf(
   config: GatewayConfig,
-  { options, source, environment, logger, prices }: RecordsWanted,
+  { options, source, folder, environment, shared, logger, prices, configuredNames }: RecordsWanted,
 ): Promise<Recording> {
   const { records: place } = isObject(config) ? config : {}
   const adminKey =
     (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ??
-    (environment['WIREGLOT_ADMIN_KEY'] || undefined)
+    (shared['WIREGLOT_ADMIN_KEY'] || undefined)
   if (adminKey !== undefined && adminKey.length < shortestAdminKey)
     throw new Error(
       `the admin key has ${adminKey.length} characters: at least ${shortestAdminKey} are needed`,
@@ -265,8 +222,8 @@ async function recordsOf(
   const isWanted =
     (place !== undefined && place !== false) ||
     adminKey !== undefined ||
-    environment['DATABASE_URL'] !== undefined
-  const location = place || locationOf(environment)
+    Boolean(shared['DATABASE_URL'])
+  const location = place || inFolder(folder, locationOf(shared))
   // The demo model begins no records, but clients need the keys that were created before.
   const isKept = !source.isDemo || ('file' in location && existsSync(location.file))
   if (place === false || !(isWanted || (options.records && isKept)))
@@ -278,13 +235,18 @@ async function recordsOf(
     }
   const named =
     'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
-  const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
+  const file = 'file' in named ? named.file : undefined
+  const mayHaveKeys = file === undefined || hasContent(file)
+  const where = file === undefined ? 'PostgreSQL' : `${file}${mayHaveKeys ? '' : ' (new)'}`
+  const title = `records: ${where}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {
     const { openRecords } = await import('../records/index.ts')
     return {
       records: await openRecords(named, {
         prices,
         logger,
+        configuredNames,
+        onFailure: config.limits?.onFailure,
         keepDays: place?.keepDays,
         keepBodies: place?.keepBodies,
       }),
@@ -293,9 +255,27 @@ async function recordsOf(
     }
   } catch (error) {
     if (isWanted) throw error
-    return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
+    const reason = error instanceof Error ? error.message : 'unknown'
+    if (mayHaveKeys)
+      throw new Error(
+        `${file} may have keys of clients, and the gateway does not start without them, unless --no-records says so: ${reason}`,
+        { cause: error },
+      )
+    return { title: `records: off (${reason})` }
   }
 }
+
+/** True also where nobody can tell. */
+function hasContent(file: string): boolean {
+  try {
+    return statSync(file).size > 0
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+const inFolder = (folder: string, location: Location): Location =>
+  'file' in location ? { file: resolve(folder, location.file) } : location
 
 /** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. A database that is away may have some. */
 async function acceptsKeys(
@@ -319,6 +299,7 @@ function consoleOf(
   const { models, verify } = adminSources({
     state: () => live().state(),
     config: () => live().config(),
+    current: () => live().current(),
   })
   return createConsole({
     gateway: () => live().current(),
@@ -333,75 +314,11 @@ function consoleOf(
 const isHome = ({ method, url, headers }: IncomingMessage) =>
   method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')
 
-function fromEnvironment(
-  value: string | undefined,
-  environment: Surroundings['environment'],
-): string | undefined {
+function fromEnvironment(value: string | undefined, environment: Environment): string | undefined {
   if (!value?.startsWith('env:')) return value
   const found = environment[value.slice(4)]
   if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
   return found
-}
-
-/** A gateway whose configuration can be read again. */
-type Live = {
-  current(): ConnectGateway
-  config(): GatewayConfig
-  /** That of the current gateway, with the requests of the earlier ones. */
-  state(): GatewayState
-  /** Why the last reload kept the old configuration. Undefined: it did not fail. */
-  reloadError(): string | undefined
-  reload(): Promise<void>
-  close(graceMs: number): Promise<void>
-}
-
-/** @throws ConfigError or Error when the first configuration is invalid */
-async function createLive(
-  source: Source,
-  first: GatewayConfig,
-  { create, logger }: { create(config: GatewayConfig): ConnectGateway; logger: Logger },
-): Promise<Live> {
-  let config = first
-  let current = create(config)
-  let failed: string | undefined
-  const retiring = new Set<ConnectGateway>()
-  let reloading: Promise<void> = Promise.resolve()
-
-  async function replace(): Promise<void> {
-    try {
-      const wanted = await source.read()
-      const next = create(wanted)
-      const old = current
-      current = next
-      config = wanted
-      failed = undefined
-      // Its streams end by themselves.
-      retiring.add(old)
-      void old.close(longestMs).finally(() => retiring.delete(old))
-      logger.warn({}, 'the configuration was reloaded')
-    } catch (error) {
-      failed = error instanceof Error ? error.message : 'unknown'
-      logger.error({ error: failed }, 'the new configuration is invalid: the old one stays')
-    }
-  }
-
-  return {
-    current: () => current,
-    config: () => config,
-    state() {
-      const state = current.state()
-      for (const old of retiring) state.inProgress += old.state().inProgress
-      return state
-    },
-    reloadError: () => failed,
-    reload() {
-      reloading = reloading.then(replace)
-      return reloading
-    },
-    async close(graceMs) {
-      await Promise.all([current, ...retiring].map(one => one.close(graceMs)))
-    },
-  }
 }
 
 function gatewayOf(
@@ -423,7 +340,7 @@ function gatewayOf(
 /** `keysFrom`: where clients get their key, for people. Absent: they need none. */
 type HelpFacts = {
   config: GatewayConfig
-  environment: Surroundings['environment']
+  environment: Environment
   keysFrom: string | undefined
 }
 
@@ -453,7 +370,7 @@ function helpOf(
 }
 
 /** Variables with keys of vendors that a configuration contains neither by name nor, as modules do, by value. */
-function unusedKeys(config: GatewayConfig, environment: Surroundings['environment']): string[] {
+function unusedKeys(config: GatewayConfig, environment: Environment): string[] {
   const text = JSON.stringify(config)
   const isUsed = (variable: string) =>
     text.includes(variable) || text.includes(environment[variable] ?? variable)

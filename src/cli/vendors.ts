@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { similar } from '../kit/text/similar.ts'
 import type { Endpoint, Fact, Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
 
@@ -16,13 +17,15 @@ export function addVendors(program: Command): void {
     })
 }
 
-function toVendor(name: string): Vendor {
+/** @throws InvalidArgumentError, which names the vendor that was meant */
+export function toVendor(name: string): Vendor {
   const vendor = all.find(one => one.name === name)
-  if (!vendor)
-    throw new InvalidArgumentError(
-      `There is no vendor ${name}. There are ${all.map(one => one.name).join(', ')}.`,
-    )
-  return vendor
+  if (vendor) return vendor
+  const names = all.map(one => one.name)
+  const meant = similar(name, names)
+  throw new InvalidArgumentError(
+    `There is no vendor ${name}${meant === undefined ? '.' : `; did you mean ${meant}?`} There are ${names.join(', ')}.`,
+  )
 }
 
 function listed(): string[] {

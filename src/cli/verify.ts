@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { withChoices } from './choices.ts'
 
 type CommandOptions = { base: string; keyEnv?: string }
 
@@ -15,7 +16,7 @@ export function addVerify(program: Command): void {
       `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`,
     )
     .addOption(
-      new Option('--protocol <protocol>', 'test only this protocol').choices(protocolNames),
+      withChoices(new Option('--protocol <protocol>', 'test only this protocol'), protocolNames),
     )
     .option('--json', 'as JSON')
     .addHelpText(

@@ -2,8 +2,19 @@ import type { AddressUsage } from '../address/check.ts'
 import type { WrittenOptions } from '../protocols/index.ts'
 import { type Client, lines, quoted } from './client.ts'
 
-/** The provider of each protocol: its package, its factory, and further arguments of that. */
-export const providers: [AddressUsage, npm: string, create: string, more: string][] = [
+/** Its package, its factory, and further arguments of that. */
+type Provider = readonly [AddressUsage, npm: string, create: string, more: string]
+
+/** The one that gives reasoning back and needs no store. */
+export const messagesProvider: Provider = [
+  { protocol: 'messages', appends: 'endpoint' },
+  '@ai-sdk/anthropic',
+  'createAnthropic',
+  '',
+]
+
+/** The provider of each protocol. */
+export const providers: readonly Provider[] = [
   [
     { protocol: 'chat-completions', appends: 'endpoint' },
     '@ai-sdk/openai-compatible',
@@ -11,7 +22,7 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
     "name: 'wireglot', includeUsage: true, supportsStructuredOutputs: true, ",
   ],
   [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai', 'createOpenAI', ''],
-  [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic', 'createAnthropic', ''],
+  messagesProvider,
   [
     { protocol: 'generate-content', appends: 'endpoint' },
     '@ai-sdk/google',

@@ -1,24 +1,39 @@
 import type { AddressUsage } from '../address/check.ts'
-import { type Client, json, lines, shellWord } from './client.ts'
+import { type Client, type ClientSetup, json, keyLines, lines, shellWord } from './client.ts'
 
 const usage: AddressUsage = { protocol: 'messages', appends: 'version-and-endpoint' }
+
+/** All settings but the key. */
+const variables = ({ model, smallModel, addressFor }: ClientSetup) => ({
+  ANTHROPIC_BASE_URL: addressFor(usage),
+  ANTHROPIC_MODEL: model,
+  ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
+})
+
+const keyVariable = 'ANTHROPIC_AUTH_TOKEN'
+
+/** They go before the token, or lead to another provider. */
+const inTheWay = [
+  'ANTHROPIC_API_KEY',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'CLAUDE_CODE_USE_VERTEX',
+]
 
 export const claudeCode: Client = {
   title: 'Claude Code',
   usages: [usage],
   remarks: [
     'The small model for background tasks is set too. Without it, Claude Code requests a model that the gateway may not have.',
-    'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
+    'An ANTHROPIC_API_KEY in the environment goes before the token, and CLAUDE_CODE_USE_BEDROCK leads elsewhere: unset them.',
+    'The variables under `env` in `~/.claude/settings.json` go before those of the shell.',
   ],
   // `claude -p` prints the last block of a response, and nothing if that is not a text.
   needs: [{ agents: ['claude-cli/'], options: { messages: { lastSignature: 'drop' } } }],
-  snippets({ model, keyEnv, addressFor }) {
+  snippets(setup) {
+    const { keyEnv, addressFor } = setup
     const address = addressFor(usage)
-    const env = {
-      ANTHROPIC_BASE_URL: address,
-      ANTHROPIC_MODEL: model,
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-    }
+    const env = variables(setup)
     return [
       {
         ...usage,
@@ -26,9 +41,10 @@ export const claudeCode: Client = {
         address,
         language: 'sh',
         text: lines(
+          keyLines(keyEnv),
           ...Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}`),
-          `export ANTHROPIC_AUTH_TOKEN="$${keyEnv}"`,
-          'unset ANTHROPIC_API_KEY',
+          `export ${keyVariable}="$${keyEnv}"`,
+          `unset ${inTheWay.join(' ')}`,
           'claude',
         ),
       },
@@ -41,5 +57,20 @@ export const claudeCode: Client = {
         text: json({ env, apiKeyHelper: `printenv ${keyEnv}` }),
       },
     ]
+  },
+  run: {
+    command: 'claude',
+    npm: '@anthropic-ai/claude-code',
+    settings(setup) {
+      const env = { ...variables(setup), [keyVariable]: setup.key }
+      // The user's own settings go before the environment, and those of this flag before both.
+      const file = { path: 'settings.json', settings: { env } }
+      return {
+        args: ['--settings', `${setup.folder}/${file.path}`],
+        env,
+        unset: inTheWay,
+        file,
+      }
+    },
   },
 }

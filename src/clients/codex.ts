@@ -1,8 +1,21 @@
 import type { AddressUsage } from '../address/check.ts'
-import { type Client, lines, quoted } from './client.ts'
+import { type Client, type ClientSetup, lines, quoted } from './client.ts'
 
 const usage: AddressUsage = { protocol: 'responses', appends: 'endpoint' }
 const file = '~/.codex/config.toml'
+
+const table = 'model_providers.wireglot'
+
+const settingsOf = ({ model, keyEnv, webSocket, addressFor }: ClientSetup) => ({
+  main: [`model = ${quoted(model)}`, 'model_provider = "wireglot"'],
+  provider: [
+    'name = "wireglot"',
+    `base_url = ${quoted(addressFor(usage))}`,
+    `env_key = ${quoted(keyEnv)}`,
+    'wire_api = "responses"',
+    ...(webSocket ? ['supports_websockets = true'] : []),
+  ],
+})
 
 export const codex: Client = {
   title: 'Codex',
@@ -10,19 +23,19 @@ export const codex: Client = {
   remarks: [
     'With `supports_websockets = true` in `[model_providers.wireglot]`, Codex uses WebSocket. The gateway needs `webSocket` in its configuration; without it, 426 makes Codex use plain HTTP.',
   ],
-  snippets({ model, keyEnv, webSocket, addressFor }) {
-    const address = addressFor(usage)
-    const text = lines(
-      `model = ${quoted(model)}`,
-      'model_provider = "wireglot"',
-      '',
-      '[model_providers.wireglot]',
-      'name = "wireglot"',
-      `base_url = ${quoted(address)}`,
-      `env_key = ${quoted(keyEnv)}`,
-      'wire_api = "responses"',
-      ...(webSocket ? ['supports_websockets = true'] : []),
-    )
+  snippets(setup) {
+    const { main, provider } = settingsOf(setup)
+    const text = lines(...main, '', `[${table}]`, ...provider)
+    const address = setup.addressFor(usage)
     return [{ ...usage, title: 'settings', address, language: 'toml', file, text }]
+  },
+  run: {
+    command: 'codex',
+    npm: '@openai/codex',
+    settings(setup) {
+      const { main, provider } = settingsOf(setup)
+      const all = [...main, ...provider.map(line => `${table}.${line}`)]
+      return { args: all.flatMap(line => ['-c', line.replace(' = ', '=')]) }
+    },
   },
 }

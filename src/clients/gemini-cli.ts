@@ -1,7 +1,15 @@
 import type { AddressUsage } from '../address/check.ts'
-import { type Client, json, lines, shellWord } from './client.ts'
+import { type Client, type ClientSetup, json, keyLines, lines, shellWord } from './client.ts'
 
 const usage: AddressUsage = { protocol: 'generate-content', appends: 'version-and-endpoint' }
+
+const settingsOf = ({ model }: ClientSetup) => ({
+  security: { auth: { selectedType: 'gemini-api-key' } },
+  model: { name: model },
+})
+
+const addressVariable = 'GOOGLE_GEMINI_BASE_URL'
+const keyVariable = 'GEMINI_API_KEY'
 
 export const geminiCli: Client = {
   title: 'Gemini CLI',
@@ -12,7 +20,8 @@ export const geminiCli: Client = {
   ],
   // It drops reasoning and keeps the signatures of calls.
   needs: [{ agents: ['GeminiCLI'], options: { generateContent: { signedReasoning: 'calls' } } }],
-  snippets({ model, keyEnv, addressFor }) {
+  snippets(setup) {
+    const { model, keyEnv, addressFor } = setup
     const address = addressFor(usage)
     return [
       {
@@ -21,10 +30,7 @@ export const geminiCli: Client = {
         address,
         language: 'json',
         file: '~/.gemini/settings.json',
-        text: json({
-          security: { auth: { selectedType: 'gemini-api-key' } },
-          model: { name: model },
-        }),
+        text: json(settingsOf(setup)),
       },
       {
         ...usage,
@@ -32,11 +38,30 @@ export const geminiCli: Client = {
         address,
         language: 'sh',
         text: lines(
-          `export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`,
-          `export GEMINI_API_KEY="$${keyEnv}"`,
+          keyLines(keyEnv),
+          `export ${addressVariable}=${shellWord(address)}`,
+          `export ${keyVariable}="$${keyEnv}"`,
           `gemini -m ${shellWord(model)}`,
         ),
       },
     ]
+  },
+  run: {
+    command: 'gemini',
+    npm: '@google/gemini-cli',
+    settings(setup) {
+      const { key, folder, addressFor } = setup
+      // It has no flag for settings, and takes files of the system from root alone.
+      const homeVariable = 'GEMINI_CLI_HOME'
+      return {
+        env: {
+          [addressVariable]: addressFor(usage),
+          [keyVariable]: key,
+          [homeVariable]: folder,
+        },
+        unset: ['GEMINI_MODEL'],
+        file: { path: '.gemini/settings.json', settings: settingsOf(setup), homeVariable },
+      }
+    },
   },
 }

@@ -4,7 +4,7 @@ import type { WrittenOptions } from '../protocols/index.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { claudeCode } from './claude-code.ts'
-import type { Client, Snippet } from './client.ts'
+import { type Client, type ClientSetup, keyLines, type Snippet } from './client.ts'
 import { codex } from './codex.ts'
 import { curl } from './curl.ts'
 import { geminiCli } from './gemini-cli.ts'
@@ -63,7 +63,9 @@ export type ClientConfigOptions = {
   base: string
   /** The model to use. Absent: the first of `models`, or a placeholder. */
   model?: string
-  /** All models that the client can choose from. Absent: only `model`. */
+  /** The model for background tasks, of clients that have a setting for it. Absent: `model`. */
+  smallModel?: string
+  /** All models that the client can choose from. Absent: only `model` and `smallModel`. */
   models?: readonly string[]
   /** Name of the environment variable with the key; the settings never contain the key itself. Default `WIREGLOT_KEY`. */
   keyEnv?: string
@@ -91,37 +93,60 @@ export type ClientConfig = {
  * const { snippets } = clientConfig('claude-code', { base: 'http://127.0.0.1:4000', model: 'demo' })
  * console.log(snippets[0]?.text) // … http://127.0.0.1:4000 …
  */
-export function clientConfig(
-  client: ClientName,
-  {
-    base,
-    models = [],
-    model = models[0] ?? 'MODEL',
-    keyEnv = defaultKeyEnv,
-    webSocket = false,
-  }: ClientConfigOptions,
-): ClientConfig {
+export function clientConfig(client: ClientName, options: ClientConfigOptions): ClientConfig {
   if (!isClientName(client))
     throw new RangeError(`no client "${String(client)}"; there are ${clientNames.join(', ')}`)
-  if (!isEnvName(keyEnv))
-    throw new RangeError(
-      '`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _',
-    )
   const { title, remarks = [], snippets }: Client = clients[client]
-  const setup = {
-    model,
-    models: models.includes(model) ? models : [model, ...models],
-    keyEnv,
-    webSocket,
-  }
+  const setup = setupOf(options)
+  const { model, keyEnv } = setup
   return {
     client,
     title,
     model,
     keyEnv,
-    snippets: snippets({ ...setup, addressFor: usage => addressFor(base, { ...usage, model }) }),
+    snippets: withKey(snippets(setup), keyEnv),
     remarks: [...remarks],
   }
+}
+
+/** The options with their defaults. @throws RangeError for a `base` that is not a URL, or an invalid name of an environment variable */
+export function setupOf({
+  base,
+  models = [],
+  model = models[0] ?? 'MODEL',
+  smallModel = model,
+  keyEnv = defaultKeyEnv,
+  webSocket = false,
+}: ClientConfigOptions): ClientSetup {
+  if (!isEnvName(keyEnv))
+    throw new RangeError(
+      '`keyEnv` must be the name of an environment variable, such as WIREGLOT_KEY: letters, digits and _',
+    )
+  return {
+    model,
+    smallModel,
+    models: [...new Set([...(models.includes(model) ? [] : [model]), ...models, smallModel])],
+    keyEnv,
+    webSocket,
+    addressFor: usage => addressFor(base, { ...usage, model }),
+  }
+}
+
+/** Snippets with one that sets the variable with the key, before the first that reads the variable and does not set it. */
+function withKey(snippets: readonly Snippet[], keyEnv: string): Snippet[] {
+  const text = keyLines(keyEnv)
+  const at = snippets.findIndex(one => one.text.includes(keyEnv) && !one.text.includes(text))
+  const reader = snippets[at]
+  if (!reader) return [...snippets]
+  const { protocol, address } = reader
+  const key: Snippet = {
+    title: 'the key, for all that follows',
+    protocol,
+    address,
+    language: 'sh',
+    text,
+  }
+  return [...snippets.slice(0, at), key, ...snippets.slice(at)]
 }
 
 /**
@@ -132,10 +157,11 @@ export function clientConfig(
  * console.log(clientConfigText(clientConfig('curl', { base: 'http://127.0.0.1:4000', model: 'demo' }))) // … curl …
  */
 export function clientConfigText({ title, keyEnv, snippets, remarks }: ClientConfig): string {
-  const parts = snippets.map(
-    ({ title: way, file, address, text }) =>
-      `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`,
-  )
-  const head = `# ${title}. The key is read from ${keyEnv}; where the gateway asks for none, any text will do.\n`
+  const parts = snippets.map(({ title: way, file, address, text }) => {
+    const name = file === undefined ? way : `${way}: ${file}`
+    const shown = text.includes(address) ? ` (address ${address})` : ''
+    return `# ${name}${shown}\n\n${text}\n`
+  })
+  const head = `# Settings of ${title} for this gateway. They set ${keyEnv} to a placeholder, unless it has a value: a gateway with keys needs one of them.\n`
   return `${[head, ...parts, ...remarks.map(remark => `# ${remark}\n`)].join('\n')}`
 }

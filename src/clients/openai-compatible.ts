@@ -26,7 +26,7 @@ export const openaiCompatible: Client = {
         language: 'text',
         text: lines(
           `Base URL  ${address}`,
-          `API key   the value of ${keyEnv}`,
+          `API key   the value of ${keyEnv}, or any text where the gateway asks for none`,
           `Model     ${model}`,
           ...models.filter(id => id !== model).map(id => `          ${id}`),
         ),

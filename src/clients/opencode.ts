@@ -1,5 +1,23 @@
-import { keepingReasoning, providers } from './ai-sdk.ts'
-import { type Client, json } from './client.ts'
+import { keepingReasoning, messagesProvider, providers } from './ai-sdk.ts'
+import { type Client, type ClientSetup, json } from './client.ts'
+
+const settingsOf = (
+  { model, smallModel, models, keyEnv }: ClientSetup,
+  npm: string,
+  address: string,
+) => ({
+  $schema: 'https://opencode.ai/config.json',
+  model: `wireglot/${model}`,
+  small_model: `wireglot/${smallModel}`,
+  provider: {
+    wireglot: {
+      npm,
+      name: 'wireglot',
+      options: { baseURL: address, apiKey: `{env:${keyEnv}}` },
+      models: Object.fromEntries(models.map(id => [id, { name: id }])),
+    },
+  },
+})
 
 export const opencode: Client = {
   title: 'opencode',
@@ -8,28 +26,25 @@ export const opencode: Client = {
     'Over messages and responses it sends reasoning back. Over chat completions it sends signed reasoning only with the option `name: "google"` next to the address, and then it sends no effort.',
   ],
   needs: [{ agents: ['opencode/'], options: keepingReasoning }],
-  snippets: ({ model, models, keyEnv, addressFor }) =>
+  snippets: setup =>
     providers.map(([usage, npm]) => {
-      const address = addressFor(usage)
-      const provider = {
-        npm,
-        name: 'wireglot',
-        options: { baseURL: address, apiKey: `{env:${keyEnv}}` },
-        models: Object.fromEntries(models.map(id => [id, { name: id }])),
-      }
-      const settings = {
-        $schema: 'https://opencode.ai/config.json',
-        model: `wireglot/${model}`,
-        small_model: `wireglot/${model}`,
-        provider: { wireglot: provider },
-      }
+      const address = setup.addressFor(usage)
       return {
         ...usage,
         title: `settings, over ${usage.protocol}`,
         address,
         language: 'json',
         file: 'opencode.json',
-        text: json(settings),
+        text: json(settingsOf(setup, npm, address)),
       }
     }),
+  run: {
+    command: 'opencode',
+    npm: 'opencode-ai',
+    settings(setup) {
+      const [usage, npm] = messagesProvider
+      const settings = settingsOf(setup, npm, setup.addressFor(usage))
+      return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) } }
+    },
+  },
 }

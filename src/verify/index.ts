@@ -8,6 +8,7 @@ import { type ProtocolName, protocolNames, protocols } from '../protocols/index.
 import { createSender } from './ask.ts'
 import type { Check, ReportCheck } from './check.ts'
 import { checkProtocol } from './generate.ts'
+import { copyAgain, faultOfKey } from './key.ts'
 import { checkBase, checkListing, listed } from './service.ts'
 
 export type { Check, Result } from './check.ts'
@@ -82,7 +83,10 @@ export async function verify({
     }
   const ask = createSender(send, timeoutMs, key)
   const service = checkBase(base, reporterOf('address'))
-  if (service !== undefined) {
+  const fault = key === undefined ? undefined : faultOfKey(key)
+  // No request can be sent with it.
+  if (fault !== undefined) reporterOf('service')('the key', 'failed', fault, { fix: copyAgain })
+  else if (service !== undefined) {
     await checkListing({ ask, service, model, key }, reporterOf('service'))
     let offered = 0
     for (const name of only === undefined ? protocolNames : [only]) {
@@ -123,6 +127,8 @@ export function listModels({
   const { service, faults } = checkAddress(base)
   if (service === undefined)
     return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
+  const fault = key === undefined ? undefined : faultOfKey(key)
+  if (fault !== undefined) return Promise.reject(new Error(`${fault}. ${copyAgain}`))
   return listed({ ask: createSender(send, timeoutMs, key), service, key })
 }
 

@@ -16,6 +16,7 @@ test('wireglot client-config prints settings ready to paste, or as JSON', async 
   expect(code).toBe(0)
   expect(out).toContain("export ANTHROPIC_BASE_URL='https://gw.example'\n")
   expect(out).toContain('export ANTHROPIC_AUTH_TOKEN="$TEAM_KEY"')
+  expect(out).toContain("export ANTHROPIC_DEFAULT_HAIKU_MODEL='sonnet'\n")
   expect(JSON.parse((await wireglot([...received, '--json'])).out)).toMatchObject({
     client: 'claude-code',
     model: 'sonnet',
@@ -23,10 +24,21 @@ test('wireglot client-config prints settings ready to paste, or as JSON', async 
   })
 })
 
+test('wireglot client-config names another model for background tasks with --small-model', async () => {
+  const { out } = await wireglot([
+    'client-config',
+    'claude-code',
+    ...['--base', 'https://gw.example', '--model', 'sonnet', '--small-model', 'haiku'],
+  ])
+  expect(out).toContain("export ANTHROPIC_MODEL='sonnet'\n")
+  expect(out).toContain("export ANTHROPIC_DEFAULT_HAIKU_MODEL='haiku'\n")
+})
+
 test('an unknown client is a usage error that lists the known ones', async () => {
-  const { code, err } = await wireglot(['client-config', 'telnet', '--base', 'https://gw.example'])
+  const { code, err } = await wireglot(['client-config', 'code', '--base', 'https://gw.example'])
   expect(code).toBe(2)
   expect(err).toContain('claude-code, codex, gemini-cli')
+  expect(err).toContain('did you mean codex?')
 })
 
 test('wireglot address knows how each client uses its address', async () => {

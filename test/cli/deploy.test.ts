@@ -28,6 +28,7 @@ describe('the Dockerfile', () => {
 
   test('uses only words that Docker knows', () => {
     const known = [
+      'ARG',
       'FROM',
       'WORKDIR',
       'COPY',
@@ -43,9 +44,21 @@ describe('the Dockerfile', () => {
     expect(steps.map(({ word }) => word).filter(word => !known.includes(word))).toEqual([])
   })
 
-  test('names the version of its base, runs without root, and has a health check', () => {
-    for (const { word, rest } of steps)
-      if (word === 'FROM') expect(rest).toMatch(/^node:\d+-alpine( AS \w+)?$/)
+  test('names the exact versions of its base and of the databases', () => {
+    const bases = steps.filter(({ word }) => word === 'FROM').map(({ rest }) => rest)
+    expect(bases).toHaveLength(2)
+    for (const base of bases) expect(base).toMatch(/^\$\{NODE_IMAGE\}( AS build)?$/)
+    const [base] = steps.filter(({ word }) => word === 'ARG').map(({ rest }) => rest)
+    expect(base).toMatch(/^NODE_IMAGE=node:\d+\.\d+\.\d+-alpine$/)
+    const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as {
+      packages: Record<string, { version: string }>
+    }
+    // Those that the tests run with.
+    for (const name of ['kysely', 'libsql', 'pg'])
+      expect(of('RUN').join()).toContain(` ${name}@${packages[`node_modules/${name}`]?.version} `)
+  })
+
+  test('runs without root, and has a health check', () => {
     expect(of('USER')).toEqual(['node'])
     expect(of('HEALTHCHECK').join()).toContain('/health')
     // Nothing runs as root after the user changed.
@@ -100,15 +113,17 @@ describe('compose.yaml', () => {
 
   test('names versions, and volumes that exist', () => {
     for (const { image } of Object.values(services))
-      if (image) expect(image).toMatch(/:\d+-alpine$/)
+      if (image) expect(image).toMatch(/^\$\{\w+_IMAGE:-\w+:\d+\.\d+(\.\d+)?-alpine\}$/)
     for (const { volumes: used = [] } of Object.values(services))
       for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
   })
 
-  test('holds no secret', () => {
+  test('holds no secret, and no password by default', () => {
     for (const { environment = {} } of Object.values(services))
-      for (const [name, value] of Object.entries(environment))
-        if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?].*\}$/)
+      for (const [name, value] of Object.entries(environment)) {
+        if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:(\?.*|-)\}$/)
+        if (name === 'DATABASE_URL') expect(value).toMatch(/:\$\{POSTGRES_PASSWORD:\?/)
+      }
   })
 })
 
@@ -119,7 +134,11 @@ test.skipIf(!hasDocker)(
     const compose = (...args: string[]) =>
       execFileSync('docker', ['compose', '-f', 'docs/deploy/compose.yaml', ...args], {
         cwd: root,
-        env: { ...process.env, WIREGLOT_ADMIN_KEY: 'a-secret-of-this-test' },
+        env: {
+          ...process.env,
+          WIREGLOT_ADMIN_KEY: 'a-secret-of-this-test',
+          POSTGRES_PASSWORD: 'password',
+        },
       })
     try {
       compose('up', '--build', '--wait')

@@ -54,17 +54,18 @@ describe.each(sampled(['a running gateway', 'the database'] as const))(
         '--expires',
         '2100-01-01',
       )
-      expect(created).toMatchObject({ code: 0, err: '' })
-      const [line, secret = ''] = created.out.split('\n')
-      expect(line).toContain(
+      expect(created).toMatchObject({ code: 0, out: expect.stringMatching(/^wg-\S+\n$/) })
+      const secret = created.out.trim()
+      expect(created.err).toContain(
         '"models":["demo","gpt-*"],"tokensPerDay":1000,"expiresAt":"2100-01-01T00:00:00.000Z"',
       )
       expect(await ask(secret)).toBe(200)
       const listed = await run('list')
       expect(listed.out).toContain('alice')
       expect(listed.out).not.toContain(secret)
-      const rotated = (await run('rotate', 'alice')).out.trim()
-      expect(await ask(rotated)).toBe(200)
+      const rotated = await run('rotate', 'alice')
+      expect(rotated.err).toContain('alice')
+      expect(await ask(rotated.out.trim())).toBe(200)
       expect((await run('disable', 'alice')).out).toContain('disabled')
       expect(await run('delete', 'alice')).toMatchObject({ code: 0, out: 'deleted alice\n' })
       expect((await run('list')).out).toBe('')
@@ -74,6 +75,24 @@ describe.each(sampled(['a running gateway', 'the database'] as const))(
     }, 60_000)
   },
 )
+
+test('wireglot keys create, rotate and list print JSON with --json', async () => {
+  const { 'the database': at } = await places()
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await wireglot(['keys', ...args, '--json', ...at])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    return JSON.parse(out) as unknown
+  }
+  const facts = { name: 'bob', disabled: false, tokensPerDay: 50 }
+  const secret = expect.stringMatching(/^wg-\S+$/)
+  expect(await run('create', 'bob', '--tokens-per-day', '50')).toMatchObject({ ...facts, secret })
+  const rotated = (await run('rotate', 'bob')) as { secret: string }
+  expect(rotated).toMatchObject({ ...facts, secret })
+  const [listed, ...others] = (await run('list')) as object[]
+  expect(listed).toMatchObject(facts)
+  expect(listed).not.toHaveProperty('secret')
+  expect(others).toEqual([])
+}, 60_000)
 
 describe('wireglot keys refuses', () => {
   const cases: [what: string, args: string[], env: Record<string, string>, message: string][] = [
@@ -96,6 +115,12 @@ describe('wireglot keys refuses', () => {
       ['list', '--url', 'http://127.0.0.1:1'],
       { WIREGLOT_ADMIN_KEY: '' },
       'the environment has no WIREGLOT_ADMIN_KEY',
+    ],
+    [
+      'an admin key that was cut',
+      ['list', '--url', 'http://127.0.0.1:1'],
+      { WIREGLOT_ADMIN_KEY: 'admin-key…' },
+      'the character “…” at position 10; keys are ASCII',
     ],
     [
       'a gateway that is not there',

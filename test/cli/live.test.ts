@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
@@ -39,9 +40,14 @@ async function started(
   {
     files = {},
     environment = {},
-  }: { files?: Record<string, string>; environment?: Record<string, string> } = {},
+    folder: given,
+  }: {
+    files?: Record<string, string>
+    environment?: Record<string, string>
+    folder?: string
+  } = {},
 ) {
-  const folder = await folderWith(files)
+  const folder = given ?? (await folderWith(files))
   const lines: string[] = []
   const errors: string[] = []
   const surroundings = {
@@ -116,8 +122,8 @@ describe('configuration files', () => {
       ['DEEPSEEK_API_KEY'],
     ],
   ])('names the vendor keys that a found file does not use: %s', async (_, text, unused) => {
-    process.env['OPENAI_API_KEY'] = setKeys.OPENAI_API_KEY
-    after(() => delete process.env['OPENAI_API_KEY'])
+    vi.stubEnv('OPENAI_API_KEY', setKeys.OPENAI_API_KEY)
+    after(() => vi.unstubAllEnvs())
     const { lines } = await started(
       {},
       { files: { 'wireglot.config.json': text }, environment: setKeys },
@@ -208,13 +214,11 @@ describe('keys that were created before', () => {
     ['the demo model', { records: true }, 401],
     ['the demo model with --no-records', { records: false }, 200],
   ])('are needed by clients of a gateway with %s', async (_, options, status) => {
-    const before = process.cwd()
-    process.chdir(await folderWith())
-    after(() => process.chdir(before))
-    const records = await openRecords({ file: 'wireglot.db' })
+    const folder = await folderWith()
+    const records = await openRecords({ file: join(folder, 'wireglot.db') })
     const { secret } = await records.keys.create('carol', {})
     await records.close()
-    const { url, lines } = await started(options)
+    const { url, lines } = await started(options, { folder })
     const ask = (headers: Record<string, string>) =>
       fetch(`${url}/v1/models`, { headers }).then(response => response.status)
     expect(await ask({})).toBe(status)
@@ -506,6 +510,20 @@ describe('operations', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('xxx')
   })
 
+  test('/ready and /metrics refuse a web page whose name resolves to this machine', async () => {
+    const { url } = await started({})
+    const status = (path: string, headers: Record<string, string>) =>
+      new Promise(resolve =>
+        get(url + path, { headers }, response => resolve(response.resume().statusCode)),
+      )
+    for (const path of ['/ready', '/metrics']) {
+      expect(await status(path, { host: 'rebound.test' })).toBe(403)
+      expect(await status(path, { host: 'gateway.test', 'x-forwarded-for': '192.0.2.1' })).toBe(200)
+      expect(await status(path, { host: 'localhost:4000' })).toBe(200)
+    }
+    expect(await status('/health', { host: 'rebound.test' })).toBe(200)
+  })
+
   test('/ready reports the store of responses', async () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const store = { redis: `redis://127.0.0.1:${await freePort()}` }
@@ -692,7 +710,7 @@ describe('operations', () => {
         })
       else
         expect(line).toMatch(
-          /^\d\d:\d\d:\d\d {2}200 {2}alice {2}responses→messages {2}m@up {2}\d+→\d+ tokens {2}\d+ ms$/,
+          /^\d\d:\d\d:\d\d {2}200 {2}POST \/v1\/responses {2}alice {2}responses→messages {2}m@up {2}\d+→\d+ tokens {2}\d+ ms$/,
         )
       expect(line).not.toContain('0123456789')
     },

@@ -1,37 +1,44 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
 import { programOptions } from '../support/programs.ts'
+import { bundleForBuild } from '../tools/console-bundle.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-let built: Promise<string> | undefined
+let built: Promise<Built> | undefined
 
-/** The built command. It is built once in each worker: to compile it for each call took ten times as long. */
-async function build(): Promise<string> {
+/** `main`: the built command. `empty`: a folder without any file, which is also the home. */
+type Built = { main: string; empty: string }
+
+/** It is built once in each worker: to compile it for each call took ten times as long. */
+async function build(): Promise<Built> {
   const folder = mkdtempSync(join(tmpdir(), 'wireglot-cli-'))
-  process.on('exit', () => rmSync(folder, { recursive: true }))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   await esbuild.build({
     ...programOptions,
+    plugins: [bundleForBuild, ...programOptions.plugins],
     entryPoints: [join(root, 'src/cli/main.ts')],
     outdir: folder,
   })
-  return join(folder, 'main.mjs')
+  const empty = join(folder, 'empty')
+  mkdirSync(empty)
+  return { main: join(folder, 'main.mjs'), empty }
 }
 
 type Ran = { code: number | null; out: string; err: string }
 
-/** Runs the command as people do. */
+/** Runs the command as people do, in an empty folder with no variables but these. */
 export function wireglot(
   args: string[],
   input: unknown = '',
   env: Record<string, string> = {},
 ): Promise<Ran> {
-  return ran(args, input, env, false)
+  return ran(args, input, { env }, false)
 }
 
 /** The same before a program that reads the beginning of its output, as `head` does. */
@@ -39,26 +46,44 @@ export function wireglotBeforeHead(args: string[], input: unknown): Promise<Ran>
   return ran(args, input, {}, true)
 }
 
+/** The variables that are set, and the folder. Default: few, and an empty one. */
+export type Place = { env?: Record<string, string>; folder?: string }
+
+/** Runs it in a place. */
+export function wireglotIn(place: Place, args: string[], input: unknown = ''): Promise<Ran> {
+  return ran(args, input, place, false)
+}
+
+/** Starts it in a place, for tests that send it signals. */
+export async function start(args: string[], place: Place = {}): Promise<ChildProcess> {
+  built ??= build()
+  const { main, empty } = await built
+  const { PATH = '', TMPDIR = tmpdir() } = process.env
+  return spawn(process.execPath, [main, ...args], {
+    cwd: place.folder ?? empty,
+    env: { PATH, TMPDIR, HOME: empty, ...place.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+}
+
 async function ran(
   args: string[],
   input: unknown,
-  env: Record<string, string>,
+  place: Place,
   isBeforeHead: boolean,
 ): Promise<Ran> {
-  built ??= build()
-  const main = await built
+  const child = await start(args, place)
   return new Promise(resolve => {
-    const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } })
     let out = ''
     let err = ''
-    child.stdout.on('data', chunk => {
+    child.stdout?.on('data', chunk => {
       out += chunk
-      if (isBeforeHead) child.stdout.destroy()
+      if (isBeforeHead) child.stdout?.destroy()
     })
-    child.stderr.on('data', chunk => {
+    child.stderr?.on('data', chunk => {
       err += chunk
     })
     child.on('close', code => resolve({ code, out, err }))
-    child.stdin.end(typeof input === 'string' ? input : JSON.stringify(input))
+    child.stdin?.end(typeof input === 'string' ? input : JSON.stringify(input))
   })
 }

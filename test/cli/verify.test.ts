@@ -60,6 +60,18 @@ test('wireglot verify exits with 1 when a check fails, and prints the fix, also 
   })
 })
 
+test.each([['verify', '--model', 'm'], ['models']])(
+  'wireglot %s names the character of a key that is not ASCII',
+  async (...command) => {
+    const received = [...command, '--base', await started()]
+    const { code, out, err } = await wireglot(received, '', { WIREGLOT_KEY: 'wg-B8oW-0123456789…' })
+    expect(code).not.toBe(0)
+    expect(out + err).toContain('the key contains the character “…” at position 19; keys are ASCII')
+    expect(out + err).toContain('Copy it again.')
+    expect(out + err).not.toMatch(/ByteString|firewall|B8oW/)
+  },
+)
+
 test('wireglot verify refuses a variable that is not set', async () => {
   const { code, err } = await wireglot([
     'verify',

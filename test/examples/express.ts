@@ -1,12 +1,9 @@
 import express from 'express'
-import { gateway } from 'wireglot/connect'
+import { type GatewayConfig, gateway } from 'wireglot/connect'
 
 const apiKey = process.env['ANTHROPIC_API_KEY'] // Without it, the demo model responds.
-const app = express()
-app.use(
-  gateway({
-    auth: 'none',
-    channels: [apiKey ? { vendor: 'anthropic', apiKey } : { name: 'demo', embedded: 'demo' }],
-  }),
-)
+const config: GatewayConfig = apiKey
+  ? { auth: 'none', channels: [{ vendor: 'anthropic', apiKey }] }
+  : { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }
+const app = express().use(gateway(config))
 app.listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')

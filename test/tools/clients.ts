@@ -64,6 +64,8 @@ let failed = 0
 for (const name of names) {
   const { snippets } = clientConfig(name, { base, model: 'some-model', webSocket: true })
   for (const snippet of snippets) {
+    // It sets the key, which each client gets from here.
+    if (snippet.title.startsWith('the key')) continue
     const started = Date.now()
     const result = await tried(name, snippet, snippets)
     if (result.startsWith('FAILED')) failed++

@@ -127,6 +127,28 @@ describe('the gateway', () => {
     expect(JSON.stringify(result)).not.toContain('another-secret')
   })
 
+  test.each([
+    ['wg-0123456789…', '“…” at position 14'],
+    ['clé', '“é” at position 3'],
+    ['key\u200b', 'U+200B at position 4'],
+    ['two\nlines', 'U+000A at position 4'],
+    ['😀key', '“😀” at position 1'],
+  ])('with the key %j sends nothing, and names the character', async (key, place) => {
+    const url = await started({ keys })
+    const message = `the key contains the character ${place}; keys are ASCII`
+    const result = await run(url, { key })
+    expect(result).toMatchObject({
+      ok: false,
+      checks: [{ name: 'the address' }, { name: 'the key' }],
+    })
+    expect(found(result, 'the key')).toMatchObject({
+      result: 'failed',
+      detail: message,
+      fix: 'Copy it again.',
+    })
+    await expect(listModels({ base: url, key })).rejects.toThrow(`${message}. Copy it again.`)
+  })
+
   test('reports a model that it does not have', async () => {
     const result = await run(await started({ auth: 'none' }, 'other'))
     expect(found(result, 'the model is listed')).toMatchObject({

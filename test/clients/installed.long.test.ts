@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clients } from '../../src/clients/index.ts'
+import { type ClientName, clientConfig, clientConfigText } from '../../src/clients.ts'
+import { start, wireglotIn } from '../cli/support.ts'
+
+const run = promisify(execFile)
+const prompt = 'Say hello to wireglot'
+
+/** By client: the arguments for one prompt. */
+const asking = {
+  'claude-code': ['-p', prompt],
+  codex: ['exec', '--skip-git-repo-check', prompt],
+  'gemini-cli': ['-p', prompt],
+  opencode: ['run', prompt],
+} as const satisfies Partial<Record<ClientName, readonly string[]>>
+type Client = keyof typeof asking
+const names = Object.keys(asking) as Client[]
+
+function programOf(client: Client) {
+  const { run: program } = clients[client]
+  if (!program) throw new Error(`${client} is no program`)
+  return program
+}
+
+/** What the demo model says. It calls the tools of Gemini CLI. */
+const answer = /Hello! You said|Say hello to wireglot|The tool said/
+
+let folder = ''
+let base = ''
+let failure: string | undefined
+let stop = async () => {}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wireglot-installed-'))
+  failure = await install()
+  if (failure === undefined) await serve()
+}, 180_000)
+
+afterAll(async () => {
+  await stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Installs all clients. Returns why it failed: without a network nothing can be tested here. */
+async function install(): Promise<string | undefined> {
+  await writeFile(join(folder, 'package.json'), '{}')
+  const packages = names.map(name => programOf(name).npm)
+  try {
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], {
+      cwd: folder,
+      timeout: 150_000,
+      maxBuffer: 1e8,
+    })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 500) : 'unknown'
+  }
+}
+
+/** Starts `wireglot serve` with the demo model. */
+async function serve(): Promise<void> {
+  const child = await start(['serve', '--port', '0'])
+  const closed = new Promise(resolve => child.once('close', resolve))
+  stop = async () => {
+    child.kill()
+    await closed
+  }
+  let out = ''
+  for await (const chunk of child.stdout ?? []) {
+    out += chunk
+    base = /listening on (\S+)/.exec(out)?.[1] ?? ''
+    if (base !== '') break
+  }
+}
+
+type Home = { folder: string; env: Record<string, string> }
+
+/** An empty home, and the variables of somebody who has only installed the clients. */
+async function home(): Promise<Home> {
+  const at = await mkdtemp(join(folder, 'home-'))
+  const project = join(at, 'project')
+  await mkdir(project)
+  const PATH = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
+  const quiet = { DISABLE_AUTOUPDATER: '1', GEMINI_CLI_TRUST_WORKSPACE: 'true' }
+  return { folder: project, env: { PATH, HOME: at, ...quiet } }
+}
+
+/** The ways that the settings offer: a shell block that starts the client, or a file and a start by hand. */
+const ways: [client: Client, way: string][] = [
+  ['claude-code', 'environment'],
+  ['claude-code', 'settings'],
+  ['codex', 'settings'],
+  ['gemini-cli', 'environment, beside the settings'],
+  ['opencode', 'settings, over chat-completions'],
+]
+
+/** The text that `client-config` prints, pasted: a file into its place, the shell blocks into one script, which asks the client one thing. */
+async function paste(client: Client, way: string, { folder: project, env }: Home): Promise<string> {
+  const config = clientConfig(client, { base, model: 'demo' })
+  const printed = clientConfigText(config)
+  const shell: string[] = []
+  for (const { title, language, file, text } of config.snippets) {
+    expect(printed).toContain(text)
+    // Of Gemini CLI, one block belongs to the other.
+    const isWanted = title === way || title.startsWith('the key') || client === 'gemini-cli'
+    if (isWanted && language === 'sh') shell.push(...text.split('\n'))
+    if (!isWanted || file === undefined) continue
+    const path = file.startsWith('~/')
+      ? join(env['HOME'] ?? '', file.slice(2))
+      : join(project, file)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+  const { command } = programOf(client)
+  // The last line of some blocks starts the client.
+  const last = shell.at(-1)?.startsWith(command) ? shell.pop() : command
+  const words = asking[client].map(word => `'${word}'`)
+  return ['exec </dev/null', ...shell, [last, ...words].join(' ')].join('\n')
+}
+
+describe('the real client', () => {
+  test.for(ways)(
+    '%s answers when the printed text is pasted (%s)',
+    async ([client, way], { skip }) => {
+      skip(failure !== undefined, `the clients cannot be installed: ${failure}`)
+      const place = await home()
+      const { stdout } = await run('bash', ['-c', await paste(client, way, place)], {
+        cwd: place.folder,
+        env: place.env,
+        timeout: 90_000,
+        maxBuffer: 1e8,
+      })
+      expect(stdout).toMatch(answer)
+    },
+  )
+
+  test.for(names)('%s answers when wireglot run starts it', async (client, { skip }) => {
+    skip(failure !== undefined, `the clients cannot be installed: ${failure}`)
+    const place = await home()
+    const { code, out, err } = await wireglotIn(place, ['run', client, '--', ...asking[client]])
+    expect(out, err).toMatch(answer)
+    expect(code).toBe(0)
+  })
+})
