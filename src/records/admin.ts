@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import type { GatewayState } from '../gateway/gateway.ts'
+import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { Database } from './database.ts'
-import { RecordQuery, text, UsageQuery } from './filters.ts'
+import { LearnedQuery, RecordQuery, text, UsageQuery } from './filters.ts'
 import {
   type ApiResponse,
   bodyOf,
@@ -33,6 +33,8 @@ export type AdminSources = {
   }[]
   /** Checks a channel with one of its models, by the upstream's name. Undefined: there is no such channel. */
   verify?(channel: string, model: string): Promise<object | undefined>
+  /** The fields that upstreams have refused. */
+  learned?(): LearnedFields
 }
 
 type Parts = AdminSources & {
@@ -90,7 +92,7 @@ export function createAdmin(parts: Parts): Admin {
   }
 }
 
-const statusOf = { taken: 409, missing: 404, invalid: 400 }
+const statusOf = { taken: 409, configured: 409, missing: 404, invalid: 400 }
 
 async function handle(
   request: IncomingMessage,
@@ -123,6 +125,12 @@ async function handle(
       const { model } = valid(Verified, await bodyOf(request))
       return ok(found(await parts.verify?.(name ?? '', model)))
     }
+    case 'GET learned':
+      return ok({ learned: found(parts.learned?.()).all() })
+    case 'DELETE learned':
+      return ok({
+        forgotten: found(parts.learned?.()).forget(defined(valid(LearnedQuery, query))),
+      })
     case 'GET records': {
       const { limit, cursor, ...wantedRecords } = valid(RecordQuery, query)
       await writer.flush()

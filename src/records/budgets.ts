@@ -1,12 +1,17 @@
-import { refuse, type UsageRecord } from '../gateway/gateway.ts'
+import { type LikelyUse, type Refusal, refuse, type UsageRecord } from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
 import { costOf, type Prices } from './prices.ts'
+import type { Reservations, Reserved } from './reservations.ts'
 import type { Writer } from './writer.ts'
 
-/** What a key has used: in the last minute, on this day and in this month (UTC). */
+/** What a key has used: in the last minute, on a day and in a month (UTC). `today`, `month`: when these begin, in Unix milliseconds. */
 type Spent = {
+  /** What other processes have reserved. */
+  others: Reserved
+  today: number
+  month: number
   minuteTokens: number
   dayTokens: number
   monthTokens: number
@@ -15,28 +20,68 @@ type Spent = {
 }
 
 export type Budgets = {
-  /** @throws Refusal 429 if the key has used up its tokens or its money */
-  check(key: KeyInfo): Promise<void>
+  /**
+   * The error for calls of a key that has used up its tokens or its money, or whose use is unknown with `onFailure: 'closed'`. Undefined:
+   * it has not.
+   */
+  refusalFor(key: KeyInfo): Promise<Refusal | undefined>
+  /**
+   * Reserves what a request is likely to use, until it is spent. The error if the requests in progress may use up the budget. A request alone
+   * may use more than is left: else one with a high limit would never be served.
+   */
+  reserve(use: LikelyUse): Refusal | undefined
   /** Counts a request of this process at once; other processes see it when it is written. */
   spend(record: UsageRecord): void
 }
 
-/** How long sums are used before they are read again. So far apart two processes may be. */
+/** The number of keys whose limits are remembered. */
+const mostKeys = 10_000
+
+const limitNames = [
+  'tokensPerMinute',
+  'tokensPerDay',
+  'tokensPerMonth',
+  'dollarsPerDay',
+  'dollarsPerMonth',
+] as const satisfies readonly (keyof KeyInfo)[]
+
+/** How far apart two processes may be, next to the time until a request is written. */
+const staleMs = 1_500
 const freshMs = 1_000
 
-export function createBudgets({ ready }: Database, writer: Writer, prices: () => Prices): Budgets {
-  const known = createFresh(read, freshMs)
+/** `onFailure`: when the database fails. `open`: what it said last counts, with the requests of this process since then. */
+type Options = { prices(): Prices; onFailure: 'open' | 'closed' }
 
-  async function read(name: string): Promise<Spent> {
+export function createBudgets(
+  { ready, lookUp }: Database,
+  writer: Writer,
+  reservations: Reservations,
+  { prices, onFailure }: Options,
+): Budgets {
+  const limited = new Map<string, KeyInfo>()
+  /** What is spent while a key's use is read, and may not be in it. */
+  const meanwhile = new Map<string, Reserved>()
+  const known = createFresh(key => lookUp(() => read(key)), {
+    freshMs,
+    staleMs,
+    keepsLast: onFailure === 'open',
+  })
+
+  /** `key`: of `nameOf`. */
+  async function read(key: string): Promise<Spent> {
+    const [id = '', name = ''] = key.split('\n')
     await writer.flush()
+    const late = { tokens: 0, dollars: 0 }
+    meanwhile.set(key, late)
     const db = await ready()
+    const others = await reservations.ofOthers(id)
     const now = new Date()
-    const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
-    const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
+    const { month, today } = startsAt(now)
     const days = await db
       .selectFrom('days')
       .select(['start', 'input', 'output', 'cost'])
       .where('key', '=', name)
+      .where('keyId', '=', id)
       .where('start', '>=', month)
       .execute()
     const recent = await db
@@ -46,9 +91,13 @@ export function createBudgets({ ready }: Database, writer: Writer, prices: () =>
         fn.sum<number | null>('output').as('output'),
       ])
       .where('key', '=', name)
+      .where('keyId', '=', id)
       .where('time', '>=', now.getTime() - 60_000)
       .executeTakeFirst()
     const spent: Spent = {
+      others,
+      today,
+      month,
       minuteTokens: Number(recent?.input) + Number(recent?.output),
       dayTokens: 0,
       monthTokens: 0,
@@ -62,41 +111,157 @@ export function createBudgets({ ready }: Database, writer: Writer, prices: () =>
       spent.dayTokens += input + output
       spent.dayDollars += cost
     }
+    // While the database fails, these are among the records that it does not have.
+    if (!writer.isFailing()) add(spent, late.tokens, late.dollars)
+    for (const row of writer.unwritten(id))
+      add(spent, (row.input ?? 0) + (row.output ?? 0), row.cost ?? 0)
+    meanwhile.delete(key)
     return spent
   }
 
   return {
-    async check(key) {
-      const { tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth } = key
-      if (
-        [tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth].every(
-          limit => limit === undefined,
-        )
-      )
-        return
-      // A dead database must not lock everybody out.
-      const spent = await known.get(key.name).catch(() => undefined)
-      if (!spent) return
-      const over = (limit: number | undefined, used: number) => limit !== undefined && used >= limit
-      if (over(tokensPerMinute, spent.minuteTokens))
-        throw refuse(429, 'rate_limit', 'this key has used its tokens of this minute', {
-          retryAfterMs: 10_000,
-        })
-      if (over(tokensPerDay, spent.dayTokens) || over(dollarsPerDay, spent.dayDollars))
-        throw refuse(429, 'quota', 'this key has used its budget of this day')
-      if (over(tokensPerMonth, spent.monthTokens) || over(dollarsPerMonth, spent.monthDollars))
-        throw refuse(429, 'quota', 'this key has used its budget of this month')
+    async refusalFor(key) {
+      limited.delete(key.id)
+      if (limitNames.every(name => key[name] === undefined)) return undefined
+      if (limited.size >= mostKeys) limited.clear()
+      limited.set(key.id, key)
+      const spent = await known.get(nameOf(key.id, key.name)).catch(() => undefined)
+      const now = new Date()
+      if (spent) {
+        beginAgain(spent, now)
+        return refusalOf(key, spent, now)
+      }
+      // By default a dead database must not lock everybody out.
+      return onFailure === 'closed' ? unknownUse() : undefined
     },
-    spend({ key, usage, modelServed }) {
-      const spent = key === undefined ? undefined : known.last(key)
-      if (!spent) return
+    reserve({ requestId, identity, model, input, output }) {
+      const key = limited.get(identity.id ?? '')
+      if (!key) return undefined
+      const spent = known.last(nameOf(key.id, key.name))
+      if (spent) {
+        const now = new Date()
+        beginAgain(spent, now)
+        const refusal =
+          refusalOf(key, spent, now) ?? refusalOfReserved(key, spent, reservations.of(key.id), now)
+        if (refusal) return refusal
+      }
+      const dollars = costOf(model, { input, output }, prices()) ?? 0
+      reservations.add(requestId, key.id, { tokens: input + output, dollars })
+      return undefined
+    },
+    spend({ requestId, key = '', keyId, usage, modelServed }) {
+      reservations.end(requestId)
+      if (keyId === undefined) return
+      const name = nameOf(keyId, key)
       const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
       const dollars = costOf(modelServed, usage, prices()) ?? 0
-      spent.minuteTokens += tokens
-      spent.dayTokens += tokens
-      spent.monthTokens += tokens
-      spent.dayDollars += dollars
-      spent.monthDollars += dollars
+      const late = meanwhile.get(name)
+      if (late) {
+        late.tokens += tokens
+        late.dollars += dollars
+      }
+      const spent = known.last(name)
+      if (!spent) return
+      beginAgain(spent, new Date())
+      add(spent, tokens, dollars)
     },
   }
 }
+
+/** No id or name has a line break. The name is for the index of records. */
+const nameOf = (id: string, name: string) => `${id}\n${name}`
+
+function add(spent: Spent, tokens: number, dollars: number): void {
+  spent.minuteTokens += tokens
+  spent.dayTokens += tokens
+  spent.monthTokens += tokens
+  spent.dayDollars += dollars
+  spent.monthDollars += dollars
+}
+
+const unknownUse = () =>
+  refuse(
+    503,
+    'unavailable',
+    'the budget of this key cannot be read: its database does not respond',
+    {
+      retryAfterMs: 5_000,
+    },
+  )
+
+const startsAt = (now: Date) => ({
+  today: Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()),
+  month: Date.UTC(now.getUTCFullYear(), now.getUTCMonth()),
+})
+
+/** Removes the sums of a day or month that is over: they may not be read again in time, and that is when clients come back. */
+function beginAgain(spent: Spent, now: Date): void {
+  const { today, month } = startsAt(now)
+  if (spent.today !== today) Object.assign(spent, { today, dayTokens: 0, dayDollars: 0 })
+  if (spent.month !== month) Object.assign(spent, { month, monthTokens: 0, monthDollars: 0 })
+}
+
+/** The month first: the day begins again sooner, and its calls would be refused then too. */
+function refusalOf(key: KeyInfo, spent: Spent, now: Date): Refusal | undefined {
+  const ofMonth =
+    overrun(key.tokensPerMonth, spent.monthTokens, inTokens) ??
+    overrun(key.dollarsPerMonth, spent.monthDollars, inDollars)
+  if (ofMonth !== undefined) {
+    const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)
+    const date = new Date(next).toISOString().slice(0, 10)
+    return spentUntil(next, now, `month: ${ofMonth}; it begins again on ${date} at 00:00 UTC`)
+  }
+  const ofDay =
+    overrun(key.tokensPerDay, spent.dayTokens, inTokens) ??
+    overrun(key.dollarsPerDay, spent.dayDollars, inDollars)
+  if (ofDay !== undefined) {
+    const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+    return spentUntil(next, now, `day: ${ofDay}; it begins again at 00:00 UTC`)
+  }
+  const ofMinute = overrun(key.tokensPerMinute, spent.minuteTokens, inTokens)
+  if (ofMinute === undefined) return undefined
+  return refuse(429, 'rate_limit', `this key has used its tokens of this minute: ${ofMinute}`, {
+    retryAfterMs: 10_000,
+  })
+}
+
+/** Undefined: what the requests in progress are likely to use is left. */
+function refusalOfReserved(
+  key: KeyInfo,
+  { others, ...spent }: Spent,
+  own: Reserved,
+  now: Date,
+): Refusal | undefined {
+  const all: Spent = { others, ...spent }
+  add(all, own.tokens + others.tokens, own.dollars + others.dollars)
+  const refusal = refusalOf(key, all, now)
+  // One of them may end at any moment, and use less than that.
+  return (
+    refusal &&
+    refuse(429, 'rate_limit', `${inProgress} ${refusal.message}`, { retryAfterMs: 2_000 })
+  )
+}
+
+const inProgress = 'with the requests in progress'
+
+/** `next`: when the budget begins again, in Unix milliseconds. */
+function spentUntil(next: number, now: Date, words: string): Refusal {
+  // Whole seconds, as clients read them.
+  const retryAfterMs = Math.ceil((next - now.getTime()) / 1000) * 1000
+  return refuse(429, 'quota', `this key has used its budget of this ${words}`, { retryAfterMs })
+}
+
+/** `58 of 50 tokens`. Undefined: there is no limit, or it is not reached. */
+function overrun(
+  limit: number | undefined,
+  used: number,
+  words: (used: string, limit: string) => string,
+): string | undefined {
+  if (limit === undefined || used < limit) return undefined
+  return words(numbers.format(used), numbers.format(limit))
+}
+
+const inTokens = (used: string, limit: string) => `${used} of ${limit} tokens`
+const inDollars = (used: string, limit: string) => `$${used} of $${limit}`
+/** Single requests cost fractions of a cent. */
+const numbers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 })

@@ -1,6 +1,10 @@
 import type { Note } from '../canonical/note.ts'
 import type { Attempt, Exchange, UsageRecord } from '../gateway/gateway.ts'
-import { type Database, periods } from './database.ts'
+import { withoutSecrets } from '../gateway/secret-shapes.ts'
+import { inTime } from '../stores/circuit.ts'
+import type { Database } from './database.ts'
+import { deleteOldest } from './deletion.ts'
+import { periods } from './tables.ts'
 
 /** An attempt at an upstream. `status`, `failure`, `message`: if it failed. `upstreamMessage`: only if bodies are kept, as it may repeat the prompt. */
 export type AttemptDetail = {
@@ -41,7 +45,10 @@ const mostWaiting = 16 * 1024 * 1024
 const mostPending = 20_000
 const mostNotes = 100
 const mostAttempts = 50
-const batchSize = 100
+/** A power of two: see `insertions`. Small, as the embedded database keeps the last values of each statement. */
+const batchSize = 8
+/** A request for details waits for the latest ones, but not for a database that hangs. */
+const flushMs = 1_000
 const everyMs = 500
 const deleteEveryMs = 60_000
 
@@ -123,11 +130,13 @@ export function createDetails(
     for (let left = waiting.length; left > 0; left -= batchSize) {
       const db = await database.ready()
       const batch = waiting.slice(0, Math.min(left, batchSize))
-      await db
-        .insertInto('details')
-        .values(batch.map(({ id, time, detail }) => ({ id, time, detail: JSON.stringify(detail) })))
-        .onConflict(conflict => conflict.column('id').doNothing())
-        .execute()
+      const rows = batch.map(({ id, time, detail }) => ({
+        id,
+        time,
+        detail: JSON.stringify(detail),
+      }))
+      for (const insertion of database.insertions('details', rows, 'on conflict (id) do nothing'))
+        await db.executeQuery(insertion)
       waiting = waiting.slice(batch.length)
       for (const { detail } of batch) size -= sizeOf(detail)
     }
@@ -136,10 +145,7 @@ export function createDetails(
   async function deleteOld(): Promise<void> {
     if (keepDays === undefined) return
     const db = await database.ready()
-    await db
-      .deleteFrom('details')
-      .where('time', '<', Date.now() - keepDays * periods.days)
-      .execute()
+    await deleteOldest(db, 'details', Date.now() - keepDays * periods.days)
   }
 
   const hooks = collectDetails(keepBodies, (id, time, detail) => {
@@ -150,7 +156,7 @@ export function createDetails(
   return {
     ...hooks,
     async find(id) {
-      await flush()
+      await inTime(flush(), flushMs).catch(() => {})
       const db = await database.ready()
       const row = await db
         .selectFrom('details')
@@ -179,13 +185,3 @@ function shortened(body: string | Uint8Array): { text: string; isCut: boolean } 
     isCut: text.length > longestBody || body.length > longestBody * 4,
   }
 }
-
-/** Values of fields that are named like secrets, such as the authorization of a tool server. */
-const secretField =
-  /("[^"\\]{0,40}(?:authorization|api[-_]?key|secret|password|token)"\s{0,9}:\s{0,9})"(?:[^"\\]|\\.)*"?/gi
-/** Keys as vendors write them, and those of this gateway. */
-const secretShape =
-  /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|AIza|AKIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}/g
-
-const withoutSecrets = (text: string) =>
-  text.replaceAll(secretField, '$1"***"').replaceAll(secretShape, '***')

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
@@ -5,9 +6,11 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 /**
  * libsql in a thread of its own, so that neither a batch nor a sum stops the requests. It starts with the first statement. `libsql`: the
  * path of its module.
+ * @throws Error when the file cannot be written
  */
 export async function embeddedDialect(file: string, libsql: string): Promise<Dialect> {
   const { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
+  if (file !== ':memory:') createFile(file)
   const thread = createThread(file, libsql)
   return {
     createAdapter: () => new SqliteAdapter(),
@@ -17,6 +20,33 @@ export async function embeddedDialect(file: string, libsql: string): Promise<Dia
   }
 }
 
+/** A new file is for its owner alone: it may contain prompts. The files next to it get the same mode from libsql. */
+function createFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw unusable(file, error)
+  }
+}
+
+/** Why the embedded database cannot be used, in one sentence. */
+export function unusable(file: string, cause: unknown): Error {
+  const { code = '', message } = cause as { code?: string; message?: string }
+  const reason = reasons[code] ?? (message || 'unknown error')
+  return new Error(`the database ${file} cannot be used: ${reason}`, { cause })
+}
+
+const reasons: Record<string, string> = {
+  SQLITE_NOTADB: 'it is not a database',
+  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_READONLY: 'it cannot be written',
+  SQLITE_FULL: 'the disk is full',
+  EACCES: 'this user may not read and write it',
+  EISDIR: 'it is a folder',
+  ENOENT: 'its folder does not exist',
+  EROFS: 'it cannot be written',
+}
+
 /** @throws Error if it is not installed */
 export const pathOfLibsql = () =>
   createRequire(typeof __filename === 'string' ? __filename : import.meta.url).resolve('libsql')
@@ -24,21 +54,27 @@ export const pathOfLibsql = () =>
 // Only the CommonJS build has it.
 declare const __filename: string | undefined
 
-/** What the thread runs. It keeps statements: to prepare that of a whole batch takes as long as half of its insertion. */
+/**
+ * What the thread runs. It keeps all statements: one that is dropped is freed, with the values that were bound to it last, only when this
+ * thread collects garbage, which knows nothing of their size. So their texts must be few: a batch is inserted in powers of two, see `insertions`.
+ */
 const program = String.raw`
 const { parentPort, workerData } = require('node:worker_threads')
 const Database = require(workerData.libsql)
-const database = new Database(workerData.file)
-// Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
-database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
 const prepared = new Map()
+let database
+
+function opened() {
+  const fresh = new Database(workerData.file)
+  // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
+  fresh.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
+  return fresh
+}
 
 function run(sql, values) {
+  database ??= opened()
   let statement = prepared.get(sql)
-  if (!statement) {
-    if (prepared.size >= 50) prepared.clear()
-    prepared.set(sql, (statement = database.prepare(sql)))
-  }
+  if (!statement) prepared.set(sql, (statement = database.prepare(sql)))
   if (/^\s*(select|with)\b|\breturning\b/i.test(sql)) return { rows: statement.all(...values) }
   const { changes } = statement.run(...values)
   return { rows: [], changes: Number(changes) }

@@ -26,5 +26,12 @@ export const RecordQuery = z.strictObject({
   cursor: text.optional(),
 })
 
+/** Query parameters for fields that upstreams have refused. Names of models may be longer than those in records. */
+export const LearnedQuery = z.strictObject({
+  channel: text.optional(),
+  model: z.string().max(4000).optional(),
+  field: z.string().max(4000).optional(),
+})
+
 /** Query parameters for sums of usage. */
 export const UsageQuery = z.strictObject({ ...filter, by: z.enum(dimensions).optional() })

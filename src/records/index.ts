@@ -2,6 +2,7 @@
  * Usage records, and keys that are created at run time, in a SQL database.
  * @module wireglot/records
  */
+import { checkOptions } from '../gateway/check-options.ts'
 import type { Hooks, Identity, Logger } from '../gateway/gateway.ts'
 import { refuse } from '../gateway/gateway.ts'
 import { type Admin, type AdminSources, createAdmin } from './admin.ts'
@@ -18,26 +19,31 @@ import {
   type Sum,
   sumUsage,
 } from './queries.ts'
+import { createReservations } from './reservations.ts'
 import { createWriter } from './writer.ts'
 
 export type { Admin, AdminSources } from './admin.ts'
-export type { Location, RecordRow } from './database.ts'
+export type { Location } from './database.ts'
 export type { AttemptDetail, RecordDetail } from './details.ts'
 export { type KeyChange, KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
 export type { Price, Prices } from './prices.ts'
 export type { Dimension, RecordFilter, RecordPage, Sum } from './queries.ts'
+export type { RecordRow } from './tables.ts'
 
 export type Records = {
   keys: Keys
-  /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request, the others keep its details. */
-  hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage' | 'onAttempt' | 'onNotes'>>
+  /**
+   * For the gateway: `authenticate` accepts the keys of the database, `reserve` and `onUsage` count what they use, `onUsage` records each request,
+   * and the others keep its details.
+   */
+  hooks: Required<Pick<Hooks, 'authenticate' | 'reserve' | 'onUsage' | 'onAttempt' | 'onNotes'>>
   /** Newest first, at most `limit`. `cursor`: of the page before. */
   find(filter: RecordFilter, limit: number, cursor?: string): Promise<RecordPage>
   /** By minute up to three hours, by hour up to four days, else by day. `by`: one sum per name; absent: of all together. */
   sum(filter: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }>
   /** The attempts of a request that failed or took several, and its body where it is kept. Undefined: there are none. */
   detail(id: string): Promise<RecordDetail | undefined>
-  /** The client of a key, by its name, with the checks of a request. @throws Refusal 401 or 429 */
+  /** The client of a key, by its name, as `authenticate` returns it. @throws Refusal 401 */
   identify(name: string): Promise<Identity>
   /** Handles `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
@@ -54,12 +60,17 @@ export type RecordsOptions = {
   keepDays?: number | undefined
   /** Keep the body of each request as it was sent to the upstream, up to 64 KiB, with secrets replaced. It contains the prompt. Default false. */
   keepBodies?: boolean | undefined
+  /** The names of the keys in the gateway's configuration. Keys of the database with these names are refused. Default: none. */
+  configuredNames?: () => readonly string[]
+  /** When the database fails: are keys with a budget served (`open`, the default), or refused with 503 (`closed`)? */
+  onFailure?: 'open' | 'closed' | undefined
   /** Gets a warning when the database fails, once until it works again. */
   logger?: Pick<Logger, 'warn'>
 }
 
 /**
  * Opens the database of records and keys, and creates its tables.
+ * @throws ConfigError for an unknown option
  * @throws Error if a package is missing (`kysely`, and `libsql` for a file or `pg` for a URL), or the database cannot be opened
  * @example
  * import { gateway } from 'wireglot/connect'
@@ -74,26 +85,46 @@ export type RecordsOptions = {
  */
 export async function openRecords(
   location: Location,
-  { prices = () => ({}), keepDays, keepBodies, logger }: RecordsOptions = {},
+  options: RecordsOptions = {},
 ): Promise<Records> {
+  checkOptions(options, [
+    'prices',
+    'configuredNames',
+    'onFailure',
+    'keepDays',
+    'keepBodies',
+    'logger',
+  ])
+  const { prices = () => ({}), configuredNames = () => [], onFailure = 'open' } = options
+  const { keepDays, keepBodies, logger } = options
   const warn = (details: object, message: string) => logger?.warn(details, message)
   const database = await openDatabase(location, warn)
   const writer = createWriter(database, { prices, keepDays, warn })
   const details = createDetails(database, { keepBodies, keepDays })
-  const keys = createKeys(database)
-  const budgets = createBudgets(database, writer, prices)
+  const isConfigured = (name: string) => configuredNames().includes(name)
+  const keys = createKeys(database, isConfigured)
+  const reservations = createReservations(database, 'url' in location)
+  const budgets = createBudgets(database, writer, reservations, { prices, onFailure })
 
   async function identityOf(key: KeyInfo): Promise<Identity> {
+    if (isConfigured(key.name))
+      throw refuse(
+        401,
+        'authentication',
+        'this key has the name of a key in the configuration: create it again with another name',
+      )
     if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
     if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now())
       throw refuse(401, 'authentication', 'this key has expired')
-    await budgets.check(key)
-    const { name, group, models, requestsPerMinute } = key
+    const { id, name, group, models, requestsPerMinute } = key
+    const refusal = await budgets.refusalFor(key)
     return {
+      id,
       name,
       ...(group !== undefined && { group }),
       ...(models && { models }),
       ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+      ...(refusal && { refusal }),
     }
   }
 
@@ -112,6 +143,7 @@ export async function openRecords(
         if (!key) return undefined
         return identityOf(key)
       },
+      reserve: budgets.reserve,
       onUsage(record) {
         budgets.spend(record)
         writer.add(record)
@@ -137,6 +169,7 @@ export async function openRecords(
       dropped: writer.dropped(),
     }),
     async close() {
+      await reservations.close()
       await writer.close()
       await details.close()
       await database.close()

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { refuse } from '../gateway/gateway.ts'
-import type { Database, KeyRow } from './database.ts'
+import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
+import { newKeyId } from './migrations.ts'
+import type { KeyRow } from './tables.ts'
 
 /** The limits of a key. Absent: none. Days and months are those of UTC. */
 export type KeyLimits = {
@@ -23,8 +25,12 @@ export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null }
   disabled?: boolean
 }
 
-/** A key as it is shown: without its secret. `hint`: the first characters of the secret. */
+/**
+ * A key as it is shown: without its secret. `id`: records, budgets and stored responses belong to it. A key that is deleted and made again
+ * with its name gets another one. `hint`: the first characters of the secret.
+ */
 export type KeyInfo = KeyLimits & {
+  id: string
   name: string
   hint: string
   disabled: boolean
@@ -50,12 +56,14 @@ export type Keys = {
 
 const messages = {
   taken: (name: string) => `there is a key ${name} already`,
+  configured: (name: string) => `the configuration has a key ${name} already`,
   missing: (name: string) => `there is no key ${name}`,
   invalid: () => 'expected up to 100 letters, digits, spaces and .@_- as the name',
 }
 
 /**
- * Thrown by `keys.create` and the other changes of keys. `reason`: the name is taken or invalid, or there is no such key.
+ * Thrown by `keys.create` and the other changes of keys. `reason`: the name is taken (`configured`: by a key of the configuration) or invalid,
+ * or there is no such key.
  * @example
  * import { KeyError, openRecords } from 'wireglot/records'
  *
@@ -75,19 +83,28 @@ export class KeyError extends Error {
   }
 }
 
-/** How long a key that was looked up is not looked up again: so long another process may accept one that was changed here. */
-const freshMs = 2_000
+/** How long another process may accept a key that was changed here. While the database fails, it may do so until that works again. */
+const staleMs = 2_000
+const freshMs = 1_500
 
-export function createKeys({ ready }: Database): Keys {
+/** `isConfigured`: has a key of the configuration this name? */
+export function createKeys(
+  { ready, lookUp }: Database,
+  isConfigured: (name: string) => boolean,
+): Keys {
   // Looked up by hash, so the time of the lookup reveals nothing about a secret.
-  const known = createFresh(async (hash: string) => {
-    const row = await (await ready())
-      .selectFrom('keys')
-      .selectAll()
-      .where('hash', '=', hash)
-      .executeTakeFirst()
-    return row && infoOf(row)
-  }, freshMs)
+  const known = createFresh(
+    (hash: string) =>
+      lookUp(async () => {
+        const row = await (await ready())
+          .selectFrom('keys')
+          .selectAll()
+          .where('hash', '=', hash)
+          .executeTakeFirst()
+        return row && infoOf(row)
+      }),
+    { freshMs, staleMs },
+  )
 
   /** The key after a change. Before it is read, nothing counts that was looked up earlier: a list may show the change already. */
   const changedKey = async (name: string) => {
@@ -104,8 +121,10 @@ export function createKeys({ ready }: Database): Keys {
   return {
     async create(name, limits) {
       if (!validName.test(name)) throw new KeyError('invalid', name)
+      if (isConfigured(name)) throw new KeyError('configured', name)
       const secret = newSecret()
       const row = {
+        id: newKeyId(),
         name,
         ...hashed(secret),
         ...columnsOf(limits),
@@ -157,7 +176,7 @@ export function createKeys({ ready }: Database): Keys {
     find: secret =>
       known.get(hashed(secret).hash).catch(() => {
         throw refuse(503, 'overloaded', 'the database of keys cannot be reached', {
-          retryAfterMs: freshMs,
+          retryAfterMs: staleMs,
         })
       }),
   }
@@ -178,7 +197,7 @@ const hashed = (secret: string) => ({
   hint: secret.slice(0, 7),
 })
 
-type Columns = Omit<KeyRow, 'name' | 'hash' | 'hint' | 'disabled' | 'createdAt'>
+type Columns = Omit<KeyRow, 'id' | 'name' | 'hash' | 'hint' | 'disabled' | 'createdAt'>
 
 function columnsOf(limits: KeyChange): Columns {
   const empty = {
@@ -216,6 +235,7 @@ function changedOf({
 }
 
 function infoOf({
+  id,
   name,
   hint,
   groupName,
@@ -230,6 +250,7 @@ function infoOf({
     Object.entries(numbers).filter(([, value]) => value !== null),
   ) as Partial<Record<keyof typeof numbers, number>>
   return {
+    id,
     name,
     hint,
     ...(groupName !== null && { group: groupName }),

@@ -18,15 +18,16 @@ export function costOf(
   prices: Prices,
 ): number | undefined {
   const price = model === undefined ? undefined : priceOf(model, prices)
-  if (!price || usage?.input === undefined || usage.output === undefined) return undefined
-  const { cacheRead = 0, cacheWrite = 0 } = usage
+  if (!price || (usage?.input === undefined && usage?.output === undefined)) return undefined
+  // Embeddings have no output.
+  const { input: whole = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage
   // Some upstreams count what their cache held in addition to the input.
-  const plain = Math.max(0, usage.input - cacheRead - cacheWrite)
+  const plain = Math.max(0, whole - cacheRead - cacheWrite)
   const input =
     plain * price.input +
     cacheRead * (price.cacheRead ?? price.input) +
     cacheWrite * (price.cacheWrite ?? price.input)
-  return (input + usage.output * price.output) / 1_000_000
+  return (input + output * price.output) / 1_000_000
 }
 
 const mostModels = 1000

@@ -1,10 +1,15 @@
-import { type Database, type Period, periods, type RecordRow } from './database.ts'
+import type { Database } from './database.ts'
+import { type Period, periods, type RecordRow } from './tables.ts'
 
-/** Times are Unix milliseconds. `key`: `''`: requests without one. `failed`: only requests that failed. */
+/**
+ * Times are Unix milliseconds. `key`: the name of a key; `''`: requests without one. `keyId`: its id; `''`: requests without one, as of keys of
+ * the configuration. `failed`: only requests that failed.
+ */
 export type RecordFilter = {
   from?: number
   to?: number
   key?: string
+  keyId?: string
   model?: string
   channel?: string
   status?: number
@@ -17,7 +22,7 @@ export type RecordPage = { records: RecordRow[]; next?: string }
 /** Newest first. `cursor`: of the page before. At most `limit` records. */
 export async function findRecords(
   { ready }: Database,
-  { from, to, key, model, channel, status, failed }: RecordFilter,
+  { from, to, key, keyId, model, channel, status, failed }: RecordFilter,
   limit: number,
   cursor?: string,
 ): Promise<RecordPage> {
@@ -33,6 +38,8 @@ export async function findRecords(
   if (to !== undefined) query = query.where('time', '<', to)
   if (key !== undefined)
     query = key === '' ? query.where('key', 'is', null) : query.where('key', '=', key)
+  if (keyId !== undefined)
+    query = keyId === '' ? query.where('keyId', 'is', null) : query.where('keyId', '=', keyId)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   if (status !== undefined) query = query.where('status', '=', status)
@@ -95,7 +102,7 @@ const mostSums = 5000
  */
 export async function sumUsage(
   { ready }: Database,
-  { from = 0, to, key, model, channel }: RecordFilter,
+  { from = 0, to, key, keyId, model, channel }: RecordFilter,
   by?: Dimension,
 ): Promise<{ bucketMs: number; sums: Sum[] }> {
   const db = await ready()
@@ -112,10 +119,12 @@ export async function sumUsage(
     ])
     .groupBy(by === undefined ? ['start'] : ['start', by])
     .orderBy('start')
+    .orderBy('name')
     .limit(mostSums)
     .where('start', '>=', from - (from % bucketMs))
   if (to !== undefined) query = query.where('start', '<', to)
   if (key !== undefined) query = query.where('key', '=', key)
+  if (keyId !== undefined) query = query.where('keyId', '=', keyId)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   const sums = (await query.execute()).map(({ cost, priced, ...sum }) => ({

@@ -1,14 +1,17 @@
 import type { Kysely } from 'kysely'
 import type { UsageRecord } from '../gateway/gateway.ts'
-import { type Database, periods, type RecordRow, type SumRow, type Tables } from './database.ts'
+import { inTime } from '../stores/circuit.ts'
+import { columnOf, type Database } from './database.ts'
+import { deleteOldest } from './deletion.ts'
 import { costOf, type Prices } from './prices.ts'
 import { minutesKeptMs } from './queries.ts'
+import { periods, type RecordRow, type SumRow, type Tables } from './tables.ts'
 
 /** Writes records in batches, off the path of requests. */
 export type Writer = {
   /** Never waits and never throws. */
   add(record: UsageRecord): void
-  /** Resolves when everything that was added before is written, or given up. */
+  /** Resolves when everything that was added before is written or given up, or when that takes too long. */
   flush(): Promise<void>
   close(): Promise<void>
   /** Records that could not be written, because the database was away for too long. */
@@ -17,6 +20,8 @@ export type Writer = {
   waiting(): number
   /** The last attempt to write failed. */
   isFailing(): boolean
+  /** While the database fails: the records of a key that it does not have. Else none. */
+  unwritten(keyId: string): RecordRow[]
 }
 
 /** The most records that wait in memory; further ones are dropped. Some 300 bytes each. */
@@ -24,8 +29,9 @@ const mostWaiting = 50_000
 /** Records of one statement: PostgreSQL takes 65,535 values. A power of two: see `insertions`. */
 const batchSize = 1024
 const everyMs = 500
+/** A request for records waits for the latest ones, but not for a database that hangs. */
+const flushMs = 1_000
 const deleteEveryMs = 10_000
-const mostDeleted = 5_000
 
 type Options = {
   prices(): Prices
@@ -80,8 +86,11 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
 
   async function write(batch: readonly RecordRow[]): Promise<void> {
     try {
-      // A batch whose response was lost is written again.
-      await insertNew(database, batch).catch(() => insertMissing(database, batch))
+      await insertNew(database, batch).catch((error: unknown) => {
+        // A batch whose response was lost is written again.
+        if (!isDuplicate(error)) throw error
+        return insertMissing(database, batch)
+      })
     } catch (error) {
       if (!isRefused(error)) throw error
       // One record that the database cannot hold must not keep the others out.
@@ -98,26 +107,8 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
   async function deleteOld(): Promise<void> {
     const db = await database.ready()
     const now = Date.now()
-    await db
-      .deleteFrom('minutes')
-      .where('start', '<', now - minutesKeptMs)
-      .execute()
-    if (keepDays === undefined) return
-    const before = now - keepDays * periods.days
-    // Some at a time, so that nothing else waits for it.
-    const { last } = (await db
-      .selectFrom(old =>
-        old
-          .selectFrom('records')
-          .select('time')
-          .where('time', '<', before)
-          .orderBy('time')
-          .limit(mostDeleted)
-          .as('old'),
-      )
-      .select(({ fn }) => fn.max('time').as('last'))
-      .executeTakeFirst()) ?? { last: null }
-    if (last !== null) await db.deleteFrom('records').where('time', '<=', last).execute()
+    await deleteOldest(db, 'minutes', now - minutesKeptMs)
+    if (keepDays !== undefined) await deleteOldest(db, 'records', now - keepDays * periods.days)
   }
 
   return {
@@ -126,12 +117,12 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
       else drop({}, 'records are dropped: the database is away for too long')
       if (waiting.length >= batchSize && !isFailing) void writeWaiting()
     },
-    flush,
+    flush: () => inTime(flush(), flushMs).catch(() => {}),
     async close() {
       for (const timer of timers) clearInterval(timer)
       await flush()
       // What came meanwhile.
-      await flush()
+      if (!isFailing) await flush()
       if (waiting.length > 0)
         warn(
           { dropped: dropped + waiting.length },
@@ -141,6 +132,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     dropped: () => dropped,
     isFailing: () => isFailing,
     waiting: () => waiting.length,
+    unwritten: keyId => (isFailing ? waiting.filter(row => row.keyId === keyId) : []),
   }
 }
 
@@ -148,51 +140,49 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
 async function insertNew(database: Database, batch: readonly RecordRow[]): Promise<void> {
   const db = await database.ready()
   await db.transaction().execute(async transaction => {
-    for (const insertion of database.insertions(batch)) await transaction.executeQuery(insertion)
-    await addSums(transaction, batch)
+    for (const insertion of database.insertions('records', batch))
+      await transaction.executeQuery(insertion)
+    await addSums(database, transaction, batch)
   })
 }
 
 async function insertMissing(database: Database, batch: readonly RecordRow[]): Promise<void> {
   const db = await database.ready()
   await db.transaction().execute(async transaction => {
-    const fresh = await transaction
-      .insertInto('records')
-      .values(batch)
-      .onConflict(conflict => conflict.columns(['time', 'id']).doNothing())
-      .returning('id')
-      .execute()
-    const ids = new Set(fresh.map(({ id }) => id))
+    const ending = 'on conflict (time, id) do nothing returning id'
+    const ids = new Set<string>()
+    for (const insertion of database.insertions('records', batch, ending)) {
+      const { rows } = await transaction.executeQuery<{ id: string }>(insertion)
+      for (const { id } of rows) ids.add(id)
+    }
     await addSums(
+      database,
       transaction,
       batch.filter(({ id }) => ids.delete(id)),
     )
   })
 }
 
-async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise<void> {
+async function addSums(
+  database: Database,
+  db: Kysely<Tables>,
+  batch: readonly RecordRow[],
+): Promise<void> {
   let sums = batch.map(sumOf)
-  if (sums.length === 0) return
   for (const period of ['minutes', 'hours', 'days'] as const) {
     sums = added(sums, periods[period])
-    await db
-      .insertInto(period)
-      .values(sums)
-      .onConflict(conflict =>
-        conflict
-          .columns(['start', 'key', 'model', 'channel'])
-          .doUpdateSet(({ eb, ref }) =>
-            Object.fromEntries(
-              summed.map(column => [
-                column,
-                eb(`${period}.${column}`, '+', ref(`excluded.${column}`)),
-              ]),
-            ),
-          ),
-      )
-      .execute()
+    const additions = summed
+      .map(columnOf)
+      .map(name => `${name} = ${period}.${name} + excluded.${name}`)
+    const ending = `on conflict (start, key, key_id, model, channel) do update set ${additions.join(', ')}`
+    for (const insertion of database.insertions(period, sums, ending))
+      await db.executeQuery(insertion)
   }
 }
+
+/** Of the embedded database or PostgreSQL. */
+const isDuplicate = (error: unknown) =>
+  /^(SQLITE_CONSTRAINT|23505)/.test((error as { code?: string }).code ?? '')
 
 /** PostgreSQL refuses a value, independent of the connection: the classes "data exception" and "program limit exceeded". */
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
@@ -202,6 +192,7 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     time,
     requestId,
     key,
+    keyId,
     group,
     requestedModel,
     modelServed,
@@ -219,6 +210,7 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     time: Date.parse(time),
     id: requestId,
     key: key ?? null,
+    keyId: keyId ?? null,
     groupName: group ?? null,
     model: storable(requestedModel ?? ''),
     modelServed: modelServed === undefined ? null : storable(modelServed),
@@ -244,6 +236,7 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     noteCodes: record.noteCodes?.slice(0, mostCodes).join(' ') ?? null,
     upstreamRequestId:
       record.upstreamRequestId === undefined ? null : storable(record.upstreamRequestId),
+    estimated: usage?.estimated ? 1 : 0,
   }
 }
 
@@ -277,6 +270,7 @@ function sumOf(row: RecordRow): SumRow {
   return {
     start: row.time,
     key: row.key ?? '',
+    keyId: row.keyId ?? '',
     // Anybody may ask for any number of models that do not exist: they have no rows of their own.
     model: row.channel === null ? '' : row.model,
     channel: row.channel ?? '',
@@ -298,7 +292,7 @@ function added(sums: readonly SumRow[], periodMs: number): SumRow[] {
   const found = new Map<string, SumRow>()
   for (const sum of sums) {
     const start = sum.start - (sum.start % periodMs)
-    const id = `${start}\0${sum.key}\0${sum.model}\0${sum.channel}`
+    const id = `${start}\0${sum.key}\0${sum.keyId}\0${sum.model}\0${sum.channel}`
     const total = found.get(id)
     if (total) for (const column of summed) total[column] += sum[column]
     else found.set(id, { ...sum, start })

@@ -8,7 +8,12 @@ import { after, paths, post, requests, sendJson, upstream } from '../gateway/sup
 
 const adminKey = 'admin-key-0123456789'
 
-/** A gateway with records, and an upstream that responds to every request. */
+const refusal = {
+  type: 'error',
+  error: { type: 'invalid_request_error', message: 'top_k: Extra inputs are not permitted' },
+}
+
+/** A gateway with records, and an upstream that responds to every request, but refuses `top_k`. */
 async function started(more: object = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   const result = {
@@ -21,7 +26,9 @@ async function started(more: object = {}) {
     stop_sequence: null,
     usage: { input_tokens: 100, output_tokens: 50 },
   }
-  const seen = await upstream(sendJson(200, result))
+  const seen = await upstream((response, { json }) =>
+    ('top_k' in json ? sendJson(400, refusal) : sendJson(200, result))(response),
+  )
   const config = {
     channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
     models: [{ id: '*', channels: [{ name: 'up' }] }],
@@ -50,8 +57,8 @@ async function started(more: object = {}) {
       body: (await response.json()) as Record<string, unknown>,
     }
   }
-  const ask = (key: string, model = 'm') => {
-    const sent = post({ ...requests.messages, model })
+  const ask = (key: string, model = 'm', more: object = {}) => {
+    const sent = post({ ...requests.messages, model, ...more })
     return fetch(served.url + paths.messages, {
       ...sent,
       headers: { ...sent.headers, 'x-api-key': key },
@@ -113,6 +120,36 @@ describe('the admin API', () => {
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
     expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
+  })
+
+  test('shows the fields that upstreams have refused, and forgets them', async () => {
+    const { admin, ask, seen } = await started({ auth: 'none' })
+    const learned = async () => (await admin('learned')).body['learned']
+    const forget = async (query = '') =>
+      (await admin(`learned${query}`, { method: 'DELETE' })).body['forgotten']
+    expect(await learned()).toEqual([])
+    for (const model of ['m', 'n', 'm'])
+      expect((await ask('', model, { top_k: 5 })).status).toBe(200)
+    expect(seen.calls.length, 'one refusal for each model').toBe(5)
+    expect(await learned()).toEqual(
+      ['m', 'n'].map(model => ({
+        channel: 'up',
+        entry: '*',
+        model,
+        protocol: 'messages',
+        shape: ['generate', 'max_tokens', 'messages', 'model', 'top_k'],
+        field: 'top_k',
+        secondsLeft: expect.any(Number),
+      })),
+    )
+    expect(await forget('?model=other')).toBe(0)
+    expect(await forget('?channel=up&model=n&field=top_k')).toBe(1)
+    expect(await learned()).toMatchObject([{ model: 'm' }])
+    expect(await forget()).toBe(1)
+    expect(await learned()).toEqual([])
+    expect((await admin('learned?models=m', { method: 'DELETE' })).status).toBe(400)
+    await ask('', 'm', { top_k: 5 })
+    expect('top_k' in (seen.calls.at(-2)?.json ?? {}), 'it is tried again').toBe(true)
   })
 
   test('serves every client with `auth: none`, and applies the limits of database keys', async () => {

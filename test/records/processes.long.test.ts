@@ -59,7 +59,8 @@ async function started(
   const [program = '', ...args] = [...limited, ...command, ...options]
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, ...(postgres && { DATABASE_URL: postgres.url }) },
+    // Not the databases and keys of whoever runs the tests.
+    env: { PATH: process.env['PATH'], ...(postgres && { DATABASE_URL: postgres.url }) },
   })
   const ended = new Promise(resolve => child.once('exit', resolve))
   after(async () => {

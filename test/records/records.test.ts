@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { newRequestId } from '../../src/gateway/ids.ts'
 import { openDatabase } from '../../src/records/database.ts'
 import { type Location, openRecords, type RecordsOptions } from '../../src/records/index.ts'
 import { costOf } from '../../src/records/prices.ts'
@@ -114,6 +115,24 @@ describe.each(places)('records in %s', (_, place) => {
     await database.close()
   })
 
+  test('of one millisecond are in the order of their requests, also across pages', async () => {
+    const { location, records } = await opened()
+    const time = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString()
+    const ids = Array.from({ length: 40 }, newRequestId)
+    for (const requestId of ids) records.hooks.onUsage(recordOf(0, { time, requestId }), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const found: string[] = []
+    let next: string | undefined
+    do {
+      const page = await findRecords(database, {}, 7, next)
+      found.push(...page.records.map(({ id }) => id))
+      next = page.next
+    } while (next !== undefined)
+    expect(found).toEqual(ids.toReversed())
+    await database.close()
+  })
+
   test('are counted once when they are written twice', async () => {
     const { location, records } = await opened()
     const record = recordOf(1)
@@ -133,10 +152,12 @@ describe.each(places)('records in %s', (_, place) => {
     const writer = createWriter(
       {
         ...database,
-        insertions(rows) {
-          sizes.push(rows.length)
-          writer.add(recordOf(100 + sizes.length))
-          return database.insertions(rows)
+        insertions(table, rows, ending) {
+          if (table === 'records') {
+            sizes.push(rows.length)
+            writer.add(recordOf(100 + sizes.length))
+          }
+          return database.insertions(table, rows, ending)
         },
       },
       { prices: () => ({}), warn() {} },
@@ -175,6 +196,7 @@ describe.each(places)('records in %s', (_, place) => {
       disabled: false,
     })
     expect(await hooks.authenticate(secret, request)).toEqual({
+      id: info.id,
       name: 'alice',
       group: 'team',
       models: ['gpt-*'],
@@ -208,15 +230,20 @@ describe.each(places)('records in %s', (_, place) => {
     async (_limit, limits, message) => {
       const prices = () => ({ 'claude-*': { input: 1, output: 3 } })
       const { location, records } = await opened({ prices })
-      const { secret } = await records.keys.create('alice', limits)
-      await records.hooks.authenticate(secret, request)
+      const { secret, id: keyId } = await records.keys.create('alice', limits)
+      expect(await records.hooks.authenticate(secret, request)).not.toHaveProperty('refusal')
       for (const number of [1, 2])
-        records.hooks.onUsage(recordOf(number, { time: new Date().toISOString() }), request)
-      await expect(records.hooks.authenticate(secret, request)).rejects.toThrow(message)
+        records.hooks.onUsage(recordOf(number, { time: new Date().toISOString(), keyId }), request)
+      expect(await records.hooks.authenticate(secret, request)).toMatchObject({
+        refusal: { message: expect.stringContaining(message) },
+      })
       await records.close()
       const { records: other } = await opened({ prices }, location)
-      await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({
-        error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
+      expect(await other.hooks.authenticate(secret, request)).toMatchObject({
+        name: 'alice',
+        refusal: {
+          error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
+        },
       })
       await other.close()
     },
@@ -362,6 +389,7 @@ describe.each(places)('records in %s', (_, place) => {
     expect(
       await records.keys.change('alice', { models: null, tokensPerDay: null, expiresAt: null }),
     ).toEqual({
+      id: expect.any(String),
       name: 'alice',
       hint: expect.any(String),
       disabled: false,
@@ -530,5 +558,7 @@ test('costs follow the longest matching price, and are unknown without one', () 
   expect(costOf('gpt-4', { input: 1_000_000, output: 1_000_000 }, prices)).toBe(3)
   expect(costOf('gpt-5.6', { input: 1_000_000, output: 0, cacheRead: 500_000 }, prices)).toBe(5.5)
   expect(costOf('other', { input: 1, output: 1 }, prices)).toBeUndefined()
-  expect(costOf('gpt-4', { input: 1 }, prices)).toBeUndefined()
+  expect(costOf('gpt-4', {}, prices)).toBeUndefined()
+  // Embeddings have no output.
+  expect(costOf('gpt-4', { input: 1_000_000 }, prices)).toBe(1)
 })
