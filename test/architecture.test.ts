@@ -85,7 +85,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   },
   stores: {
     rooms: ['canonical', 'errors.ts', 'kit'],
-    packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'],
+    packages: ['@redis/client', 'lru-cache'],
   },
   transports: {
     rooms: ['errors.ts'],
@@ -164,12 +164,13 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'transports',
       'vendors',
     ],
-    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible', 'zstddec'],
+    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'zstddec'],
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: {
-    rooms: ['canonical', 'gateway', 'kit'],
+    rooms: ['canonical', 'gateway', 'kit', 'stores'],
     packages: [
+      'node:fs',
       'node:module',
       'node:worker_threads',
       'kysely',

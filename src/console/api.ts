@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { clientConfig, clientNames } from '../clients/index.ts'
-import type { GatewayState } from '../gateway/gateway.ts'
+import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
 import { defined } from '../kit/fields/defined.ts'
 import { nesting } from '../kit/json/scan.ts'
 import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
-import { RecordQuery, UsageQuery } from '../records/filters.ts'
+import { LearnedQuery, RecordQuery, UsageQuery } from '../records/filters.ts'
 import type { AdminSources, RecordFilter, RecordRow } from '../records/index.ts'
 import {
   type ApiResponse,
@@ -51,6 +51,7 @@ export type ApiParts = {
   exchanges: Exchanges
   source: RecordSource
   state(): GatewayState
+  learned(): LearnedFields
   models: AdminSources['models']
   verify: AdminSources['verify']
   /** `keepsRecords`: in a database, and not only in memory. */
@@ -95,14 +96,22 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
       return ok(await parts.source.sum(visible(access, defined(filter)), by))
     }
     default:
-      return handleOperatorCall(request, { access, parts, route, id: id ?? '' })
+      return handleOperatorCall(request, { access, parts, route, id: id ?? '', query })
   }
+}
+
+type OperatorCall = {
+  access: Access
+  parts: ApiParts
+  route: string
+  id: string
+  query: Record<string, string>
 }
 
 /** The calls that show how the gateway is configured. @throws Refused */
 async function handleOperatorCall(
   request: IncomingMessage,
-  { access, parts, route, id }: { access: Access; parts: ApiParts; route: string; id: string },
+  { access, parts, route, id, query }: OperatorCall,
 ): Promise<ApiResponse> {
   if (access.role !== 'operator') throw new Refused(403, 'only the operator may do this')
   switch (route) {
@@ -110,6 +119,10 @@ async function handleOperatorCall(
       return ok(found(await parts.source.detail(id)))
     case 'GET state':
       return ok(parts.state())
+    case 'GET learned':
+      return ok({ learned: parts.learned().all() })
+    case 'DELETE learned':
+      return ok({ forgotten: parts.learned().forget(defined(valid(LearnedQuery, query))) })
     case 'GET models':
       return ok({ models: found(parts.models?.()) })
     case 'POST channels/id/verify':
@@ -135,11 +148,11 @@ function session(access: Access, { about }: ApiParts) {
 /** A client sees the requests of its key. @throws Refused 403 for a key without a name: records cannot distinguish such clients */
 function visible(access: Access, filter: RecordFilter): RecordFilter {
   if (access.role === 'operator') return filter
-  const { name } = access.identity
+  const { name, id = '' } = access.identity
   if (filter.channel !== undefined) throw new Refused(403, 'only the operator sees channels')
   if (name === undefined)
     throw new Refused(403, 'a client without a name has no records of its own')
-  return { ...filter, key: name }
+  return { ...filter, key: name, keyId: id }
 }
 
 const withoutConfiguration = (record: RecordRow) => ({

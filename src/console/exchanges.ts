@@ -83,4 +83,6 @@ export function createExchanges(): Exchanges {
 
 /** Clients without a name share what belongs to their group. */
 export const isSame = (one: Identity, other: Identity): boolean =>
-  one.name === other.name && (one.name !== undefined || one.group === other.group)
+  one.id === other.id &&
+  one.name === other.name &&
+  (one.name !== undefined || one.group === other.group)

@@ -3,11 +3,13 @@
  * @module wireglot/console
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkOptions } from '../gateway/check-options.ts'
 import {
   type GatewayState,
   type HookRequest,
   type Hooks,
   type Identity,
+  type LearnedFields,
   refuse,
 } from '../gateway/gateway.ts'
 import type { AdminSources, Records } from '../records/index.ts'
@@ -21,6 +23,7 @@ export type ConsoleGateway = {
   readonly localOnly: boolean
   identify(request: IncomingMessage): Promise<Identity>
   state(): GatewayState
+  learned(): LearnedFields
 }
 
 /** The name of the operator in records. No key of a client can have it. */
@@ -43,13 +46,15 @@ export type ConsoleOptions = {
 
 export type Console = {
   /** For the gateway; those of `records` are called too. `authenticate`: absent without an admin key and records. */
-  hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> & Pick<Hooks, 'authenticate'>
+  hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> &
+    Pick<Hooks, 'authenticate' | 'reserve'>
   /** Handles `/console` and the calls of its page. False: another path, which is not touched. */
   handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 /**
  * A console for a `node:http` server with a gateway. Its page and the translation are loaded when it is opened.
+ * @throws ConfigError for an unknown option
  * @example
  * import { createServer } from 'node:http'
  * import { type ConnectGateway, gateway } from 'wireglot/connect'
@@ -60,14 +65,9 @@ export type Console = {
  * const server = createServer((request, response) => void (page.handle(request, response) || handler(request, response)))
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createConsole({
-  gateway,
-  adminKey,
-  records,
-  isDemo = false,
-  models,
-  verify,
-}: ConsoleOptions): Console {
+export function createConsole(options: ConsoleOptions): Console {
+  checkOptions(options, ['gateway', 'adminKey', 'records', 'isDemo', 'models', 'verify'])
+  const { gateway, adminKey, records, isDemo = false, models, verify } = options
   const exchanges = createExchanges()
   const recent = createRecent()
   const { hooks } = records ?? recent
@@ -83,6 +83,7 @@ export function createConsole({
     about,
     source: records ?? recent,
     state: () => gateway().state(),
+    learned: () => gateway().learned(),
     models,
     verify,
   }
@@ -99,6 +100,7 @@ export function createConsole({
   return {
     hooks: {
       ...((records || adminKey !== undefined) && { authenticate }),
+      ...(records && { reserve: records.hooks.reserve }),
       onAttempt(attempt, request) {
         exchanges.onAttempt(attempt, request)
         void hooks.onAttempt(attempt, request)

@@ -1,8 +1,8 @@
 import type { Hooks, UsageRecord } from '../gateway/gateway.ts'
-import { periods } from '../records/database.ts'
 import { collectDetails, type RecordDetail } from '../records/details.ts'
 import type { RecordRow, Records, Sum } from '../records/index.ts'
 import { periodFor, placeOf } from '../records/queries.ts'
+import { periods } from '../records/tables.ts'
 import { rowOf } from '../records/writer.ts'
 
 /** Where the console finds records: a database, or the memory of this process. */
@@ -22,6 +22,7 @@ export function createRecent(): RecordSource & {
     from = 0,
     to = Infinity,
     key,
+    keyId,
     model,
     channel,
     status,
@@ -32,6 +33,7 @@ export function createRecent(): RecordSource & {
         row.time >= from &&
         row.time < to &&
         (key === undefined || (row.key ?? '') === key) &&
+        (keyId === undefined || (row.keyId ?? '') === keyId) &&
         (model === undefined || row.model === model) &&
         (channel === undefined || row.channel === channel) &&
         (status === undefined || row.status === status) &&

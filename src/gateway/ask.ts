@@ -2,14 +2,17 @@ import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import type { Resolvers } from '../translate/references.ts'
+import type { StreamTranslator } from '../translate/stream-translator.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
 import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
+import type { Memory, Share } from './memory.ts'
 import type { ChannelEntry, ParsedConfig } from './options.ts'
 import type { GatewayRequest } from './request.ts'
+import type { Background } from './stored/background.ts'
 import type { ResponseStore } from './stored/response-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
@@ -25,9 +28,11 @@ export type Service = {
   catalog: Catalog
   limits: Limits
   inFlight: InFlight
+  memory: Memory
   breakers: Breakers<Opened | Failure>
   /** Fields that upstreams refused. */
   learned: Learned
+  background: Background
   /** Sends a call to a channel. Rejects when there is no response; a response of any status resolves. */
   send(
     channel: ChannelEntry,
@@ -63,11 +68,12 @@ export type Ask = {
   recalled?: Recalled
 }
 
-/** A request that passes through unchanged. `type`: its content type. `bytes`: the body for a candidate. Undefined: it has no body. */
+/** A request that passes through unchanged. `type`: its content type. `isJson`: so it is. `bytes`: the body for a candidate. Undefined: it has no body. */
 export type Passing = {
   path: string
   method: 'POST' | 'GET' | 'DELETE'
   type?: string
+  isJson: boolean
   bytes(candidate: Candidate): string | Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -103,7 +109,19 @@ export type Trace = {
   upstreamRequestId?: string
   firstByte?: number
   notes: Note[]
+  /** As the upstream counted. */
   usage?: Usage
+  /** Input tokens of what was sent to the upstream, by its size. Absent: nothing was sent that costs anything. */
+  sent?: number
+  /** Of the upstream's response so far: see `StreamTranslator`. Absent: none came, or its usage is known. */
+  received?: Pick<StreamTranslator, 'written' | 'finished'> &
+    Partial<Pick<StreamTranslator, 'usage' | 'id'>>
+  /** The id of a response that came as a whole. */
+  responseId?: string
+  /** Output tokens, by the limit of a response that is generated after the exchange. */
+  expected?: number
+  /** The memory that the request takes. Absent: its client is not known yet. */
+  memory?: Share
   /** Headers that show the client its rate limit. Absent: it has none. */
   rateLimit?: Record<string, string>
   /** Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts. */

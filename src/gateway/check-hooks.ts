@@ -1,5 +1,5 @@
 import { isObject } from '../kit/json/json.ts'
-import { similar } from '../kit/text/similar.ts'
+import { unknownNames } from './check-options.ts'
 import { callbackNames, type Hooks } from './hooks.ts'
 import { ConfigError } from './options.ts'
 
@@ -20,12 +20,8 @@ export function checkHooks(hooks: unknown): void {
   if (!isObject(hooks))
     throw new ConfigError('hooks', `expected an object with ${names.join(', ')}`)
   const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(hooks) as object | null)
-  const unknown = isPlain ? Object.keys(hooks).filter(name => !names.includes(name)) : []
   const faults = [
-    ...unknown.map(name => ({
-      path: `hooks.${name}`,
-      message: `there is no such hook; there are ${names.join(', ')}${suggestion(name)}`,
-    })),
+    ...(isPlain ? unknownNames(hooks, names, 'hook') : []),
     ...names.flatMap(name => {
       const message = faultOf(name, hooks[name])
       return message === undefined ? [] : [{ path: `hooks.${name}`, message }]
@@ -33,11 +29,6 @@ export function checkHooks(hooks: unknown): void {
   ]
   const [first, ...more] = faults
   if (first) throw new ConfigError(first.path, first.message, more)
-}
-
-function suggestion(name: string): string {
-  const meant = similar(name, names)
-  return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 
 function faultOf(name: string, hook: unknown): string | undefined {

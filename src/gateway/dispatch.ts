@@ -1,23 +1,25 @@
-import type { Operation, Protocol } from '../protocol.ts'
+import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import { isOriginAllowed } from './admission/cors.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { type ReadBody, readJson } from './body/body.ts'
-import { namedIn } from './body/model-name.ts'
+import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
-import { Refusal, refuse, unknownModel } from './error.ts'
+import { isUnknownModel, Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { holdUntilEnd } from './in-flight.ts'
+import type { Share } from './memory.ts'
 import { passThrough } from './passing/pass.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from './request.ts'
-import type { Route } from './route.ts'
+import { type Route, refusalFor } from './route.ts'
 import { handleStored } from './stored/calls.ts'
 import { hasTools } from './upstream/prepare.ts'
 import { conversationKey } from './upstream/sticky.ts'
+import { likelyUse, reserve } from './use.ts'
 
 /** The response to a request whose route is known. @throws Refusal, TranslationError */
 export type Dispatch = (
@@ -35,11 +37,23 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
     if (isOpen(route)) return handleOpen(route, request)
     const identity = await admission.identify(request, route.protocol)
     trace.identity = identity
-    const limit = isCounted(route) ? await admission.count(identity) : undefined
-    if (limit) trace.rateLimit = limit
-    const entering = isCounted(route) ? admission.enter(identity, request.signal) : undefined
+    const memory = service.memory.share(identity.id ?? identity.name)
+    trace.memory = memory
+    holdUntilEnd(memory.release, trace, request.signal)
+    const known = { request, identity, trace, memory }
+    // A call that is refused in any case counts for no limit: its client should read why, and not of a limit that its retries have reached.
+    if (!isCounted(route) || refusalFor(route, identity))
+      return handleKnown(service, list, route, known)
+    const counted = await admission.count(identity)
+    if (counted) trace.rateLimit = counted.headers
+    const entering = admission.enter(identity, request.signal)
     if (entering) holdUntilEnd(await entering, trace, request.signal)
-    return handleKnown(service, list, route, { request, identity, trace })
+    try {
+      return await handleKnown(service, list, route, known)
+    } catch (error) {
+      if (counted && isUnknownModel(error)) trace.rateLimit = await counted.giveBack()
+      throw error
+    }
   }
 }
 
@@ -88,14 +102,18 @@ function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusa
   )
 }
 
+/** A request whose client is known. */
+type Known = { request: GatewayRequest; identity: Identity; trace: Trace; memory: Share }
+
 /** Routes that need authentication. */
 async function handleKnown(
   service: Service,
   list: Listing,
   route: Exclude<Route, OpenRoute>,
-  { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
+  known: Known,
 ): Promise<GatewayResponse> {
   const { catalog } = service
+  const { request, identity, trace } = known
   switch (route.kind) {
     case 'list': {
       const { address } = route.protocol
@@ -121,19 +139,20 @@ async function handleKnown(
           'permission',
           'this origin may not open a WebSocket here: list it in "cors"',
         )
-      return { status: 101, headers: {}, body: '' }
+      return { status: 101, headers: {}, body: '', memory: connectionOf(service, known) }
     case 'pass':
-      return passThrough(service, route, { request, identity, trace })
+      return passThrough(service, route, known)
     case 'stored':
       return handleStored(service, { ...route, request }, trace)
     case 'generate':
     case 'count-tokens':
-    case 'compact':
-      return handlers[route.kind](
-        service,
-        await readAsk(service, route, { request, identity, trace }),
-        trace,
-      )
+    case 'compact': {
+      const ask = await readAsk(service, route, known)
+      if (request.generates?.() === false) return { status: 200, headers: {}, body: '' }
+      if (route.kind !== 'count-tokens')
+        await reserve(service, trace, ask.candidates, () => likelyUse(ask.body, ask.protocol))
+      return handlers[route.kind](service, ask, trace)
+    }
     default:
       return route satisfies never
   }
@@ -141,13 +160,34 @@ async function handleKnown(
 
 const handlers = { generate, 'count-tokens': countTokens, compact }
 
-async function readAsk(
-  service: Service,
-  { kind: operation, protocol, ...inPath }: CallRoute,
-  { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
-): Promise<Ask> {
+/** The memory of a WebSocket connection, which ends with its signal. @throws Refusal 429 */
+function connectionOf(
+  { config, inFlight, memory }: Service,
+  { request: { signal }, identity: { id, name } }: Known,
+): Share {
+  const client = id ?? name
+  const leave = inFlight.take(`sockets ${client}`, config.limits.webSocketsPerKey)
+  if (!leave) throw refuse(429, 'rate_limit', 'too many WebSocket connections for this API key')
+  const share = memory.share(client)
+  const end = () => {
+    leave()
+    share.release()
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  return share
+}
+
+async function readAsk(service: Service, route: CallRoute, known: Known): Promise<Ask> {
   const { catalog, hooks, attempt } = service
-  const body = await readBody(service, request, { protocol, inPath: inPath.model, trace })
+  const { request, identity, trace } = known
+  const { kind: operation, protocol, ...inPath } = route
+  if (inPath.model !== undefined) {
+    trace.requestedModel = checkedName(inPath.model)
+    // Before the body is read.
+    if (!hooks.route && !catalog.find(inPath.model, identity)) throw unknownModel(inPath.model)
+  }
+  const body = await readBody(service, route, known)
   const { outline } = body
   const named = namedIn(body, inPath.model)
   trace.requestedModel = named
@@ -179,14 +219,17 @@ async function readAsk(
 /** The body of a request, or the one that `onRequest` replaces it by. @throws Refusal */
 async function readBody(
   service: Service,
-  request: GatewayRequest,
-  { protocol, inPath, trace }: { protocol: Protocol; inPath: string | undefined; trace: Trace },
+  route: CallRoute,
+  { request, identity, trace, memory }: Known,
 ): Promise<ReadBody> {
-  const body = await readJson(request, service.config.defaults)
-  if (!service.hooks.onRequest) return body
-  trace.requestedModel = namedIn(body, inPath)
+  const body = await readJson(request, { ...service.config.defaults, memory })
+  const refusal = refusalFor(route, identity)
+  if (!refusal && !service.hooks.onRequest) return body
+  trace.requestedModel = namedIn(body, route.model)
+  // Only now, so that the record names the model.
+  if (refusal) throw refusal
   const call = {
-    protocol,
+    protocol: route.protocol,
     model: trace.requestedModel,
     body: body.value,
     options: { path: request.path },
@@ -198,11 +241,11 @@ async function readBody(
 /** What upstreams have refused, by the name of each model that the key sees. */
 function learnedFor({ learned, catalog }: Service, identity: Identity): Record<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const { entry, model, fields } of learned.all()) {
+  for (const { entry, model, field } of learned.all()) {
     // An entry with `*` matches many names, so the name in the request is shown.
     const name = entry.endsWith('*') ? model : entry
     if (catalog.find(name, identity))
-      found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
+      found.set(name, [...new Set([...(found.get(name) ?? []), field])])
   }
   return Object.fromEntries(found)
 }

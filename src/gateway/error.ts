@@ -5,7 +5,21 @@ import { endedEarly } from '../kit/errors/failed-response.ts'
 import { dotted } from '../kit/notes/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
-import type { FailureKind } from './hooks.ts'
+
+/**
+ * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
+ * limit of the channel; a response of it that cannot be used; or a fault of the gateway and its hooks.
+ */
+export type FailureKind =
+  | 'client'
+  | 'upstream_status'
+  | 'upstream_network'
+  | 'upstream_timeout'
+  | 'upstream_invalid'
+  | 'gateway'
+
+/** Official SDKs do not retry a response with this header. */
+const noRetry = { 'x-should-retry': 'false' }
 
 /** An exchange that ends with an error. `wireOf` writes it in the caller's protocol. */
 export class Refusal extends Error {
@@ -30,7 +44,8 @@ export class Refusal extends Error {
   ) {
     super(error.message, { cause })
     this.error = error
-    this.headers = headers
+    // A quota that is spent stays so for longer than a client should wait: without this header, some retry for minutes.
+    this.headers = error.kind === 'quota' ? { ...headers, ...noRetry } : headers
     this.wire = wire
     this.notes = notes
     this.failure = failure
@@ -87,6 +102,13 @@ export function unknownModel(model: string): Refusal {
     { param: 'model' },
   )
 }
+
+/** No model here has the requested name. An upstream's own error of this kind has a protocol. */
+export const isUnknownModel = (thrown: unknown): boolean =>
+  thrown instanceof Refusal &&
+  thrown.error.status === 404 &&
+  thrown.error.param === 'model' &&
+  thrown.error.protocol === undefined
 
 /** `retryAfterMs`: until the channel takes requests again. */
 export function channelAtLimit(retryAfterMs: number): Refusal {
@@ -162,7 +184,7 @@ function refusedByStrict(
   error: CanonicalError,
   more: { notes?: readonly Note[]; cause?: unknown },
 ): Refusal {
-  return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })
+  return new Refusal(error, { ...more, headers: noRetry })
 }
 
 /**

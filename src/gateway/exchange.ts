@@ -1,6 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { isObject } from '../kit/json/json.ts'
 import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { framesOfText } from '../sse/framing.ts'
 import { listOfFrames } from '../sse/list.ts'
@@ -12,6 +13,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
 import { AfterFinish } from './after-finish.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { atEnd } from './at-end.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
@@ -27,6 +29,7 @@ import { openFirst } from './upstream/attempts.ts'
 import type { Candidate } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
+import { isInBackground, likelyUse, useOf, wholeWithoutCounts } from './use.ts'
 
 /** Handles a generation request. @throws Refusal, TranslationError */
 export async function generate(
@@ -35,7 +38,18 @@ export async function generate(
   trace: Trace,
 ): Promise<GatewayResponse> {
   const ask = await recall(service, incoming, trace.identity ?? {})
+  if (ask.protocol.address.stored) rememberUse(service, ask, trace)
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
+}
+
+/** A later call may show the response again, or what it has used since then. */
+function rememberUse({ background }: Service, { body, protocol }: Ask, trace: Trace): void {
+  if (isInBackground(body.outline, protocol)) trace.expected = likelyUse(body, protocol).output
+  atEnd(trace, () => {
+    const id = trace.received?.id ?? trace.responseId
+    const usage = useOf(trace)
+    if (id !== undefined && usage) background.counted(id, usage)
+  })
 }
 
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
@@ -56,6 +70,8 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     async open() {
       const opened = await call.opened
       served = opened.candidate
+      // What is stored contains the request.
+      if (!keeping) trace.memory?.release()
       headers = headersOf(opened)
       hooked = await hookedStream(service, { protocol, model }, trace, {
         opened,
@@ -142,7 +158,11 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   const { candidate, settings, response, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol
-  const translated = (source: Protocol) => createByteTranslator(source, protocol, settings)
+  const translated = (source: Protocol) => {
+    const translator = createByteTranslator(source, protocol, settings)
+    trace.received = translator
+    return translator
+  }
   if (kind === 'stream')
     return {
       translator: translated(from),
@@ -217,6 +237,9 @@ async function responseForClient(
       : { body: read.value, notes: [], ...(read.outcome ?? from.outcome(read.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= usage ?? {}
+  if (isObject(read.value) && typeof read.value['id'] === 'string')
+    trace.responseId = read.value['id']
+  if (!usage && opened.kind === 'json') trace.received = wholeWithoutCounts(read.value, from)
   // Between equal protocols a failed response is passed on unchanged; clients of other protocols get an HTTP error.
   if (error && from !== protocol) throw failedStream(error)
   const change = error
@@ -302,6 +325,7 @@ async function gather(
   const from = candidate.protocol
   const into = startCollecting()
   const reader = createStreamReader(from, settings, event => collectEvent(into, event))
+  trace.received = reader
   let length = 0
   const afterFinish = new AfterFinish()
   const chunks = opened

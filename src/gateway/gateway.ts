@@ -15,22 +15,24 @@ import { createDispatch } from './dispatch.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import { type Hooks, hookRequest, type Identity } from './hooks.ts'
-import { createRepeats, newId } from './ids.ts'
+import { createRepeats, newRequestId } from './ids.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
+import { createMemory, defaultMemoryBytes } from './memory.ts'
 import { ConfigError, demo, type GatewayConfig, type ParsedConfig, parseConfig } from './options.ts'
 import { createPassPaths } from './passing/paths.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
-import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
+import { isCall, isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
+import { createBackground } from './stored/background.ts'
 import { createResponseStore } from './stored/response-store.ts'
 import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
 import { createCatalog } from './upstream/catalog.ts'
-import { createLearned } from './upstream/learned.ts'
+import { createLearned, type LearnedFields } from './upstream/learned.ts'
 import { createSend } from './upstream/send.ts'
 
 export type { Signal } from '../transports/stopper.ts'
@@ -41,16 +43,16 @@ export type {
   TransportCall,
   TransportResponse,
 } from '../transports/transport.ts'
-export { type Refusal, refuse } from './error.ts'
+export { type FailureKind, type Refusal, refuse } from './error.ts'
 export type {
   Attempt,
   BodyCall,
   BodyChange,
   Exchange,
-  FailureKind,
   HookRequest,
   Hooks,
   Identity,
+  LikelyUse,
   Logger,
   Store,
   StreamCall,
@@ -58,6 +60,7 @@ export type {
 } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
+export type { LearnedField, LearnedFields } from './upstream/learned.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
@@ -78,6 +81,8 @@ export type Gateway = {
   readonly sockets: SocketSettings | undefined
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
+  /** The fields that are left out of requests, because upstreams have refused them. */
+  learned(): LearnedFields
   /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
   identify(request: ClientRequest): Promise<Identity>
 }
@@ -132,6 +137,13 @@ export function createGateway(
   checkHooks(hooks)
   const service = serviceOf(parsed, hooks, transport)
   const admission = createAdmission(service)
+  const isOpen = parsed.keys.length === 0 && !hooks.authenticate
+  if (isOpen && parsed.cors?.origins.includes('*'))
+    service.log(
+      'warn',
+      { cors: '*' },
+      'there are no keys, and cors allows every web page: whatever page is open in a browser that reaches this gateway can use it',
+    )
   const dispatch = createDispatch(service, admission)
   const cors = createCors(parsed.cors)
   const passPaths = createPassPaths(parsed.channels)
@@ -169,13 +181,14 @@ export function createGateway(
         }
       }),
     }),
+    learned: () => service.learned,
     identify: request => admission.identify(request, firstProtocol),
     claims: (match, method, mounted) => isClaimed(match, method, { mounted, hints: parsed.hints }),
     async handle(request, match = matched(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
       const shared = cors?.headers(request)
-      const requestId = newId('req_')
+      const requestId = newRequestId()
       const route = routeOf(match, { base: '', ...request })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
@@ -198,7 +211,7 @@ export function createGateway(
           reported = true
           signal.removeEventListener('abort', left)
           running.leave(controller)
-          report(service, trace, { protocol, status, failure })
+          report(service, trace, { protocol, isCall: isCall(match), status, failure })
         },
       }
       if (signal.aborted) left()
@@ -209,11 +222,16 @@ export function createGateway(
         if (sizeOf(request.headers) > longestHeaders)
           throw refuse(431, 'invalid_request', 'the headers are too large')
         const response = await unlessGivenUp(
-          dispatch(route, { ...request, signal: controller.signal }, trace),
+          // A connection is there for longer than its handshake.
+          dispatch(
+            route,
+            { ...request, signal: route.kind === 'socket' ? signal : controller.signal },
+            trace,
+          ),
           controller.signal,
         )
         if (typeof response.body === 'string' || response.body instanceof Uint8Array)
-          trace.ended(response.status)
+          endWhole(trace, response.status, signal)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
         return {
           ...response,
@@ -249,6 +267,12 @@ export function createGateway(
       await service.release()
     },
   }
+}
+
+/** The exchange ends with a whole response. One that was only read for its usage has nobody to get it. */
+function endWhole(trace: Trace, status: number, signal: Signal): void {
+  if (signal.aborted) trace.ended(499, reasonOf(signal))
+  else trace.ended(status)
 }
 
 const socketSettings = ({
@@ -327,8 +351,12 @@ function serviceOf(
     catalog: createCatalog(config),
     limits,
     inFlight: createInFlight(config.defaults),
+    memory: createMemory(
+      config.limits.memoryBytes ?? defaultMemoryBytes(config.defaults.bodyLimitBytes),
+    ),
     breakers: createBreakers(config.channels, verdictOn),
     learned: createLearned(),
+    background: createBackground(),
     send: createSend(bytes, log),
     isRepeated: createRepeats(),
     ...(responseStore && { responseStore }),

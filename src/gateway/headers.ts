@@ -63,9 +63,16 @@ export function keptHeaders(upstream: Headers, more: readonly string[] = []): He
 /** Client headers that are forwarded to every upstream. Others are forwarded only by the protocol's address or the configuration. */
 const traced = ['traceparent', 'tracestate']
 
+/** Of the APIs of Google: it leaves fields out of a response, and with them the usage. */
+const fieldMask = 'x-goog-fieldmask'
+
 /** The client headers that are forwarded to an upstream. `more`: patterns of the channel's configuration. */
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
-  return only(client, name => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name)))
+  return only(
+    client,
+    name =>
+      traced.includes(name) || (isOneOf(name, more) && !isPrivate(name) && name !== fieldMask),
+  )
 }
 
 /** The headers without those that the `connection` header lists: they are hop-by-hop. */

@@ -5,12 +5,15 @@ import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Note } from '../notes.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
+import type { FailureKind, Refusal } from './error.ts'
 import type { ClientRequest } from './request.ts'
 
 /** The client. */
 export type Identity = {
-  /** Clients of one name share their limits and their stored responses. */
+  /** Clients of one name share their limits and their stored responses, unless they have different ids. */
   name?: string
+  /** What is kept of the client belongs to it, in place of the name. For names that another client may get later. */
+  id?: string
   /** One of the configured groups. Absent: all models are visible. */
   group?: string
   /** The ids that it may use, of those that its group sees. A `*` at the end matches any rest. Absent: all of these. */
@@ -19,19 +22,9 @@ export type Identity = {
   requestsPerMinute?: number
   /** The same for requests in progress at the same time. */
   concurrentRequests?: number
+  /** The error of `refuse(…)` for every call that costs something. Listings, token counts and settings stay open. Absent: none. */
+  refusal?: Refusal
 }
-
-/**
- * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
- * limit of the channel; a response of it that cannot be used; or a fault of the gateway and its hooks.
- */
-export type FailureKind =
-  | 'client'
-  | 'upstream_status'
-  | 'upstream_network'
-  | 'upstream_timeout'
-  | 'upstream_invalid'
-  | 'gateway'
 
 /** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
 export type UsageRecord = {
@@ -39,6 +32,8 @@ export type UsageRecord = {
   time: string
   requestId: string
   key?: string
+  /** The id of the client, if it has one. */
+  keyId?: string
   group?: string
   requestedModel?: string
   modelServed?: string
@@ -47,6 +42,7 @@ export type UsageRecord = {
   channel?: string
   /** The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown. */
   provider?: string
+  /** Of the client. `none`: a listing, settings of clients, or a path without an endpoint. */
   protocolIn: string
   protocolOut?: string
   stream: boolean
@@ -60,7 +56,8 @@ export type UsageRecord = {
   errorMessage?: string
   /** The request id of the upstream. */
   upstreamRequestId?: string
-  usage?: Usage
+  /** `estimated`: some of it by the sizes of request and response, because the upstream has not counted or the client has left before. */
+  usage?: Usage & { estimated?: true }
   /** Milliseconds. */
   firstByteMs?: number
   totalMs: number
@@ -68,6 +65,16 @@ export type UsageRecord = {
   notes: number
   /** The codes of the notes, each one once. Absent: there are none. */
   noteCodes?: string[]
+}
+
+/** What a request is likely to use: its input by its size, its output by its token limit. `model`: the upstream's name; empty: not known. */
+export type LikelyUse = {
+  requestId: string
+  identity: Identity
+  model: string
+  /** Tokens. */
+  input: number
+  output: number
 }
 
 /** One request to an upstream. A client's request has several if it is retried, or fails over to another channel. */
@@ -178,6 +185,7 @@ export const callbackNames = [
   'onRequest',
   'onResponse',
   'onStream',
+  'reserve',
   'onUsage',
   'onAttempt',
   'onNotes',
@@ -223,6 +231,12 @@ export type Hooks<Raw = unknown> = {
     events: AsyncIterable<CanonicalEvent>,
     call: StreamCall<Raw>,
   ): AsyncIterable<CanonicalEvent> | undefined
+  /**
+   * Decides, before a request is sent to an upstream, whether its client may use so much. Returns an error of `refuse(…)` if it may not. What
+   * is reserved ends when `onUsage` gets the record of the request.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement refuses nothing.
+  reserve?(use: LikelyUse): Refusal | undefined | void | Promise<Refusal | undefined | void>
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
   /** Gets each attempt at an upstream, when it began to respond or has failed. */

@@ -22,17 +22,32 @@ export function createRepeats(): (id: string) => boolean {
 
 const remembered = 10_000
 
-/** The prefix and 24 random letters and digits. */
-export function newId(prefix: string): string {
+/** The prefix and random letters and digits. `length`: how many, at most 24. */
+export function newId(prefix: string, length = idLength): string {
   let id = prefix
-  if (drawn + idLength > randomBytes.length) {
+  if (drawn + length > randomBytes.length) {
     crypto.getRandomValues(randomBytes)
     drawn = 0
   }
-  for (const end = drawn + idLength; drawn < end; drawn++)
+  for (const end = drawn + length; drawn < end; drawn++)
     id += alphabet[(randomBytes[drawn] ?? 0) % 62]
   return id
 }
+
+/**
+ * The id of a request. Its digits grow with each request of this process, whatever the clock does: records of one millisecond are listed
+ * in the order of their ids. Digits only, because the collation of a database may order letters in another way.
+ */
+export function newRequestId(): string {
+  const now = Date.now()
+  if (now > lastMs) [lastMs, inMs] = [now, 0]
+  else if (++inMs === mostInMs) [lastMs, inMs] = [lastMs + 1, 0]
+  return newId(`req_${lastMs}${String(inMs).padStart(4, '0')}`, 10)
+}
+
+const mostInMs = 10_000
+let lastMs = 0
+let inMs = 0
 
 const idLength = 24
 /** Random bytes for many ids at once: a call for random bytes is the most expensive part of making an id. */

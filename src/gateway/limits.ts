@@ -1,67 +1,97 @@
-import type { RateLimiterAbstract } from 'rate-limiter-flexible'
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
-import { isObject } from '../kit/json/json.ts'
+import { createMemoryCounter } from '../stores/memory-counter.ts'
+import { Refusal } from './error.ts'
 import type { ParsedConfig } from './options.ts'
 
 /** Counts calls per minute and name. */
 export type Limits = {
-  /** Counts one call. Undefined: there is no limit (`perMinute` is 0), or its store failed. */
+  /**
+   * Counts one call. Undefined: there is no limit (`perMinute` is 0).
+   * @throws Refusal 503 if the store has failed, and `onFailure` is `closed`
+   */
   take(name: string, perMinute: number): Promise<Taken | undefined>
+  /** Uncounts a call that was counted. */
+  giveBack(name: string, perMinute: number): Promise<void>
   close(): Promise<void>
 }
 
 /** `waitMs`: set if the limit is exceeded, the milliseconds to wait. `remaining`: calls that are left. `resetMs`: until the count starts again. */
 export type Taken = { limit: number; remaining: number; resetMs: number; waitMs?: number }
 
-/** A limit for names, in calls per minute. */
-type LimiterOf = (perMinute: number) => RateLimiterAbstract
+type Counter = {
+  /** Adds to the count of a name, which starts again after `windowMs`. Rejects when the store fails. */
+  add(name: string, calls: number, windowMs: number): Promise<{ count: number; resetMs: number }>
+  close(): void
+}
 
-/** Counts in memory, or in Redis for several processes. `warn`: called when Redis cannot be reached. */
+const windowMs = 60_000
+
+/** Counts in memory, or in Redis for several processes. `warn`: called once for each outage of Redis. */
 export function createLimits(
   config: ParsedConfig['limits'],
   warn: (error: unknown) => void,
 ): Limits {
-  if (!('redis' in config)) return limitsOf(inMemory, async () => {})
-  const { redis } = config
-  // Loaded only if configured: the gateway itself runs on any platform.
-  const limits = import('../stores/redis-limiter.ts')
-    .then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
-    .then(({ limiterOf, close }) => limitsOf(limiterOf, close))
-    .catch(error => {
-      // Without Redis support, as during an outage, each process counts on its own.
-      warn(error)
-      return limitsOf(inMemory, async () => {})
-    })
-  return {
-    take: async (name, perMinute) =>
-      perMinute === 0 ? undefined : (await limits).take(name, perMinute),
-    close: async () => (await limits).close(),
+  const own = createMemoryCounter()
+  let isFailing = false
+  const failed = (error: unknown) => {
+    if (!isFailing) warn(error)
+    isFailing = true
   }
-}
+  const counter = 'redis' in config ? redisCounter(config.redis, failed) : own
 
-const inMemory: LimiterOf = perMinute =>
-  new RateLimiterMemory({ points: perMinute, duration: 60, keyPrefix: `wireglot:${perMinute}` })
+  async function add(name: string, calls: number) {
+    try {
+      const counted = await counter.add(name, calls, windowMs)
+      isFailing = false
+      return counted
+    } catch (cause) {
+      failed(cause)
+      if (config.onFailure === 'closed') throw refusal(cause)
+      // A limit that is too generous is better than no service: each process counts on its own.
+      return own.add(name, calls, windowMs)
+    }
+  }
 
-function limitsOf(limiterOf: LimiterOf, close: () => Promise<void>): Limits {
-  const limiters = new Map<number, RateLimiterAbstract>()
   return {
     async take(name, perMinute) {
       if (perMinute === 0) return undefined
-      let limiter = limiters.get(perMinute)
-      if (!limiter) {
-        limiter = limiterOf(perMinute)
-        limiters.set(perMinute, limiter)
-      }
-      try {
-        const { remainingPoints, msBeforeNext } = await limiter.consume(name)
-        return { limit: perMinute, remaining: remainingPoints, resetMs: msBeforeNext }
-      } catch (refused) {
-        // Not a result of the limiter but a failure of the store, which must not lock out everybody.
-        if (!isObject(refused) || typeof refused['msBeforeNext'] !== 'number') return undefined
-        const waitMs = Math.max(1, refused['msBeforeNext'])
-        return { limit: perMinute, remaining: 0, resetMs: waitMs, waitMs }
-      }
+      const { count, resetMs } = await add(name, 1)
+      const taken = { limit: perMinute, remaining: Math.max(0, perMinute - count), resetMs }
+      return count > perMinute ? { ...taken, waitMs: Math.max(1, resetMs) } : taken
     },
-    close,
+    async giveBack(name, perMinute) {
+      // Where the store fails, one call too many stays counted.
+      if (perMinute > 0) await add(name, -1).catch(() => {})
+    },
+    async close() {
+      counter.close()
+    },
+  }
+}
+
+const refusal = (cause: unknown) =>
+  new Refusal(
+    {
+      status: 503,
+      kind: 'unavailable',
+      message: 'the store of the limits cannot be reached',
+      retryAfterMs: 5_000,
+    },
+    { cause },
+  )
+
+/** Loaded only if configured: the gateway itself runs on any platform. */
+function redisCounter(url: string, failed: (error: unknown) => void): Counter {
+  const opening = import('../stores/redis-counter.ts').then(({ createRedisCounter }) =>
+    createRedisCounter(url, failed),
+  )
+  opening.catch(failed)
+  return {
+    add: async (...counted) => (await opening).add(...counted),
+    close() {
+      opening.then(
+        ({ close }) => close(),
+        () => {},
+      )
+    },
   }
 }

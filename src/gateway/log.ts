@@ -1,13 +1,20 @@
 import type { Logger } from './hooks.ts'
 
-/** A logger that writes warnings and errors, one JSON object per line. Not each exchange, which would show which client sends what. */
+/** A logger that writes one JSON object per line, but not each exchange, which would show which client sends what. */
 export function loggerTo(write: (line: string) => void): Logger {
-  const at = (level: 'warn' | 'error') => (details: object, message: string) => {
+  const at = (level: 'info' | 'warn' | 'error') => (details: object, message: string) => {
     const inWords = (_: string, value: unknown) =>
       value instanceof Error ? wordsOf(value, level) : value
     write(JSON.stringify({ time: new Date().toISOString(), level, message, ...details }, inWords))
   }
-  return { info() {}, warn: at('warn'), error: at('error') }
+  const info = at('info')
+  return {
+    info(details, message) {
+      if (message !== 'exchange') info(details, message)
+    },
+    warn: at('warn'),
+    error: at('error'),
+  }
 }
 
 /** A fault of the program is found by its stack. */

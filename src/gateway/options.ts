@@ -124,11 +124,13 @@ const Timeouts = entry({
   idleMs: milliseconds.default(120_000),
   /** For the whole exchange, retries included. Default 0: no limit. */
   totalMs: milliseconds.default(0),
+  /** How long the rest of a response is read after its client has left, for its usage. Default 0: the call ends at once. */
+  drainMs: milliseconds.default(0),
 })
 
 /** The circuit breaker of a channel. */
 const Breaker = entry({
-  /** After this many failures in a row the channel gets no requests for `restMs`. Default 5; 0: never. */
+  /** After this many failed requests in a row the channel gets no requests for `restMs`. Default 5; 0: never. */
   failures: z.int().min(0).default(5),
   /** Milliseconds. Default 10,000. */
   restMs: milliseconds.default(10_000),
@@ -331,7 +333,7 @@ const Channel = entry({
    * them pass unchanged, except for the name of the model. Default: none.
    */
   passThrough: z.array(passPath).default([]),
-  /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for an hour. Default true. */
+  /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for ten minutes. Default true. */
   learnUnsupported: z.boolean().default(true),
   /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */
   streamUsage: z.boolean().default(true),
@@ -512,6 +514,23 @@ const Cors = entry({
   maxAgeSeconds: z.int().min(0).default(7_200),
 })
 
+/** Limits that each process has for itself. */
+const ofProcess = {
+  /**
+   * For the bytes of all requests and WebSocket connections together; further requests are refused with 503. One key gets half of it. Default:
+   * a quarter of the heap that JavaScript may use, but at least four times `bodyLimitBytes`.
+   */
+  memoryBytes: z.int().positive().optional(),
+  /** The most WebSocket connections of a key at the same time. Default 100; 0: no limit. */
+  webSocketsPerKey: concurrent.default(100),
+}
+
+/**
+ * What happens to requests with a limit when its store fails: Redis for requests per minute, the database for budgets. `open` (default): they
+ * are served, and each process counts its own. `closed`: they are refused with 503.
+ */
+const onFailure = z.enum(['open', 'closed']).default('open')
+
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
 /** Records are deleted when they are older than so many days. Absent: never. */
@@ -544,12 +563,15 @@ const Config = entry({
     )
     .optional(),
   defaults: Defaults.prefault({}),
-  /** Where requests per minute are counted: in this process (default), or in Redis for several processes. */
+  /** Where requests per minute are counted: in this process (default), or in Redis for several processes; and the limits of this process. */
   limits: z
     .union(
       [
-        z.strictObject({ redis: redisUrl }, limitsFault),
-        z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault),
+        z.strictObject({ redis: redisUrl, onFailure, ...ofProcess }, limitsFault),
+        z.strictObject(
+          { store: z.literal('memory').default('memory'), onFailure, ...ofProcess },
+          limitsFault,
+        ),
       ],
       limitsFault,
     )
@@ -822,8 +844,8 @@ function faultOfBase(base: string): string | undefined {
   return undefined
 }
 
-function wording({ message }: z.core.$ZodIssue): string {
-  return message
+function wording(issue: z.core.$ZodIssue): string {
+  return issue.message
     .replace(/^(Invalid (input|option)|Too (small|big)): /, '')
     .replace(
       /^expected (\w+)( to be (?=[<>]))?/,
@@ -831,6 +853,15 @@ function wording({ message }: z.core.$ZodIssue): string {
     )
     .replace(/, received undefined$/, ', but it is missing')
     .replace(/, received \w+$/, '')
+    .concat(meantBy(issue))
+}
+
+/** The word that was meant in place of one that is not in a fixed list. */
+function meantBy(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_value' || typeof issue.input !== 'string') return ''
+  if (issue.values.length === 1) return ''
+  const meant = similar(issue.input, issue.values.map(String))
+  return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 
 /** What the schema calls them. */

@@ -1,13 +1,13 @@
-import type { Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json/json.ts'
 import type { Note } from '../notes.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import { failureKind, type Refusal } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
+import { useOf } from './use.ts'
 
-/** How an exchange ended. `protocol`: of the caller. */
-type Ending = { protocol: Protocol; status: number; failure: Refusal | undefined }
+/** How an exchange ended. `protocol`: of the caller. `isCall`: of an endpoint of this protocol. */
+type Ending = { protocol: Protocol; isCall: boolean; status: number; failure: Refusal | undefined }
 
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
 export function report({ hooks, log, attempt }: Service, trace: Trace, ending: Ending): void {
@@ -23,7 +23,14 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
       wordsOf(failure),
     )
   }
-  log('info', record, 'exchange')
+  const { method, path } = request
+  // Records lack the words of an error that may repeat the request. The log has them, without those of upstreams: a client with a wrong
+  // setting is found by nothing else.
+  log(
+    'info',
+    { ...record, method, path, ...(failure && { errorMessage: wordsOf(failure) }) },
+    'exchange',
+  )
   if (requestedModel === undefined) return
   if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
@@ -58,8 +65,8 @@ function discreet(error: unknown): unknown {
   return error
 }
 
-function recordOf(
-  {
+function recordOf(trace: Trace, ending: Ending): UsageRecord {
+  const {
     requestId,
     started,
     identity,
@@ -70,21 +77,21 @@ function recordOf(
     attempts,
     firstByte,
     notes,
-    usage,
     upstreamRequestId,
-  }: Trace,
-  { protocol, status, failure }: Ending,
-): UsageRecord {
+  } = trace
+  const { protocol, isCall, status, failure } = ending
+  const usage = useOf(trace, failure)
   return {
     time: new Date(started).toISOString(),
     requestId,
-    protocolIn: protocol.name,
+    protocolIn: isCall ? protocol.name : 'none',
     stream,
     status,
     totalMs: Date.now() - started,
     attempts,
     notes: notes.length,
     ...(identity?.name !== undefined && { key: identity.name }),
+    ...(identity?.id !== undefined && { keyId: identity.id }),
     ...(identity?.group !== undefined && { group: identity.group }),
     ...(requestedModel !== undefined && { requestedModel }),
     ...(passed !== undefined && { path: passed }),
@@ -108,8 +115,10 @@ function recordOf(
   }
 }
 
+type Used = NonNullable<UsageRecord['usage']>
+
 /** The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and are left out. */
-function onlyCounts({ ext, ...counts }: Usage): Usage {
+function onlyCounts({ ext, ...counts }: Used): Used {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
     const counted = Object.entries(fields).filter(
       ([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key),

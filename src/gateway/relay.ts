@@ -46,6 +46,8 @@ export type RelayOptions = {
     | undefined
   /** Aborts the upstream call, in any phase. */
   stop(reason: Refusal): void
+  /** How long the rest of the response is read after its client has disconnected, for its usage. 0: not at all. */
+  drainMs?(reason: Refusal): number
   /** Called once at the end. `failure` absent: the response is complete. */
   onEnd(failure: Refusal | undefined, translator: StreamTranslator | undefined): void
 }
@@ -87,6 +89,8 @@ class RunningRelay implements Relay {
   /** A chunk of the response itself was sent, not only keep-alives. */
   #hasOutput = false
   #done = false
+  /** The client has left, and the rest is read for its usage. */
+  #isLeft = false
   #failed = false
   #givenUp: Refusal | undefined
   /** The body throws this after its last output. */
@@ -125,22 +129,57 @@ class RunningRelay implements Relay {
   }
 
   giveUp(reason: Refusal): void {
-    if (this.#done) return
+    if (this.#done || this.#isLeft) return
     this.#opening?.catch(() => {})
     this.#pending?.catch(() => {})
     if (reason.error.kind === 'cancelled') {
-      this.#options.stop(reason)
-      this.#complete(reason)
+      this.#leave(reason)
       return
     }
     this.#givenUp = reason
     if (!this.#clock.interrupt(reason) && this.#committed) this.#finalFrame = this.#fail(reason)
   }
 
+  /** The client has disconnected. */
+  #leave(reason: Refusal): void {
+    const end = () => {
+      this.#options.stop(reason)
+      this.#complete(reason)
+    }
+    const drainMs = this.#options.drainMs?.(reason) ?? 0
+    if (drainMs === 0) end()
+    else {
+      this.#isLeft = true
+      const timer = setTimeout(end, drainMs)
+      this.#readRest()
+        .catch(() => {})
+        .finally(() => {
+          clearTimeout(timer)
+          end()
+        })
+    }
+  }
+
+  /** Nothing of it is sent. */
+  async #readRest(): Promise<void> {
+    const source = this.#source ?? (await this.#opening)
+    if (!source) return
+    this.#source = source
+    const { translator, body } = source
+    for (;;) {
+      const next = await (this.#pending ?? body.next())
+      this.#pending = undefined
+      if (this.#done) return
+      if (next.done) translator.end()
+      else translator.push(next.value)
+      if (next.done || isOver(source)) return
+    }
+  }
+
   async #next(): Promise<IteratorResult<Chunk, undefined>> {
     const { keeping } = this.#options
     this.#clock.sent()
-    while (!this.#done) {
+    while (!this.#done && !this.#isLeft) {
       let out: Chunk
       try {
         if (this.#givenUp) throw this.#givenUp
@@ -148,7 +187,7 @@ class RunningRelay implements Relay {
           ? this.#onChunk(this.#source, await this.#waitForChunk(this.#source))
           : this.#onStart(await this.#waitForStart())
       } catch (error) {
-        if (this.#done && this.#givenUp) break
+        if (this.#isLeft || (this.#done && this.#givenUp)) break
         out = this.#fail(error)
       }
       if (out.length > 0) keeping?.sent(out)
@@ -173,6 +212,7 @@ class RunningRelay implements Relay {
   }
 
   #onStart(got: Source | typeof ping): Chunk {
+    if (this.#isLeft) return ''
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
     this.#source = got
@@ -188,6 +228,7 @@ class RunningRelay implements Relay {
   }
 
   #onChunk(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
+    if (this.#isLeft) return ''
     if (this.#givenUp) throw this.#givenUp
     if (got !== ping) {
       this.#pending = undefined

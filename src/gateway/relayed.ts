@@ -2,6 +2,7 @@ import type { Trace } from './ask.ts'
 import { type Refusal, reasonOf } from './error.ts'
 import { createRelay, type RelayOptions } from './relay.ts'
 import type { GatewayRequest } from './request.ts'
+import { drainMsOf } from './upstream/attempts.ts'
 
 type Exchange = { signal: GatewayRequest['signal']; trace: Trace }
 
@@ -17,6 +18,7 @@ export async function relayed(
   let early: Refusal | undefined
   const relay = createRelay({
     ...options,
+    drainMs: reason => drainMsOf(trace, reason),
     onEnd(failure, translator) {
       options.onEnd(failure, translator)
       const status = failure?.error.kind === 'cancelled' ? 499 : 200

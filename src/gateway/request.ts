@@ -1,5 +1,6 @@
 import type { Headers } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
+import type { Share } from './memory.ts'
 
 /** An HTTP request, as passed in by a host. Header names are lower case. */
 export type GatewayRequest = {
@@ -19,6 +20,8 @@ export type GatewayRequest = {
   local?: boolean
   /** Can the host make a WebSocket of the connection? It does so when the response has status 101. Default false. */
   upgrades?: boolean
+  /** Called when the body was read. False: the request is only checked and counted, and the response is empty. Absent: true. */
+  generates?(): boolean
   /** The request object of the host, for hooks. */
   raw?: unknown
 }
@@ -32,11 +35,12 @@ export type ClientRequest = Pick<
 /** `parsed`: the value, if a body parser of the application has read the body already. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 
-/** The response for the host to send. A string or bytes are sent at once, an iterable chunk by chunk. */
+/** The response for the host to send. A string or bytes are sent at once, an iterable chunk by chunk. `memory`: with status 101, that of the connection. */
 export type GatewayResponse = {
   status: number
   headers: Headers
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array>
+  memory?: Share
 }
 
 export function jsonResponse(

@@ -1,10 +1,12 @@
 import {
   faultOf,
   faultOfListing,
+  isEndpoint,
   isVersion,
   matchListing,
   matchOf,
   matchStored,
+  mountOf,
   noSuch,
   ruleOf,
   tidied,
@@ -20,7 +22,8 @@ import type {
 } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
-import type { PassRoute } from './passing/pass.ts'
+import type { Refusal } from './error.ts'
+import type { Identity } from './hooks.ts'
 import type { PassPaths } from './passing/paths.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -46,12 +49,30 @@ export type StoredRoute = {
   method: 'GET' | 'DELETE' | 'POST'
 }
 
+/** A call to another endpoint of an upstream. `listed`: the entry of `passThrough`. `protocol`: for errors. */
+export type PassRoute = {
+  kind: 'pass'
+  protocol: Protocol
+  path: string
+  listed: string
+  method: 'POST' | 'GET' | 'DELETE'
+}
+
 type RequestInfo = {
   method: string
   query: URLSearchParams
   headers: Headers
   base: string
   upgrades?: boolean
+}
+
+/** The error that the identity has for this call. Undefined: the call is free, or the client may make it. */
+export function refusalFor(route: Route, { refusal }: Identity): Refusal | undefined {
+  const costs =
+    route.kind === 'generate' ||
+    route.kind === 'compact' ||
+    (route.kind === 'pass' && route.method === 'POST')
+  return costs ? refusal : undefined
 }
 
 /** The endpoint for settings of client programs. */
@@ -81,6 +102,10 @@ export function matchPath(raw: string, passPaths: PassPaths = () => undefined): 
   const listed = passPaths(path)
   return listed === undefined ? { ...at, kind: 'none' } : { ...at, kind: 'pass', listed }
 }
+
+/** Is this the path of a call of a protocol? Others, such as listings, are of all protocols or none. */
+export const isCall = ({ kind }: PathMatch): boolean =>
+  kind === 'call' || kind === 'stored' || kind === 'pass'
 
 /**
  * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/`, `/client-config` unless the gateway
@@ -162,14 +187,15 @@ export function routeOf(
       : { kind: 'wrong-method', protocol, allow: passing.join(', ') }
   }
   const fault = faultOf(path) ?? faultOfListing(path)
+  if (!fault && match.kind === 'stored') return storedOf(method, match.found)
   if (!fault)
-    return match.kind === 'stored'
-      ? storedOf(method, match.found)
-      : {
-          kind: 'wrong-path',
-          protocol: dialectNear(path, headers, query),
-          message: noSuch(match.raw),
-        }
+    return (
+      behindPrefix(path, { base, headers, query }) ?? {
+        kind: 'wrong-path',
+        protocol: dialectNear(path, headers, query),
+        message: noSuch(match.raw),
+      }
+    )
   const message = `No such path: ${path}. ${ruleOf(fault.rule, versionOf(fault.path))} The right URL is ${base}${fault.path}`
   return {
     kind: 'wrong-path',
@@ -177,6 +203,26 @@ export function routeOf(
     message,
   }
 }
+
+/** A path that ends in an endpoint: the gateway is mounted at another path than its client or its application says. */
+function behindPrefix(
+  path: string,
+  { base, headers, query }: Pick<RequestInfo, 'base' | 'headers' | 'query'>,
+): Route | undefined {
+  // The search takes longer with each step of the path.
+  if (path.length > longestSearched) return undefined
+  const { mount } = mountOf(path)
+  const endpoint = path.slice(mount.length)
+  if (mount === '' || !isEndpoint(endpoint)) return undefined
+  const call = matchOf(endpoint) ?? matchStored(endpoint)
+  return {
+    kind: 'wrong-path',
+    protocol: call?.protocol ?? dialectOf(endpoint, headers, query),
+    message: `No such path: ${path}. This path ends in an endpoint: the right URL is ${base}${endpoint}, or mount with basePath: '${mount}' (fetchGateway) or app.use('${mount}', …) (Express and Connect).`,
+  }
+}
+
+const longestSearched = 500
 
 /** The protocol of a request to a path that several share, by headers and query. */
 function dialectOf(path: string, headers: Headers, query: URLSearchParams): Protocol {

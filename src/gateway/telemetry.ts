@@ -88,7 +88,7 @@ function instruments(): Instruments | undefined {
     usage: histogram(
       'gen_ai.client.token.usage',
       '{token}',
-      'tokens as the upstream counted them',
+      'tokens as the upstream counted them, or estimated where it did not',
       tokens,
     ),
     labelOf: createModelLabels(),

@@ -7,16 +7,20 @@ import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
+import { Refusal } from '../gateway/error.ts'
 import {
   createGateway,
   type GatewayConfig,
   type GatewayState,
   type Hooks,
   type Identity,
+  type LearnedFields,
 } from '../gateway/gateway.ts'
+import { isLocal } from '../gateway/local.ts'
 import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
 import { without } from '../kit/json/json.ts'
 import { createSessions } from '../sockets/sessions.ts'
+import { only } from '../transports/bodies.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { drained } from '../transports/drained.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
@@ -36,6 +40,8 @@ export {
   type HookRequest,
   type Hooks,
   type Identity,
+  type LearnedField,
+  type LearnedFields,
   type Logger,
   type Refusal,
   refuse,
@@ -68,6 +74,8 @@ export type ConnectGateway = {
   readonly localOnly: boolean
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
+  /** The fields that are left out of requests, because upstreams have refused them. */
+  learned(): LearnedFields
   /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
   identify(request: IncomingMessage): Promise<Identity>
 }
@@ -119,7 +127,12 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
       else breakOff(response)
     })
   }
-  const sessions = inner.sockets && createSessions(inner.sockets, inner.handle)
+  const isKnown = (handshake: GatewayRequest) =>
+    inner.identify(handshake).then(
+      () => true,
+      (error: unknown) => !isWrongKey(error),
+    )
+  const sessions = inner.sockets && createSessions(inner.sockets, { handle: inner.handle, isKnown })
   return Object.assign(handler, {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
       const url = urlOf(request)
@@ -136,8 +149,10 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
         if (!sessions || !(await sessions.isReady()))
           return sendPlain(await inner.handle(handshake, match))
         const response = await inner.handle({ ...handshake, upgrades: true }, match)
-        if (response.status !== 101 || match.kind !== 'call') return sendPlain(response)
-        sessions.open({ request, socket, head, handshake, left, protocol: match.protocol })
+        const { memory } = response
+        if (!memory || match.kind !== 'call') return sendPlain(response)
+        const { protocol } = match
+        sessions.open({ request, socket, head, handshake, left, memory, protocol })
       }
       serve().catch(() => socket.destroy())
       return true
@@ -151,10 +166,15 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
     },
     localOnly: inner.localOnly,
     state: inner.state,
+    learned: inner.learned,
     identify: (request: IncomingMessage) =>
       inner.identify(gatewayRequestOf(request, urlOf(request), new Stopper())),
   })
 }
+
+/** Not so when the key cannot be looked up at the moment. */
+const isWrongKey = (error: unknown) =>
+  error instanceof Refusal && error.error.kind === 'authentication'
 
 async function respond(
   handle: (left: Stopper) => Promise<GatewayResponse>,
@@ -179,6 +199,7 @@ function gatewayRequestOf(
   left: Stopper,
 ): GatewayRequest {
   const headers = headersOf(request)
+  const { remoteAddress: address } = request.socket
   return {
     method: request.method ?? 'GET',
     path: pathname,
@@ -187,9 +208,9 @@ function gatewayRequestOf(
     body: bodyOf(request),
     signal: left.signal,
     base: baseOf(request, headers),
-    local: isLocal(request, headers),
+    local: isLocal({ address, headers }),
     raw: request,
-    ...(request.socket.remoteAddress !== undefined && { address: request.socket.remoteAddress }),
+    ...(address !== undefined && { address }),
   }
 }
 
@@ -291,7 +312,7 @@ function bodyOf(request: Request): RequestBody {
   const { body } = request
   const read = request.readableEnded || request.readableDidRead
   if (body === undefined || !read) return { bytes: incoming(request) }
-  if (body instanceof Uint8Array) return { bytes: [body] as unknown as AsyncIterable<Uint8Array> }
+  if (body instanceof Uint8Array) return { bytes: only(body) }
   return { parsed: body }
 }
 
@@ -336,18 +357,4 @@ function baseOf(request: Request, headers: Record<string, string>): string {
       ? 'https'
       : 'http'
   return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
-}
-
-/**
- * Does the client run on this machine? Not if it came through a proxy, and not if it used a public host name: a web page can make its
- * own name resolve to this machine (DNS rebinding).
- */
-function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
-  for (const name in headers)
-    if (/^(forwarded|x-forwarded-.+|x-real-ip|via)$/.test(name)) return false
-  if (
-    !/^(127(\.\d+){3}|\[::1\]|([\w-]+\.)*localhost)(:\d+)?$/i.test(headers['host'] ?? 'localhost')
-  )
-    return false
-  return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')
 }

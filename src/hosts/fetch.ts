@@ -2,6 +2,7 @@
  * The gateway as `(Request) → Promise<Response>`, for Hono, Next, Bun, Deno and workers.
  * @module wireglot/fetch
  */
+import { checkOptions } from '../gateway/check-options.ts'
 import { refuse } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayResponse } from '../gateway/request.ts'
@@ -35,7 +36,7 @@ export type FetchGateway = {
 /**
  * The gateway for Hono, Next, Bun, Deno and workers. Other paths get 404. `basePath`: the path that it is mounted at, if the framework
  * does not remove it from the URL. Default `''`.
- * @throws ConfigError when the configuration is invalid, or has neither keys nor `"auth": "none"` and there is no hook
+ * @throws ConfigError when the configuration is invalid, an option is unknown, or there are neither keys nor `"auth": "none"` and there is no hook
  * `authenticate`: local clients cannot be recognized here
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
@@ -46,8 +47,12 @@ export type FetchGateway = {
 export function fetchGateway(
   config?: GatewayConfig,
   hooks?: Hooks<Request>,
-  { basePath = '' }: { basePath?: string } = {},
+  options: { basePath?: string } = {},
 ): FetchGateway {
+  checkOptions(options, ['basePath'])
+  const { basePath = '' } = options
+  if (typeof basePath !== 'string' || !/^($|\/)/.test(basePath))
+    throw new ConfigError('options.basePath', 'expected a path that begins with /')
   const inner = createGateway(config, hooks)
   if (inner.localOnly && config !== undefined)
     throw new ConfigError('keys', 'expected keys, or "auth": "none"')

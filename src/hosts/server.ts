@@ -6,6 +6,7 @@ import type {
   ServerHttp2Session,
 } from 'node:http2'
 import type { Socket } from 'node:net'
+import { checkOptions } from '../gateway/check-options.ts'
 
 /** What an HTTP/2 client without TLS sends first. No request of HTTP/1.1 begins with it. */
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
@@ -22,6 +23,7 @@ export type ServerOptions = {
 /**
  * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript speaks it by default. The listener gets
  * requests of both; those of HTTP/2 through the compatibility API of `node:http2`. The timeouts of the server apply to both.
+ * @throws ConfigError for an unknown option
  * @example
  * import { createServer, gateway } from 'wireglot/connect'
  *
@@ -29,10 +31,9 @@ export type ServerOptions = {
  * const server = createServer(handler)
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createServer(
-  listener: RequestListener,
-  { maxConcurrentStreams = 128 }: ServerOptions = {},
-): Server {
+export function createServer(listener: RequestListener, options: ServerOptions = {}): Server {
+  checkOptions(options, ['maxConcurrentStreams'])
+  const { maxConcurrentStreams = 128 } = options
   return new OnePortServer(listener, maxConcurrentStreams)
 }
 

@@ -3,7 +3,9 @@
  * @module wireglot/operations
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkOptions } from '../gateway/check-options.ts'
 import type { GatewayState, Logger } from '../gateway/gateway.ts'
+import { isRebound } from '../gateway/local.ts'
 import { createAccessLog, type LogFormat } from './access-log.ts'
 import { health, type Readiness, ready } from './health.ts'
 import { toStdout } from './lines.ts'
@@ -34,6 +36,7 @@ export type Operations = {
 
 /**
  * What an operator needs in addition to a gateway.
+ * @throws ConfigError for an unknown option
  * @example
  * import { createServer } from 'node:http'
  * import { type ConnectGateway, gateway } from 'wireglot/connect'
@@ -45,12 +48,13 @@ export type Operations = {
  * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createOperations(options: OperationsOptions): Operations {
+  checkOptions(options, ['state', 'log', 'out', 'err', 'more'])
   const { state, log = 'json', more = () => ({}) } = options
   const { out = toStdout, err = line => void process.stderr.write(`${line}\n`) } = options
   const metrics = createMetrics(state)
   return {
     logger: createAccessLog(log, { out, err, seen: metrics.count }),
-    handle({ method, url = '' }, response) {
+    handle({ method, url = '', headers, socket }, response) {
       const path = url.split('?', 1)[0]
       if (path !== '/health' && path !== '/ready' && path !== '/metrics') return false
       const send = (status: number, type: string, body: string) => {
@@ -64,7 +68,9 @@ export function createOperations(options: OperationsOptions): Operations {
       if (method !== 'GET' && method !== 'HEAD') {
         response.setHeader('allow', 'GET, HEAD')
         send(405, 'application/json', '{"error":{"message":"expected GET"}}')
-      } else if (path === '/metrics')
+      } else if (path !== '/health' && isRebound({ address: socket.remoteAddress, headers }))
+        send(403, 'application/json', '{"error":{"message":"use the name localhost"}}')
+      else if (path === '/metrics')
         void metrics.text().then(({ type, body }) => send(200, type, body))
       else {
         const { status, body } =

@@ -25,7 +25,7 @@ export function createMetrics(state: () => GatewayState): Metrics {
   })
   const tokens = createTally({
     name: 'wireglot_tokens_total',
-    help: 'Tokens, as the upstream counted them',
+    help: 'Tokens, as the upstream counted them, or estimated where it did not',
     labelNames: ['channel', 'model', 'type'],
     registers,
   })

@@ -2,20 +2,22 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocketServer } from 'ws'
 import type { SocketSettings } from '../gateway/gateway.ts'
+import type { Share } from '../gateway/memory.ts'
 import type { GatewayRequest } from '../gateway/request.ts'
 import type { Protocol } from '../protocol.ts'
 import { socketOf } from '../protocols/sockets.ts'
 import type { Stopper } from '../transports/stopper.ts'
 import { loadWs } from '../transports/ws.ts'
-import { type Handle, Session } from './session.ts'
+import { excessBytes, type Handle, Session } from './session.ts'
 
-/** A handshake that the gateway has accepted. `left`: aborted when the connection closes. */
+/** A handshake that the gateway has accepted. `left`: aborted when the connection closes. `memory`: what it takes. */
 export type Handshake = {
   request: IncomingMessage
   socket: Duplex
   head: Buffer
   handshake: GatewayRequest
   left: Stopper
+  memory: Share
   protocol: Protocol
 }
 
@@ -29,10 +31,11 @@ export type Sessions = {
   close(): void
 }
 
-/** A message may exceed the body limit by so much and is then refused with an error event. A longer one closes the connection (1009). */
-const excessBytes = 64 * 1024
-
-export function createSessions(settings: SocketSettings, handle: Handle): Sessions {
+/** `isKnown`: is the key of this handshake still valid? */
+export function createSessions(
+  settings: SocketSettings,
+  gateway: { handle: Handle; isKnown: (handshake: GatewayRequest) => Promise<boolean> },
+): Sessions {
   const open = new Set<Session>()
   let server: WebSocketServer | undefined
   let loading: Promise<boolean> | undefined
@@ -61,7 +64,7 @@ export function createSessions(settings: SocketSettings, handle: Handle): Sessio
       loading ??= load()
       return loading
     },
-    open({ request, socket, head, handshake, left, protocol }) {
+    open({ request, socket, head, handshake, left, memory, protocol }) {
       const wire = socketOf(protocol)
       if (!server || !wire) return void socket.destroy()
       server.handleUpgrade(request, socket, head, connection => {
@@ -72,7 +75,8 @@ export function createSessions(settings: SocketSettings, handle: Handle): Sessio
           wire,
           handshake,
           left,
-          handle,
+          memory,
+          ...gateway,
           settings,
         })
         open.add(session)

@@ -84,7 +84,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await writeFile(config, JSON.stringify(settings))
     const { url, close } = await serve(
       { host: '127.0.0.1', port: 0, config },
-      { out() {}, err() {}, environment: {} },
+      { out() {}, err() {}, folder, environment: {} },
     )
     after(close)
     const asOperator = { authorization: `Bearer ${adminKey}` }
@@ -514,6 +514,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
 
     test('models and channels show the circuit breaker and its last error, and a channel is verified', async () => {
       const { page } = await openServed({ tab: '#models' })
+      await page.getByText('no upstream has refused one lately').waitFor()
       const away = page
         .getByRole('region', { name: 'Channels' })
         .locator('tbody tr', { hasText: 'away' })
@@ -597,7 +598,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.getByLabel('Model').fill('other')
     await page.keyboard.press('Tab')
     await page.getByText('model = "other"').first().waitFor()
-    expect(await page.locator('pre').first().textContent()).toContain(`${url}/v1`)
+    await page.locator('pre', { hasText: `${url}/v1` }).first().waitFor()
   })
 
   describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {

@@ -53,7 +53,7 @@ describe('the page', () => {
     const served = async (settings?: GatewayConfig) => {
       const { url, close } = await serve(
         { host: '127.0.0.1', port: 0, ...(settings && { config: await written(settings) }) },
-        { out() {}, environment: {} },
+        { out() {}, folder: await mkdtemp(join(tmpdir(), 'wireglot-')), environment: {} },
       )
       after(close)
       return url
@@ -98,6 +98,17 @@ describe('access to the console', () => {
       role: 'client',
       key: 'alice',
     })
+  })
+
+  test('shows refused fields to the operator only, and forgets them', async () => {
+    const url = await started(config, { adminKey })
+    const path = `${url}/console/api/learned`
+    expect((await get(path, admin)).body).toEqual({ learned: [] })
+    expect((await get(path, alice)).status).toBe(403)
+    const forget = (headers: Record<string, string>) => fetch(path, { method: 'DELETE', headers })
+    expect(await (await forget(admin)).json()).toEqual({ forgotten: 0 })
+    expect((await forget(alice)).status).toBe(403)
+    expect((await forget({ ...admin, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
   })
 
   test('gives the role operator without keys to the local machine only', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { createRecent } from '../../src/console/recent.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { newRequestId } from '../../src/gateway/ids.ts'
 import type { RecordRow, Sum } from '../../src/records/index.ts'
 import { asking, post, sendJson, upstream } from '../gateway/support.ts'
 import { admin, adminKey, alice, bob, config, get, started } from './started.ts'
@@ -305,26 +307,35 @@ describe('attacks', () => {
   })
 })
 
-test('keeps only the latest 2000 requests in memory', async () => {
-  const { createRecent } = await import('../../src/console/recent.ts')
+test('requests of one millisecond are listed in their order, also across pages', async () => {
   const { hooks, find } = createRecent()
-  const request = { method: 'POST', path: '/', headers: {}, raw: undefined }
+  const ids = Array.from({ length: 40 }, newRequestId)
+  for (const id of ids) hooks.onUsage(recordOf(id, 1e12), plainRequest)
+  const first = await find({}, 25)
+  const second = await find({}, 25, first.next)
+  expect([...first.records, ...second.records].map(({ id }) => id)).toEqual(ids.toReversed())
+  expect(second.next).toBeUndefined()
+})
+
+test('keeps only the latest 2000 requests in memory', async () => {
+  const { hooks, find } = createRecent()
   for (let number = 0; number < 2100; number++)
-    hooks.onUsage(
-      {
-        time: new Date(1e12 + number).toISOString(),
-        requestId: `req_${number}`,
-        requestedModel: 'm',
-        protocolIn: 'messages',
-        stream: false,
-        status: 200,
-        totalMs: 1,
-        attempts: 1,
-        notes: 0,
-      },
-      request,
-    )
+    hooks.onUsage(recordOf(`req_${number}`, 1e12 + number), plainRequest)
   const { records } = await find({}, 5000)
   expect(records).toHaveLength(2000)
   expect(records.at(-1)?.id).toBe('req_100')
+})
+
+const plainRequest = { method: 'POST', path: '/', headers: {}, raw: undefined }
+
+const recordOf = (requestId: string, time: number) => ({
+  time: new Date(time).toISOString(),
+  requestId,
+  requestedModel: 'm',
+  protocolIn: 'messages',
+  stream: false,
+  status: 200,
+  totalMs: 1,
+  attempts: 1,
+  notes: 0,
 })

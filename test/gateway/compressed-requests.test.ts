@@ -1,7 +1,10 @@
 import * as zlib from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { byWebStream, zstdByLibrary } from '../../src/gateway/body/decompress.ts'
+import { createMemory } from '../../src/gateway/memory.ts'
 import { hostsOf, one, paths, requests, responses, sendJson, upstream } from './support.ts'
+
+const memory = createMemory(Infinity).share(undefined)
 
 type Compress = (text: string) => Uint8Array<ArrayBuffer>
 const { zstdCompressSync = asZstd } = zlib as { zstdCompressSync?: Compress }
@@ -106,9 +109,11 @@ describe('without node:zlib', () => {
     ['gzip', zlib.gzipSync('Hello')],
     ['deflate', zlib.deflateSync('Hello')],
   ] as const)('decompresses %s', async (format, bytes) => {
-    expect(new TextDecoder().decode(await byWebStream(format, bytes, 5))).toBe('Hello')
-    await expect(byWebStream(format, bytes, 4)).rejects.toMatchObject({ error: { status: 413 } })
-    await expect(byWebStream(format, bytes.subarray(0, 6), 5)).rejects.toMatchObject({
+    expect(new TextDecoder().decode(await byWebStream(format, bytes, 5, memory))).toBe('Hello')
+    await expect(byWebStream(format, bytes, 4, memory)).rejects.toMatchObject({
+      error: { status: 413 },
+    })
+    await expect(byWebStream(format, bytes.subarray(0, 6), 5, memory)).rejects.toMatchObject({
       error: { status: 400 },
     })
   })
@@ -131,13 +136,15 @@ describe('without zstd in node:zlib', () => {
     ['with its size', made([0x64, 0xeb, 0x00])],
     ['without its size', made([0x04, 0x68])],
   ])('decompresses data %s', async (_, bytes) => {
-    expect(new TextDecoder().decode(await zstdByLibrary(bytes, text.length))).toBe(text)
-    await expect(zstdByLibrary(bytes.subarray(0, 100), 5000)).rejects.toMatchObject({
+    expect(new TextDecoder().decode(await zstdByLibrary(bytes, text.length, memory))).toBe(text)
+    await expect(zstdByLibrary(bytes.subarray(0, 100), 5000, memory)).rejects.toMatchObject({
       error: { status: 400 },
     })
     const damaged = bytes.slice()
     damaged[200] = (damaged[200] ?? 0) ^ 0xff
-    await expect(zstdByLibrary(damaged, 5000)).rejects.toMatchObject({ error: { status: 400 } })
+    await expect(zstdByLibrary(damaged, 5000, memory)).rejects.toMatchObject({
+      error: { status: 400 },
+    })
   })
 
   test('refuses data that is larger than the limit, whatever its header declares', async () => {
@@ -145,12 +152,14 @@ describe('without zstd in node:zlib', () => {
     const [declared, streamed] = [asZstd(bomb), asZstd(bomb, false)]
     const lying = declared.slice()
     new DataView(lying.buffer).setUint32(5, 500, true)
-    await expect(zstdByLibrary(declared, 1_000_000)).rejects.toMatchObject({
+    await expect(zstdByLibrary(declared, 1_000_000, memory)).rejects.toMatchObject({
       error: { status: 413 },
     })
-    await expect(zstdByLibrary(streamed, 1_000_000)).rejects.toMatchObject({
+    await expect(zstdByLibrary(streamed, 1_000_000, memory)).rejects.toMatchObject({
       error: { status: 400, message: expect.stringContaining('larger than 1000000 bytes') },
     })
-    await expect(zstdByLibrary(lying, 1_000_000)).rejects.toMatchObject({ error: { status: 400 } })
+    await expect(zstdByLibrary(lying, 1_000_000, memory)).rejects.toMatchObject({
+      error: { status: 400 },
+    })
   })
 })

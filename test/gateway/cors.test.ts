@@ -87,6 +87,19 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
+test('warns when every web page can use a gateway without keys', () => {
+  const warned = (more: object) => {
+    const warnings: string[] = []
+    const logger = { info() {}, warn: (_: object, text: string) => warnings.push(text), error() {} }
+    createGateway({ ...config('http://127.0.0.1:1', ['*']), ...more }, { logger })
+    return warnings
+  }
+  expect(warned({})).toEqual([expect.stringContaining('allows every web page')])
+  const keys = [{ name: 'app', key: 'client-secret' }]
+  expect(warned({ auth: undefined, keys })).toEqual([])
+  expect(warned({ cors: { origins: [origin] } })).toEqual([])
+})
+
 test.each(['app.example.com', 'https://app.example.com/', 'https://*.example.com', ''])(
   'refuses %s as an origin',
   written => {

@@ -1,6 +1,25 @@
-import { describe, expect, test } from 'vitest'
-import { refusedField } from '../../src/gateway/upstream/learned.ts'
-import { hostsOf, post, requests, responses, sendJson, upstream } from './support.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { parseConfig } from '../../src/gateway/options.ts'
+import { createLearned, type Learned } from '../../src/gateway/upstream/learned.ts'
+import type { ProtocolName } from '../../src/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { connectSdk } from '../sockets/connect.ts'
+import { listenUpgrades } from '../sockets/listen.ts'
+import type { Covered } from '../support/covered.ts'
+import {
+  after,
+  hostsOf,
+  mounted,
+  one,
+  paths,
+  post,
+  requests,
+  responses,
+  sendJson,
+  sendStream,
+  streams,
+  upstream,
+} from './support.ts'
 
 const chat = 'chat-completions'
 const refused = (field: string) =>
@@ -86,6 +105,112 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ).toEqual([['user', 'logit_bias'], ['user'], []])
   })
 
+  test('a field that is refused next to another one stays where that one is absent', async () => {
+    const seen = await upstream((response, { json }) =>
+      ('temperature' in json && json['reasoning_effort'] === 'high'
+        ? sendJson(400, {
+            error: {
+              message: "Unsupported parameter: 'temperature' is not supported with this model.",
+              param: 'temperature',
+              code: 'unsupported_parameter',
+            },
+          })
+        : sendJson(200, responses[chat]))(response),
+    )
+    const ask = await start(channel(seen.url))
+    const sent = async (more: object) => {
+      expect(
+        (await ask(paths[chat], post({ ...requests[chat], temperature: 0, ...more }))).status,
+      ).toBe(200)
+      return 'temperature' in (seen.calls.at(-1)?.json ?? {})
+    }
+    expect(await sent({ reasoning_effort: 'high' })).toBe(false)
+    expect(await sent({ reasoning_effort: 'high' })).toBe(false)
+    expect(seen.calls.length, 'the second request was not refused').toBe(3)
+    expect(await sent({})).toBe(true)
+    expect(await sent({ reasoning_effort: 'none' })).toBe(true)
+    expect(await sent({ reasoning_effort: 'high', seed: 1 })).toBe(false)
+    expect(seen.calls.length, 'requests of another shape are tried').toBe(7)
+  })
+
+  test('a field is tried again after ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    after(() => vi.useRealTimers())
+    const seen = await upstream(refused('logit_bias'), sendJson(200, responses[chat]))
+    const ask = await start(channel(seen.url))
+    const sent = async () => {
+      expect((await ask(paths[chat], post(body))).status).toBe(200)
+      return 'logit_bias' in (seen.calls.at(-1)?.json ?? {})
+    }
+    expect(await sent()).toBe(false)
+    vi.advanceTimersByTime(599_000)
+    expect(await sent()).toBe(false)
+    vi.advanceTimersByTime(1_001)
+    expect(await sent()).toBe(true)
+  })
+
+  test('remembers nothing when the request fails without the field, too', async () => {
+    const seen = await upstream(
+      refused('logit_bias'),
+      sendJson(400, { error: { message: 'no' } }),
+      sendJson(200, responses[chat]),
+    )
+    const ask = await start(channel(seen.url))
+    for (const status of [400, 200])
+      expect((await ask(paths[chat], post(body))).status).toBe(status)
+    expect(seen.calls.map(({ json }) => 'logit_bias' in json)).toEqual([true, false, true])
+  })
+
+  test('keeps the refusal of another channel apart, and what it has dropped during retries', async () => {
+    const seen = await upstream(
+      refused('logit_bias'),
+      sendJson(503, { error: { message: 'busy' } }),
+      sendJson(200, responses[chat]),
+    )
+    const ask = await start({ ...channel(seen.url), defaults: { retries: 1, retryWaitMs: 10 } })
+    expect((await ask(paths[chat], post(body))).status).toBe(200)
+    expect(seen.calls.map(({ json }) => 'logit_bias' in json)).toEqual([true, false, false])
+  })
+
+  test('drops `stream_options` from the refused request only, because budgets need the usage of the others', async () => {
+    const seen = await upstream(
+      refused('stream_options'),
+      sendStream(streams[chat]),
+      sendStream(streams[chat]),
+    )
+    const ask = await start(channel(seen.url))
+    for (let i = 0; i < 2; i++) {
+      const response = await ask(paths[chat], post({ ...requests[chat], stream: true }))
+      expect(response.status).toBe(200)
+      await response.text()
+    }
+    expect(seen.calls.map(({ json }) => 'stream_options' in json)).toEqual([true, false, true])
+  })
+
+  test.each(['max_tokens', 'max_completion_tokens'])('never drops `%s`', async field => {
+    const seen = await upstream(refused(field), sendJson(200, responses[chat]))
+    const ask = await start(channel(seen.url))
+    expect((await ask(paths[chat], post({ ...requests[chat], [field]: 5 }))).status).toBe(400)
+    expect(seen.calls.length).toBe(1)
+  })
+
+  test('what counting tokens refuses stays in requests for a response', async () => {
+    const seen = await upstream(
+      sendJson(400, { type: 'error', error: { message: 'top_k: Extra inputs are not permitted' } }),
+      sendJson(200, { input_tokens: 3 }),
+      sendJson(200, responses.messages),
+    )
+    const [{ protocols: _, ...one } = {}] = channel(seen.url).channels
+    const ask = await start({
+      auth: 'none',
+      channels: [{ ...one, name: 'up', protocols: ['messages'] }],
+    })
+    const sent = { ...requests.messages, top_k: 5 }
+    expect((await ask('/v1/messages/count_tokens', post(sent))).status).toBe(200)
+    expect((await ask(paths.messages, post(sent))).status).toBe(200)
+    expect(seen.calls.map(({ json }) => 'top_k' in json)).toEqual([true, false, true])
+  })
+
   test('sends no third request when the upstream refuses the same field again', async () => {
     const seen = await upstream(
       refused('logit_bias'),
@@ -121,64 +246,197 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 })
 
-describe('the field that an error refuses', () => {
-  const error = { status: 400, kind: 'invalid_request' as const }
+test('leaves a refused field out of the requests of a WebSocket', async () => {
+  const failure = { message: "Unknown parameter: 'user'.", type: 'invalid_request_error' }
+  const seen = await upstream(sendJson(400, { error: failure }), sendStream(streams.responses))
+  const url = await listenUpgrades(
+    mounted({
+      auth: 'none',
+      webSocket: true,
+      channels: [{ name: 'up', protocols: ['responses'], baseUrl: seen.url }],
+    }),
+  )
+  const { ask } = await connectSdk(url)
+  for (let i = 0; i < 2; i++)
+    expect((await ask({ model: 'm', input: 'Hi', user: 'me' })).type).toBe('response.completed')
+  expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', undefined, undefined])
+})
 
-  test.each([
-    [
-      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-      'max_tokens',
-    ],
-    ["Unknown parameter: 'safety_identifier'.", 'safety_identifier'],
-    ['Unrecognized request argument supplied: store', 'store'],
-    [
-      "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
-      'temperature',
-    ],
-    ['context_management: Extra inputs are not permitted', 'context_management'],
-    [
-      '[{"type":"extra_forbidden","loc":["body","store"],"msg":"Extra inputs are not permitted"}]',
-      'store',
-    ],
-    ["property 'store' is unsupported", 'store'],
-    ["property 'body.store' is unsupported", 'store'],
-    ['Invalid JSON payload received. Unknown name "store": Cannot find field.', 'store'],
-    ['Argument not supported on this model: presencePenalty', 'presencePenalty'],
-    ['`temperature` is deprecated for this model.', 'temperature'],
-    [
-      'Failed to deserialize the JSON body: unknown field `store`, expected one of `model`',
-      'store',
-    ],
-    [
-      "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
-      'toolConfig.toolChoice.any',
-    ],
-    [
-      "This model doesn't support the inferenceConfig.topP field. Remove inferenceConfig.topP and try again.",
-      'inferenceConfig.topP',
-    ],
-  ])('finds the field in: %s', (message, field) => {
-    expect(refusedField({ ...error, message })).toBe(field)
+describe('the memory', () => {
+  const { channels, models } = parseConfig(one('http://upstream.test', 'messages'), {})
+  const [channel, entry] = [channels[0], models[0]]
+  const [link] = entry?.channels ?? []
+  if (!channel || !entry || !link) throw new Error('the configuration has no channel')
+  const candidate = { channel, entry, link, model: 'm', protocol: protocols.messages }
+  const known = (learned: Learned, ...shape: string[]) => learned.of(candidate, () => shape)
+
+  test('is bounded: the oldest shape makes room', () => {
+    const learned = createLearned()
+    for (let i = 0; i < 1001; i++) learned.learn(candidate, [`field${i}`], ['seed'])
+    expect(learned.all().length).toBe(1000)
+    expect(known(learned, 'field0')).toEqual([])
+    expect(known(learned, 'field1')).toEqual(['seed'])
   })
 
-  test.each([
-    "role 'system' is not supported on this model",
-    "Unsupported parameter: 'messages'",
-    'Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions.',
-    'the model is overloaded',
-    "Unsupported parameter: 'previous_response_id'",
-    "Unknown parameter: 'response_format'.",
-    "Unknown parameter: 'a; drop'",
-    // These are in the conversation.
-    "This model doesn't support the status field. Remove status and try again.",
-    "This model doesn't support the reasoningContent.reasoningText.text field for assistant messages",
-  ])('finds no field in: %s', message => {
-    expect(refusedField({ ...error, message })).toBeUndefined()
+  test('learns nothing from requests with endless names', () => {
+    const learned = createLearned()
+    learned.learn(candidate, ['x'.repeat(4000)], ['seed'])
+    expect(learned.all()).toEqual([])
   })
 
-  test('finds no field for another status', () => {
-    expect(
-      refusedField({ status: 500, kind: 'internal', message: "Unknown parameter: 'store'." }),
-    ).toBeUndefined()
+  test('forgets some of the fields of a shape', () => {
+    const learned = createLearned()
+    learned.learn(candidate, ['a'], ['seed', 'user'])
+    expect(learned.forget({ field: 'seed' })).toBe(1)
+    expect(known(learned, 'a')).toEqual(['user'])
+    expect(learned.forget({ channel: 'other' })).toBe(0)
+    expect(learned.forget()).toBe(1)
+    expect(learned.all()).toEqual([])
+  })
+})
+
+/** For each protocol a field that may be refused, a field with a text of the client, and how its servers refuse a request. */
+const served: {
+  protocol: ProtocolName
+  field: string
+  text: (text: string) => object
+  failure: (message: string) => object
+  wording: (field: string) => string
+}[] = [
+  {
+    protocol: 'chat-completions',
+    field: 'temperature',
+    text: text => ({ messages: [{ role: text, content: 'Hi' }] }),
+    failure: message => ({
+      error: { message, type: 'invalid_request_error', param: null, code: null },
+    }),
+    wording: field => `Unsupported parameter: '${field}' is not supported with this model.`,
+  },
+  {
+    protocol: 'responses',
+    field: 'temperature',
+    text: text => ({ input: [{ role: text, content: 'Hi' }] }),
+    failure: message => ({
+      error: { message, type: 'invalid_request_error', param: null, code: null },
+    }),
+    wording: field => `Unknown parameter: '${field}'.`,
+  },
+  {
+    protocol: 'messages',
+    field: 'top_k',
+    text: text => ({ messages: [{ role: text, content: 'Hi' }] }),
+    failure: message => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+    wording: field => `${field}: Extra inputs are not permitted`,
+  },
+  {
+    protocol: 'generate-content',
+    field: 'labels',
+    text: text => ({ contents: [{ role: text, parts: [{ text: 'Hi' }] }] }),
+    failure: message => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
+    wording: field => `Invalid JSON payload received. Unknown name "${field}": Cannot find field.`,
+  },
+  {
+    protocol: 'converse',
+    field: 'performanceConfig',
+    text: text => ({ messages: [{ role: text, content: [{ text: 'Hi' }] }] }),
+    failure: message => ({ message }),
+    wording: field =>
+      `Malformed input request: extraneous key [${field}] is not permitted, please reformat your input and try again.`,
+  },
+]
+
+const values: Record<string, unknown> = {
+  temperature: 0.5,
+  top_k: 5,
+  labels: { team: 'a' },
+  performanceConfig: { latency: 'standard' },
+}
+
+const bodyOf = (protocol: ProtocolName): Record<string, unknown> =>
+  protocol === 'converse'
+    ? { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] }
+    : requests[protocol]
+
+const responseOf = (protocol: ProtocolName): object =>
+  protocol === 'converse'
+    ? {
+        output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+        stopReason: 'end_turn',
+        usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+        metrics: { latencyMs: 1 },
+      }
+    : responses[protocol]
+
+const pathOf = (protocol: ProtocolName): string =>
+  protocol === 'converse' ? '/model/m/converse' : paths[protocol]
+
+const streamPath = (protocol: Covered): string =>
+  paths[protocol].replace(':generateContent', ':streamGenerateContent?alt=sse')
+
+const [[, startHost] = []] = hostsOf(import.meta.url)
+
+describe.each(served)('at a server of $protocol', ({ protocol, field, text, failure, wording }) => {
+  async function started(...scripts: Parameters<typeof upstream>) {
+    const seen = await upstream(...scripts)
+    if (!startHost) throw new Error('there is no host')
+    const ask = await startHost({
+      keys: ['mallory', 'alice'].map(name => ({ name, key: `client-secret-${name}` })),
+      channels: [
+        { name: 'up', protocols: [protocol], baseUrl: seen.url, apiKey: 'key-0123456789' },
+      ],
+    })
+    const send = async (name: string, more: object = {}, path = pathOf(protocol)) =>
+      ask(
+        path,
+        post(
+          { ...bodyOf(protocol), [field]: values[field], ...more },
+          { authorization: `Bearer client-secret-${name}` },
+        ),
+      )
+    return { seen, send, had: () => seen.calls.map(({ json }) => field in json) }
+  }
+  const good = sendJson(200, responseOf(protocol))
+
+  test('leaves out a field that it refuses, for all clients with such requests', async () => {
+    const { send, had } = await started(sendJson(400, failure(wording(field))), good)
+    for (const name of ['alice', 'mallory']) expect((await send(name)).status).toBe(200)
+    expect(had()).toEqual([true, false, false])
+  })
+
+  test.each<[string, (words: string) => string]>([
+    ['in quotes', words => `Invalid value: '${words}'. Supported values are: 'user'.`],
+    ['at its end', words => `messages.0.role: unexpected value; given ${words}`],
+    ['at its beginning', words => `${words} is no role`],
+    ['on a line of its own', words => `messages.0.role is invalid:\n${words}`],
+  ])('takes no field from a message that repeats what a client sent: %s', async (_, quote) => {
+    const words = wording(field)
+    const { send, had } = await started(sendJson(400, failure(quote(words))), good)
+    expect((await send('mallory', text(words))).status).toBe(400)
+    expect((await send('alice')).status).toBe(200)
+    expect(had()).toEqual([true, true])
+  })
+
+  test('leaves it out of streams, too', async () => {
+    if (protocol === 'converse') return
+    const { seen, send, had } = await started(
+      sendJson(400, failure(wording(field))),
+      sendStream(streams[protocol]),
+    )
+    const more = protocol === 'generate-content' ? {} : { stream: true }
+    for (const name of ['alice', 'mallory']) {
+      const response = await send(name, more, streamPath(protocol))
+      expect(response.status).toBe(200)
+      expect(await response.text()).toContain('Hel')
+    }
+    expect(had()).toEqual([true, false, false])
+    expect(seen.calls.length).toBe(3)
+  })
+
+  test('remembers nothing from a message that consists of words of the client', async () => {
+    const words = wording(field)
+    const { send, had } = await started(sendJson(400, failure(words)), good)
+    expect((await send('mallory', text(words))).status).toBe(200)
+    expect((await send('alice')).status).toBe(200)
+    expect(had()).toEqual([true, false, true])
   })
 })

@@ -58,6 +58,22 @@ describe.each(hostsOf(import.meta.url))('through %s, in memory', (_, start) => {
     expect(seen.calls.length).toBe(2)
   })
 
+  test('does not count requests for a model that does not exist', async () => {
+    const ask = await start(config(await upstream(good)))
+    const asked = async (key: string, model: string) => {
+      const body = { ...requests['chat-completions'], model }
+      const { status, headers } = await ask(path, post(body, { authorization: `Bearer ${key}` }))
+      return [status, headers.get('x-ratelimit-remaining-requests')]
+    }
+    expect(await asked('slow-key', 'm')).toEqual([200, '1'])
+    expect(await asked('slow-key', 'other')).toEqual([404, '1'])
+    expect(await asked('slow-key', 'm')).toEqual([200, '0'])
+    expect(await asked('slow-key', 'm')).toEqual([429, '0'])
+    // The limit of a group, too.
+    for (let nth = 0; nth < 4; nth++) expect(await asked('one-key', 'other')).toEqual([404, '3'])
+    expect(await asked('two-key', 'm')).toEqual([200, '2'])
+  })
+
   test('does not count model listings', async () => {
     const ask = await start(config(await upstream(good)))
     for (let i = 0; i < 5; i++)

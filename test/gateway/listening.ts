@@ -36,6 +36,7 @@ export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectG
       close: handler.close,
       localOnly: handler.localOnly,
       state: handler.state,
+      learned: handler.learned,
       identify: handler.identify,
     },
   )

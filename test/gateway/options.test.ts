@@ -87,6 +87,21 @@ describe('an invalid configuration', () => {
     expect(fault?.split('did you mean ')[1]).toContain(meant)
   })
 
+  test.each<[config: object, meant: string]>([
+    [{ channels: [{ vendor: 'opnai', apiKey: 'x' }] }, 'openai'],
+    [{ channels: [{ vendor: 'DeepSeek ', apiKey: 'x' }] }, 'deepseek'],
+    [{ channels: [{ ...channel, protocols: ['message'] }] }, 'messages'],
+    [{ channels: [{ ...channel, transport: 'web-socket' }] }, 'websocket'],
+  ])('suggests the word of a list that was meant: %j', (config, meant) => {
+    expect(faultsOf(config)[0]).toContain(`; did you mean ${meant}?`)
+  })
+
+  test('suggests no vendor where none is similar', () => {
+    const [fault] = faultsOf({ channels: [{ vendor: 'zebra', apiKey: 'x' }] })
+    expect(fault).toContain('expected one of')
+    expect(fault).not.toContain('did you mean')
+  })
+
   test('suggests nothing when an unknown key is like no other', () => {
     expect(faultsOf({ channels: [{ ...channel, color: 'x' }] })).toEqual([
       expect.stringMatching(/unknown key color; there are [\w, ]+$/),

@@ -114,7 +114,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records[0]).toMatchObject({ path: '/v1/images/*', usage: { input: 5, output: 40 } })
   })
 
-  test('a form with a file passes byte for byte, and its field `model` is replaced', async () => {
+  test('passes a form byte for byte, and writes it anew when its model has another name', async () => {
     const { url, got } = await bytesUpstream(response =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end('Hello'),
     )
@@ -145,15 +145,25 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         response.headers.get('content-type'),
       ]).toEqual([200, 'Hello', 'text/plain'])
       const call = got.at(-1)
-      expect(call?.bytes.equals(form(served))).toBe(true)
-      expect(call?.request.headers['content-type']).toBe('multipart/form-data; boundary=xyz')
+      const type = call?.request.headers['content-type'] ?? ''
+      const fields = await new Response(new Uint8Array(call?.bytes ?? []), {
+        headers: { 'content-type': type },
+      }).formData()
+      const sent = fields.get('file') as File
+      expect([...fields.keys()]).toEqual(['file', 'model'])
+      expect([sent.name, sent.type, fields.get('model')]).toEqual(['model', 'audio/wav', served])
+      expect(Buffer.from(await sent.arrayBuffer()).equals(file)).toBe(true)
+      if (name === served) {
+        expect(call?.bytes.equals(form(name))).toBe(true)
+        expect(type).toBe('multipart/form-data; boundary=xyz')
+      }
     }
     const twice = Buffer.from(
       form('same')
         .toString('latin1')
         .replace(
           '--xyz--',
-          '--xyz\r\ncontent-disposition: form-data; name=model\r\n\r\ne\r\n--xyz--',
+          '--xyz\r\ncontent-disposition: form-data; name="model"\r\n\r\ne\r\n--xyz--',
         ),
       'latin1',
     )
@@ -294,18 +304,30 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ],
     ['an unknown model', '/v1/embeddings', { model: 'x' }, 404, "there is no model 'x'"],
     ['a model that is no string', '/v1/embeddings', { model: 5 }, 400, 'model'],
-    ['a path that leads elsewhere', '/v1/images/..%2f..%2fadmin', { model: 'same' }, 404, ''],
+    ...[
+      '/v1/images/..%2ffiles',
+      '/v1/images/..%5cfiles',
+      '/v1/images/%2e%2e%2ffiles',
+      '/v1/images/%252e%252e%252ffiles',
+      '/v1/images/..;/files',
+      '/v1/images/a;b',
+      '/v1/images/%00',
+    ].map((path): [string, string, object, number, string] => [
+      `the path ${path}`,
+      path,
+      { model: 'same' },
+      404,
+      'No such path',
+    ]),
   ])('%s is refused in the dialect', async (_what, path, body, status, words) => {
     const seen = await upstream(sendJson(200, {}))
     const ask = await start(config(seen.url))
     const response = await ask(path, post(body))
-    if (!words) expect(seen.calls.every(call => call.path.startsWith('/v1/images/'))).toBe(true)
-    else
-      expect([response.status, await response.json()]).toMatchObject([
-        status,
-        { error: { message: expect.stringContaining(words) } },
-      ])
-    if (words) expect(seen.calls.length).toBe(0)
+    expect([response.status, await response.json()]).toMatchObject([
+      status,
+      { error: { message: expect.stringContaining(words) } },
+    ])
+    expect(seen.calls.length).toBe(0)
   })
 
   test('keys, their groups and their limits apply', async () => {
@@ -314,7 +336,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start({
       ...keyed,
       keys: [
-        { name: 'a', key: 'client-secret', group: 'team', requestsPerMinute: 2 },
+        { name: 'a', key: 'client-secret', group: 'team', requestsPerMinute: 1 },
         { name: 'b', key: 'other-secret', group: 'none' },
       ],
       groups: { team: { models: ['e'] }, none: { models: ['chat'] } },
@@ -333,7 +355,8 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await status('client-secret', 'same')).toBe(404)
     expect(await status('client-secret', 'e')).toBe(200)
     expect(await status('client-secret', 'e')).toBe(429)
-    expect(await status('other-secret'), 'a group without a model of the channel').toBe(404)
+    expect(await status('other-secret', 'e'), 'a model of another group').toBe(404)
+    expect(await status('other-secret'), 'no model').toBe(403)
   })
 
   test('refuses a web form without a key', async () => {
@@ -354,6 +377,22 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(
       (await ask('/v1/images/edits', { method: 'POST', body: form, headers: keyed })).status,
     ).toBe(200)
+  })
+
+  test('refuses web pages of other sites that send no key, whatever their method', async () => {
+    const seen = await upstream(sendJson(200, { id: 'f1' }))
+    const ask = await start(config(seen.url))
+    const status = async (headers: Record<string, string>) =>
+      (await ask('/v1/files/f1', { headers })).status
+    expect(await status({ 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await status({ 'sec-fetch-site': 'same-site' })).toBe(403)
+    expect(await status({ origin: 'https://elsewhere.test' })).toBe(403)
+    expect(seen.calls.length).toBe(0)
+    expect(await status({ 'sec-fetch-site': 'same-origin' })).toBe(200)
+    expect(await status({ 'sec-fetch-site': 'cross-site', authorization: 'Bearer x' })).toBe(200)
+    const listed = await start(config(seen.url, { cors: { origins: ['https://app.test'] } }))
+    const page = { origin: 'https://app.test', 'sec-fetch-site': 'cross-site' }
+    expect((await listed('/v1/files/f1', { headers: page })).status).toBe(200)
   })
 
   test('never returns a content type that a browser renders', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { long, readJson } from '../../src/gateway/body/body.ts'
+import { createMemory } from '../../src/gateway/memory.ts'
 import {
   holdsEnvelope,
   joinId,
@@ -19,7 +20,7 @@ async function read(text: string) {
   }
   return readJson(
     { headers: {}, body: { bytes: bytes() } },
-    { bodyLimitBytes: 1e6, depthLimit: 128 },
+    { bodyLimitBytes: 1e6, depthLimit: 128, memory: createMemory(1e6).share(undefined) },
   )
 }
 

@@ -265,11 +265,12 @@ describe('an HTTP proxy', () => {
     vi.stubEnv('http_proxy', undefined)
     vi.stubEnv('NO_PROXY', '')
     vi.stubEnv('no_proxy', undefined)
-    const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    const file = join(folder, 'config.json')
     await writeFile(file, JSON.stringify(one(seen.url, 'messages', more)))
     const served = await serve(
       { config: file, host: '127.0.0.1', port: 0, log: 'off' },
-      { out: () => {}, err: () => {}, environment: {} },
+      { out: () => {}, err: () => {}, folder, environment: {} },
     )
     after(() => served.close())
     const [path, init] = asking('messages')

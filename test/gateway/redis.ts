@@ -4,7 +4,8 @@ import { freePort } from '../support/free-port.ts'
 export const redisInstalled = isInstalled()
 export const redisTitle = `with Redis${redisInstalled ? '' : ' (skipped: redis-server is not installed)'}`
 
-export type Redis = { url(database: number): string; stop(): void }
+/** `pause`: it keeps its connections, and answers nothing until `resume`. */
+export type Redis = { url(database: number): string; pause(): void; resume(): void; stop(): void }
 
 /** A server of its own, which keeps nothing on disk. */
 export async function startRedis(): Promise<Redis> {
@@ -22,6 +23,8 @@ export async function startRedis(): Promise<Redis> {
   })
   return {
     url: database => `redis://127.0.0.1:${port}/${database}`,
+    pause: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
     stop: () => void server.kill(),
   }
 }

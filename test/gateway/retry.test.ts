@@ -149,6 +149,44 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
   })
 
+  test('a spent quota is not retried at its channel, and clients are told not to retry', async () => {
+    const quota = sendJson(429, {
+      error: { message: 'Out of credit', type: 'insufficient_quota', code: 'insufficient_quota' },
+    })
+    const seen = await upstream(quota)
+    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
+    for (const client of ['chat-completions', 'messages', 'generate-content'] as const) {
+      const response = await ask(...asking(client))
+      expect(response.status).toBe(429)
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      // Nobody knows when.
+      expect(response.headers.get('retry-after')).toBeNull()
+      expect(await response.text()).toContain('Out of credit')
+    }
+    expect(seen.calls).toHaveLength(3)
+    const other = await upstream(good)
+    const both = await start({
+      auth: 'none',
+      channels: [channel('spent', seen.url), channel('other', other.url)],
+      models: [{ id: 'm', channels: [{ name: 'spent' }, { name: 'other', priority: 1 }] }],
+    })
+    expect((await both(path, chat)).status).toBe(200)
+    expect(seen.calls).toHaveLength(4)
+  })
+
+  test('a spent quota whose end the upstream knows has a retry time', async () => {
+    const quota = sendJson(
+      429,
+      { error: { message: 'Out of credit', type: 'insufficient_quota' } },
+      { 'retry-after': '3600', 'x-should-retry': 'true' },
+    )
+    const ask = await start(one((await upstream(quota)).url, 'chat-completions'))
+    for (const client of ['chat-completions', 'messages'] as const) {
+      const { headers } = await ask(...asking(client))
+      expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual(['3600', 'false'])
+    }
+  })
+
   test('does not retry when the upstream forbids it', async () => {
     const seen = await upstream(bad(500, { 'x-should-retry': 'false' }), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
@@ -193,33 +231,72 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
-  test('opens the breakers of channels that keep failing, names the channel and its error, and tries it again later', async () => {
-    const broken = await upstream(bad(500), bad(500), bad(500), good)
-    const other = await upstream(bad(500))
-    vi.useFakeTimers({ toFake: ['Date'] })
-    after(() => vi.useRealTimers())
+  /** Two channels for one model, and keys for several clients. */
+  const twoChannels = (first: string, second: string, breaker: object) => ({
+    keys: ['alice', 'bob', 'mallory'].map(name => ({ name, key: `client-secret-${name}` })),
+    channels: [channel('first', first, { breaker }), channel('second', second, { breaker })],
+    models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+    defaults: { retries: 1, retryWaitMs: 10 },
+  })
+  const as = (name: string, content = 'Hi') =>
+    post(
+      { ...requests['chat-completions'], messages: [{ role: 'user', content }] },
+      { authorization: `Bearer client-secret-${name}` },
+    )
+
+  test('tries the least bad channel when all are open, with one attempt, and tries both again later', async () => {
+    const first = await upstream(bad(500), bad(500), bad(500), bad(503), good)
+    const second = await upstream(bad(500))
     const breaker = { failures: 3, restMs: 60_500 }
     const ask = await start({
       auth: 'none',
       channels: [
-        channel('first', broken.url, { breaker }),
-        channel('second', other.url, { breaker }),
+        channel('first', first.url, { breaker }),
+        channel('second', second.url, { breaker }),
       ],
       models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
       defaults: { retries: 0 },
     })
     for (let i = 0; i < 3; i++) expect((await ask(path, chat)).status).toBe(500)
-    const resting = await ask(path, chat)
-    expect(resting.status).toBe(503)
-    expect(await resting.text()).toMatch(
-      /the channel first has failed 3 times in a row, last with: Failure 500.* It is tried again in \d+ s/,
-    )
-    expect(Number(resting.headers.get('retry-after-ms'))).toBeGreaterThan(0)
-    expect(Number(resting.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(broken.calls.length).toBe(3)
-    vi.setSystemTime(Date.now() + 60_500)
-    expect((await ask(path, chat)).status).toBe(200)
-    expect((await ask(path, chat)).status).toBe(200)
+    expect([first.calls.length, second.calls.length]).toEqual([3, 3])
+    const failed = await ask(path, chat)
+    expect(failed.status).toBe(503)
+    expect(await failed.text(), 'the words of the upstream').toContain('Failure 503')
+    expect([first.calls.length, second.calls.length]).toEqual([4, 3])
+    const served = await ask(path, chat)
+    expect(served.status).toBe(200)
+    expect(served.headers.get('wireglot-notes') ?? '').not.toContain('failed-over')
+    expect((await ask(path, chat)).status, 'the success has closed the circuit').toBe(200)
+    expect(second.calls.length).toBe(3)
+  })
+
+  test('tries an open channel when the other one fails', async () => {
+    const first = await upstream(bad(500), bad(500), good)
+    const second = await upstream(good, good, bad(401))
+    const ask = await start({
+      ...twoChannels(first.url, second.url, { failures: 2, restMs: 60_000 }),
+      defaults: { retries: 0 },
+    })
+    for (let i = 0; i < 3; i++) expect((await ask(path, as('alice'))).status).toBe(200)
+    expect([first.calls.length, second.calls.length]).toEqual([3, 3])
+  })
+
+  test('requests of one client that always fail do not take channels away from others', async () => {
+    const onlyMallory: Parameters<typeof upstream>[0] = (response, { text }) =>
+      (text.includes('crash') ? bad(500) : good)(response)
+    const [first, second] = [await upstream(onlyMallory), await upstream(onlyMallory)]
+    const ask = await start(twoChannels(first.url, second.url, { failures: 5, restMs: 60_000 }))
+    expect((await ask(path, as('alice'))).status).toBe(200)
+    for (let i = 0; i < 8; i++) {
+      expect((await ask(path, as('mallory', 'crash'))).status).toBe(500)
+      const served = await ask(path, as(i % 2 ? 'alice' : 'bob'))
+      expect(served.status).toBe(200)
+      expect(served.headers.get('wireglot-notes') ?? '').not.toContain('failed-over')
+    }
+    const before = first.calls.length
+    for (let i = 0; i < 8; i++) await ask(path, as('mallory', 'crash'))
+    expect(first.calls.length, 'no circuit is open, so each is tried and retried').toBe(before + 16)
+    expect((await ask(path, as('alice'))).status).toBe(200)
   })
 
   test('always asks the upstream of the only channel, however often it failed', async () => {

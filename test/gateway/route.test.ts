@@ -105,6 +105,41 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test.each([
+    ['/llm/v1/messages', '/llm', '/v1/messages', { type: 'error' }],
+    ['/api/ai/v1/chat/completions', '/api/ai', '/v1/chat/completions', {}],
+    ['/llm/v1/responses/resp_1', '/llm', '/v1/responses/resp_1', {}],
+    ['/llm/v1/models', '/llm', '/v1/models', {}],
+    [
+      '/llm/v1beta/models/m:generateContent',
+      '/llm',
+      '/v1beta/models/m:generateContent',
+      { error: { status: 'NOT_FOUND' } },
+    ],
+  ])(
+    '%s is not found, and the error says how to mount the gateway there',
+    async (path, prefix, endpoint, shape) => {
+      const ask = await start()
+      const response = await ask(path, post(requests.messages))
+      expect(response.status).toBe(404)
+      const body: unknown = await response.json()
+      expect(body).toMatchObject(shape)
+      const text = JSON.stringify(body)
+      expect(text).toContain(`This path ends in an endpoint`)
+      expect(text).toMatch(new RegExp(`http://[\\w.:]+${endpoint},`))
+      expect(text).toContain(`basePath: '${prefix}'`)
+      expect(text).toContain(`app.use('${prefix}', …)`)
+    },
+  )
+
+  test('a long path is not searched for an endpoint', async () => {
+    const ask = await start()
+    const started = performance.now()
+    const response = await ask(`${'/a'.repeat(5000)}/v1/messages`, post(requests.messages))
+    expect(response.status).toBe(404)
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+
   test.each(['/', '/v1', '/v1/completions'])(
     'a POST to %s is not found, and the error names the endpoints',
     async path => {

@@ -24,12 +24,21 @@ import {
 
 const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
-async function started(options: Partial<ServeOptions> = {}) {
+/** Without the configuration and the keys of whoever runs the tests. */
+async function started(
+  options: Partial<ServeOptions> = {},
+  environment: Record<string, string> = {},
+) {
   const lines: string[] = []
   const reported: string[] = []
   const served = await serve(
     { host: '127.0.0.1', port: 0, ...options },
-    { out: line => lines.push(line), err: line => reported.push(line) },
+    {
+      out: line => lines.push(line),
+      err: line => reported.push(line),
+      folder: await mkdtemp(join(tmpdir(), 'wireglot-')),
+      environment,
+    },
   )
   after(served.close)
   return { ...served, lines, reported }
@@ -165,7 +174,8 @@ test('responds over HTTP/2 as over HTTP/1.1: the gateway, health checks, metrics
   const seen = await upstream(
     sendStream([...streams.messages.slice(0, 3), 300, ...streams.messages.slice(3)]),
   )
-  process.env['TEST_ADMIN_KEY'] = 'an-admin-key-for-this-test'
+  const environment = { TEST_ADMIN_KEY: 'an-admin-key-for-this-test' }
+  Object.assign(process.env, environment)
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   const channels = [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }]
   const records = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
@@ -179,7 +189,7 @@ test('responds over HTTP/2 as over HTTP/1.1: the gateway, health checks, metrics
       records,
     }),
   )
-  const { url, lines, close } = await started({ config: file, log: 'json', grace: 5 })
+  const { url, lines, close } = await started({ config: file, log: 'json', grace: 5 }, environment)
   const client = connect(url)
   after(() => client.destroy())
   type Head = IncomingHttpHeaders & IncomingHttpStatusHeader

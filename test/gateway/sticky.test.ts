@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ReadBody, readJson } from '../../src/gateway/body/body.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { createMemory } from '../../src/gateway/memory.ts'
 import { conversationKey, scoreOf } from '../../src/gateway/upstream/sticky.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import {
@@ -142,7 +143,7 @@ describe('the messages in the bytes of a body', () => {
     const text = JSON.stringify(value)
     const read = await readJson(
       { headers: {}, body: { bytes: one(text) } },
-      { bodyLimitBytes: 1e6, depthLimit: 99 },
+      { bodyLimitBytes: 1e6, depthLimit: 99, memory: createMemory(1e6).share(undefined) },
     )
     return {
       ...read,

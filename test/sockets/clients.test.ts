@@ -72,6 +72,7 @@ describe.each(protocolNames)('to an upstream of %s', upstream => {
     const requests = gateway.upstreams.get(upstream)?.requests.length
     const first = await ask({ ...shared, previous_response_id: responseIn(warm).id, input: [] })
     expect(gateway.upstreams.get(upstream)?.requests.length).toBe((requests ?? 0) + 1)
+    expect(first).toMatchObject({ type: 'response.completed' })
     const call = responseIn(first).output.find(({ type }) => type === 'function_call')
     expect(call?.arguments).toBe('{"q":"one"}')
     const second = await ask({
@@ -79,6 +80,7 @@ describe.each(protocolNames)('to an upstream of %s', upstream => {
       previous_response_id: responseIn(first).id,
       input: [result('RESULT-one', call?.call_id ?? '')],
     })
+    expect(second).toMatchObject({ type: 'response.completed' })
     const next = responseIn(second).output.find(({ type }) => type === 'function_call')
     expect(received()).not.toContain('previous_response_id')
     const third = await ask({

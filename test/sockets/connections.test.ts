@@ -311,7 +311,8 @@ test('sends no reasoning back that the provider neither stored nor encrypted', a
     [true, ['rs_1', 'rs_2']],
   ] as const) {
     const { ask: askSdk } = await connectSdk(base)
-    await askSdk({ model: 'm', store, input: 'Hi' })
+    const first = await askSdk({ model: 'm', store, input: 'Hi' })
+    expect(first).toMatchObject({ type: 'response.completed' })
     await askSdk({
       model: 'm',
       store,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { adminSources } from '../../src/cli/admin-sources.ts'
 import { serve } from '../../src/cli/serve.ts'
+import { createLearned } from '../../src/gateway/upstream/learned.ts'
 import { after } from '../gateway/support.ts'
 import { connectSdk, refusedHandshake } from './connect.ts'
 
@@ -77,6 +78,7 @@ test('verifies a channel over WebSocket, as the gateway uses it', async () => {
         { name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' },
       ],
     }),
+    current: () => ({ learned: createLearned }),
   })
   expect(await verify?.('up', 'demo')).toMatchObject({ ok: true })
   const calls = provider.lines.filter(line => line.includes('"model":"demo"'))

@@ -243,6 +243,18 @@ test('responds with the HTTP error that the first event reports', async () => {
   ])
 })
 
+test('leaves out a field that the first event refuses', async () => {
+  const message = "Unknown parameter: 'user'."
+  const refusal = { type: 'error', status: 400, error: { type: 'invalid_request_error', message } }
+  const up = await provider([sendAll([JSON.stringify(refusal)]), sendAll()])
+  const ask = await start(behind(up.url))
+  for (let i = 0; i < 2; i++) {
+    const response = await ask(...asking('responses', { stream: true, user: 'me' }))
+    expect(await sent(await response.text(), 'responses')).toBe('Hello')
+  }
+  expect(up.messages.map(({ user }) => user)).toEqual(['me', undefined, undefined])
+})
+
 test('retries after an error, and continues with the next channel', async () => {
   const up = await provider([sendAll([error(503, '1')])])
   const other = await upstream(sendStream(streams.messages))

@@ -1,11 +1,18 @@
 import type { Check } from '../../verify/check.ts'
-import { call } from './calls.ts'
+import { call, queryOf } from './calls.ts'
 import { button, chip, empty, fault, h, messageOf, panel, replace, table } from './dom.ts'
 import { loadModels } from './known-models.ts'
 import type { Session, Tab } from './types.ts'
 
 type Channel = { name: string; model: string; price?: { input: number; output: number } }
 type Model = { id: string; aliases: string[]; channels: Channel[] }
+type Learned = {
+  channel: string
+  model: string
+  field: string
+  shape: string[]
+  secondsLeft: number
+}
 type State = {
   channels: { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }[]
 }
@@ -13,10 +20,11 @@ type State = {
 const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
 const refreshMs = 5000
 
-/** Models and channels, with their circuit breakers and a check of each. A client sees the models of its key. */
+/** Models and channels, with their circuit breakers, a check of each, and refused fields. A client sees the models of its key. */
 export function modelsTab({ role, canManageKeys }: Session): Tab {
   const channels = h('div')
   const models = h('div')
+  const learned = h('div')
   const result = h('div', { attributes: { role: 'status' } })
   const faults = h('div')
   const isOperator = role === 'operator'
@@ -42,6 +50,39 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
     )
   }
 
+  async function loadLearned() {
+    const { learned: all } = await call<{ learned: Learned[] }>('console/api/learned')
+    replace(
+      learned,
+      all.length === 0
+        ? empty('No field is left out: no upstream has refused one lately.')
+        : table(
+            'Refused fields',
+            ['Channel', 'Upstream model', 'Field', 'Left out of requests with', 'Minutes left', ''],
+            all.map(one => [
+              one.channel,
+              one.model,
+              one.field,
+              h('span', { className: 'wrap', textContent: one.shape.join(', ') }),
+              Math.ceil(one.secondsLeft / 60),
+              forgetButton(one),
+            ]),
+          ),
+    )
+  }
+
+  function forgetButton({ channel, model, field }: Learned): HTMLElement {
+    const query = queryOf({ channel, model, field })
+    const forget = () => call(`console/api/learned${query}`, { method: 'DELETE' }).then(loadLearned)
+    const element = button(
+      'Forget',
+      () => forget().catch((error: unknown) => replace(faults, fault(messageOf(error)))),
+      'small',
+    )
+    element.setAttribute('aria-label', `Forget ${field} of ${model} at ${channel}`)
+    return element
+  }
+
   async function load() {
     try {
       if (!isOperator) {
@@ -59,6 +100,7 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
         return
       }
       await loadChannels()
+      await loadLearned()
       // The admin API knows prices.
       const { models: all } = await call<{ models: Model[] }>(
         canManageKeys ? 'admin/models' : 'console/api/models',
@@ -139,12 +181,14 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
       faults,
       isOperator && panel('Channels', [], channels),
       panel('Models', [], models),
+      isOperator && panel('Refused fields', [], learned),
       result,
     ),
     show() {
       void load()
       if (!isOperator) return undefined
-      const timer = setInterval(() => void loadChannels().catch(() => {}), refreshMs)
+      const refresh = () => Promise.all([loadChannels(), loadLearned()])
+      const timer = setInterval(() => void refresh().catch(() => {}), refreshMs)
       return () => clearInterval(timer)
     },
   }

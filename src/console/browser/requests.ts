@@ -253,6 +253,7 @@ function factsOf(record: RecordRow): HTMLElement {
     ['cache write tokens', record.cacheWrite],
     ['tokens out', record.output],
     ['reasoning tokens', record.reasoning],
+    ['tokens by', record.estimated ? 'an estimate of the gateway' : null],
     ['cost', record.cost === null ? null : dollars(record.cost)],
     ['first byte', record.firstByteMs === null ? null : `${record.firstByteMs} ms`],
     ['total', `${record.totalMs} ms`],

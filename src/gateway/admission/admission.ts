@@ -15,13 +15,20 @@ export type Admission = {
   readonly localOnly: boolean
   /** @throws Refusal 401 */
   identify(request: ClientRequest, protocol: Protocol): Promise<Identity>
-  /** Counts one call of this client. Returns headers that show its limit. @throws Refusal 429 when it has reached it */
-  count(identity: Identity): Promise<Record<string, string> | undefined>
+  /** Counts one call of this client. Undefined: it has no limit. @throws Refusal 429 when it has reached it */
+  count(identity: Identity): Promise<Counted | undefined>
   /**
    * Waits until this client may have another request in progress. Undefined: it has no limit.
    * @throws Refusal 429 when its queue is full or the wait too long
    */
   enter(identity: Identity, signal: Signal): Promise<Release> | undefined
+}
+
+/** `headers`: they show the client its limit. */
+export type Counted = {
+  headers: Record<string, string>
+  /** Uncounts the call. Returns the headers without it. */
+  giveBack(): Promise<Record<string, string>>
 }
 
 export function createAdmission({
@@ -51,34 +58,45 @@ export function createAdmission({
         throw error
       }
     },
-    async count({ name, group, requestsPerMinute = 0 }) {
+    async count(identity) {
+      const { group, requestsPerMinute = 0 } = identity
       const ofGroup =
         group !== undefined && Object.hasOwn(config.groups, group)
           ? config.groups[group]?.requestsPerMinute
           : undefined
-      const own = await limits.take(`key ${name}`, requestsPerMinute)
+      const own = await limits.take(ownerOf(identity), requestsPerMinute)
       const shared =
         own?.waitMs === undefined ? await limits.take(`group ${group}`, ofGroup ?? 0) : undefined
       const isSharedNarrower = shared && (!own || shared.remaining < own.remaining)
       const narrow = isSharedNarrower ? shared : own
-      const headers = narrow && limitHeaders(narrow)
+      if (!narrow) return undefined
+      const headers = limitHeaders(narrow)
       const retryAfterMs = own?.waitMs ?? shared?.waitMs
-      if (retryAfterMs === undefined) return headers
-      throw new Refusal(
-        {
-          status: 429,
-          kind: 'rate_limit',
-          message: 'too many requests in this minute',
-          retryAfterMs,
+      if (retryAfterMs !== undefined)
+        throw new Refusal(
+          {
+            status: 429,
+            kind: 'rate_limit',
+            message: 'too many requests in this minute',
+            retryAfterMs,
+          },
+          { headers },
+        )
+      return {
+        headers,
+        async giveBack() {
+          if (own) await limits.giveBack(ownerOf(identity), requestsPerMinute)
+          if (shared) await limits.giveBack(`group ${group}`, ofGroup ?? 0)
+          return limitHeaders({ ...narrow, remaining: narrow.remaining + 1 })
         },
-        headers && { headers },
-      )
+      }
     },
-    enter({ name, concurrentRequests: limit = 0 }, signal) {
+    enter(identity, signal) {
+      const { concurrentRequests: limit = 0 } = identity
       return limit === 0
         ? undefined
         : inFlight.wait({
-            name: `key ${name}`,
+            name: ownerOf(identity),
             limit,
             signal,
             refusal: () => tooManyAtOnce(429, 'API key'),
@@ -118,6 +136,9 @@ export function createAdmission({
     throw unauthorized(credential)
   }
 }
+
+/** The name of a client's own limits. */
+const ownerOf = ({ id, name }: Identity) => (id === undefined ? `key ${name}` : `key id ${id}`)
 
 /** The names that most clients read. `reset`: as the OpenAI API writes it. */
 const limitHeaders = ({ limit, remaining, resetMs }: Taken): Record<string, string> => ({

@@ -59,6 +59,13 @@ export function isOriginAllowed(config: ParsedConfig['cors'], { origin, host }: 
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }
 
+/** Is this a request of a web page of another origin, which `cors` does not list? Without an `origin`, as of an image, the browser names the site. */
+export function isOtherSite(config: ParsedConfig['cors'], headers: Headers): boolean {
+  const { origin, 'sec-fetch-site': site } = headers
+  if (origin !== undefined) return !isOriginAllowed(config, headers)
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
 const exposed: Headers = { 'access-control-expose-headers': '*' }
 const everyOrigin: Headers = { 'access-control-allow-origin': '*', ...exposed }
 /** Caches must not give this response to an allowed origin. */

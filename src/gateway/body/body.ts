@@ -2,7 +2,8 @@ import type { JsonObject } from '../../kit/json/json.ts'
 import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, searchable, textOf } from '../../sse/bytes.ts'
-import { refuse } from '../error.ts'
+import { Refusal, refuse } from '../error.ts'
+import type { Share } from '../memory.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
 import { parseInChunks } from './chunks.ts'
@@ -24,10 +25,13 @@ export type ReadBody = {
   readonly isPlain?: boolean
 }
 
-/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws Refusal 400, 413, 415 */
+/** What a request may take. */
+type BodyLimits = { bodyLimitBytes: number; depthLimit: number; memory: Share }
+
+/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws Refusal 400, 408, 413, 415, 503 */
 export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
-  { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
+  { bodyLimitBytes, depthLimit, memory }: BodyLimits,
 ): Promise<ReadBody> {
   if (!isJson(headers))
     throw refuse(
@@ -36,11 +40,12 @@ export async function readJson(
       'the body must be JSON: send content-type: application/json',
     )
   if ('parsed' in body) {
+    memory.add(declaredLength(headers))
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
     return { value, outline: value }
   }
-  const bytes = await readAll({ headers, body }, limit)
+  const bytes = await readAll({ headers, body }, { bodyLimitBytes, memory })
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const found =
     bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
@@ -63,10 +68,10 @@ export function isJson({ 'content-type': type, origin }: GatewayRequest['headers
     : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
-/** The bytes of a body, decompressed. @throws Refusal 400, 413, 415; 500 if the application has parsed it */
+/** The bytes of a body, decompressed. @throws Refusal 400, 408, 413, 415, 503; 500 if the application has parsed it */
 export async function readAll(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
-  limit: number,
+  { bodyLimitBytes: limit, memory }: Omit<BodyLimits, 'depthLimit'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if ('parsed' in body) {
     if (typeof body.parsed === 'string') return new TextEncoder().encode(body.parsed)
@@ -77,8 +82,22 @@ export async function readAll(
     )
   }
   const decompress = decompressorFor(headers['content-encoding'])
-  const read = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
-  return decompress ? decompress(read, limit) : read
+  const declared = declaredLength(headers)
+  if (declared > limit) throw tooLarge(limit)
+  // Before anything is read. Without a length, the chunks count as they come.
+  memory.add(declared)
+  const read = await readBytes(body, limit, length => {
+    if (length > declared) memory.add(length - declared)
+  })
+  if (!decompress) return read
+  const whole = await decompress(read, limit, memory)
+  memory.add(-Math.max(declared, read.length))
+  return whole
+}
+
+function declaredLength({ 'content-length': length }: GatewayRequest['headers']): number {
+  const declared = Number(length ?? 0)
+  return declared > 0 && Number.isSafeInteger(declared) ? declared : 0
 }
 
 /** In bytes. Parsing a shorter body is faster than searching for its members. */
@@ -175,20 +194,46 @@ function isDeeper(value: unknown, limit: number): boolean {
   return false
 }
 
+/** A client that is silent for so long in the middle of a body has stopped sending it. */
+const longestPauseMs = 60_000
+
 async function readBytes(
   body: Extract<RequestBody, { bytes: unknown }>,
   limit: number,
-  declared: number,
+  count: (length: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (declared > limit) throw tooLarge(limit)
   const chunks: Uint8Array[] = []
+  const iterator = body.bytes[Symbol.asyncIterator]()
+  let isDone = false
   let length = 0
-  for await (const chunk of body.bytes) {
-    length += chunk.byteLength
-    if (length > limit) throw tooLarge(limit)
-    chunks.push(chunk)
+  try {
+    for (;;) {
+      const next = await inTime(iterator.next())
+      isDone = next.done === true
+      if (next.done) return join(chunks, length)
+      length += next.value.byteLength
+      if (length > limit) throw tooLarge(limit)
+      count(length)
+      chunks.push(next.value)
+    }
+  } finally {
+    // Not awaited: an iterator that hangs would hang here, too.
+    if (!isDone) iterator.return?.().catch(() => {})
   }
-  return join(chunks, length)
+}
+
+function inTime<T>(pending: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const tooLate = () =>
+      reject(
+        new Refusal(
+          { status: 408, kind: 'invalid_request', message: 'the body has stopped in the middle' },
+          { headers: { connection: 'close' } },
+        ),
+      )
+    const timer = setTimeout(tooLate, longestPauseMs)
+    pending.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 function parse(text: string): unknown {

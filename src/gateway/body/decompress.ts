@@ -1,21 +1,30 @@
 import { encoded, join } from '../../sse/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
+import type { Share } from '../memory.ts'
 import { decodeZstd, hasZstd, zstdDecoder } from './zstd.ts'
 
-type Callback = (error: (Error & { code?: string }) | null, result: Uint8Array<ArrayBuffer>) => void
-type Decompress = (bytes: Uint8Array, options: { maxOutputLength: number }, done: Callback) => void
+type Stream = {
+  on(event: 'data', listener: (chunk: Uint8Array) => void): Stream
+  on(event: 'end', listener: () => void): Stream
+  on(event: 'error', listener: (error: Error) => void): Stream
+  end(bytes: Uint8Array): void
+  destroy(): void
+}
 
 /** Functions of `node:zlib`; other runtimes may not have them. Node has zstd since 22.15. */
 type Zlib = Partial<
-  Record<'gunzip' | 'inflate' | 'brotliDecompress' | 'zstdDecompress', Decompress>
+  Record<
+    'createGunzip' | 'createInflate' | 'createBrotliDecompress' | 'createZstdDecompress',
+    (options: { chunkSize: number }) => Stream
+  >
 >
 
 const nodeNames: Record<string, keyof Zlib> = {
-  gzip: 'gunzip',
-  'x-gzip': 'gunzip',
-  deflate: 'inflate',
-  br: 'brotliDecompress',
-  zstd: 'zstdDecompress',
+  gzip: 'createGunzip',
+  'x-gzip': 'createGunzip',
+  deflate: 'createInflate',
+  br: 'createBrotliDecompress',
+  zstd: 'createZstdDecompress',
 }
 const webNames: Record<string, 'gzip' | 'deflate'> = {
   gzip: 'gzip',
@@ -46,10 +55,11 @@ const supported = Object.keys(nodeNames).filter(
     (hasZstd && name === 'zstd'),
 )
 
-/** A decompressed request body. Undefined: the body is not compressed. `limit`: in bytes, after decompression. */
+/** Decompresses a request body. `limit`: in bytes, after decompression. `memory`: counts the result as it grows. */
 export type Decompressor = (
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,
+  memory: Share,
 ) => Promise<Uint8Array<ArrayBuffer>>
 
 /**
@@ -61,10 +71,12 @@ export function decompressorFor(encoding: string | undefined): Decompressor | un
   const name = encoding?.trim().toLowerCase()
   if (!name || name === 'identity') return undefined
   if (!supported.includes(name)) throw unsupported(name, supported)
-  const decompress = zlib[nodeNames[name] as keyof Zlib]
-  if (decompress) return (bytes, limit) => byNode(decompress, bytes, limit)
+  const create = zlib[nodeNames[name] as keyof Zlib]
+  if (create)
+    return (bytes, limit, memory) =>
+      byNode(create({ chunkSize }), bytes, new Growing(limit, memory))
   const format = webNames[name]
-  return format ? (bytes, limit) => byWebStream(format, bytes, limit) : zstdByLibrary
+  return format ? (...decompressed) => byWebStream(format, ...decompressed) : zstdByLibrary
 }
 
 function unsupported(name: string, others: readonly string[], cause?: unknown): Refusal {
@@ -76,16 +88,52 @@ function unsupported(name: string, others: readonly string[], cause?: unknown): 
   )
 }
 
+/** In bytes. Larger chunks would make small bodies slower. */
+const chunkSize = 64 * 1024
+
+/** Chunks that are counted as they come. */
+class Growing {
+  readonly #chunks: Uint8Array[] = []
+  #length = 0
+  readonly #limit: number
+  readonly #memory: Share
+
+  constructor(limit: number, memory: Share) {
+    this.#limit = limit
+    this.#memory = memory
+  }
+
+  /** @throws Refusal 413, 503 */
+  add(chunk: Uint8Array): void {
+    this.#length += chunk.byteLength
+    if (this.#length > this.#limit) throw tooLarge(this.#limit)
+    this.#memory.add(chunk.byteLength)
+    this.#chunks.push(chunk)
+  }
+
+  whole(): Uint8Array<ArrayBuffer> {
+    return join(this.#chunks, this.#length)
+  }
+}
+
 function byNode(
-  decompress: Decompress,
+  stream: Stream,
   bytes: Uint8Array,
-  limit: number,
+  result: Growing,
 ): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    decompress(bytes, { maxOutputLength: limit }, (error, result) => {
-      if (!error) resolve(result)
-      else reject(error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : invalid(error))
-    })
+    stream
+      .on('data', chunk => {
+        try {
+          result.add(chunk)
+        } catch (refusal) {
+          stream.destroy()
+          reject(refusal)
+        }
+      })
+      .on('end', () => resolve(result.whole()))
+      .on('error', error => reject(invalid(error)))
+      .end(bytes)
   })
 }
 
@@ -93,6 +141,7 @@ function byNode(
 export async function zstdByLibrary(
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,
+  memory: Share,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const decoder = await zstdDecoder().catch((cause: unknown) => {
     // Some runtimes forbid WebAssembly that is not part of the deployment.
@@ -110,29 +159,27 @@ export async function zstdByLibrary(
       'invalid_request',
       `the body is not valid zstd, or larger than ${limit} bytes after decompression`,
     )
+  memory.add(result.byteLength)
   return result
 }
 
 /** For runtimes without `node:zlib`. */
 export async function byWebStream(
   format: 'gzip' | 'deflate',
-  bytes: Uint8Array<ArrayBuffer>,
-  limit: number,
+  ...[bytes, limit, memory]: Parameters<Decompressor>
 ): Promise<Uint8Array<ArrayBuffer>> {
+  const result = new Growing(limit, memory)
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format)).getReader()
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      throw invalid(error)
-    })
-    if (done) return join(chunks, length)
-    length += value.byteLength
-    if (length > limit) {
-      reader.cancel().catch(() => {})
-      throw tooLarge(limit)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw invalid(error)
+      })
+      if (done) return result.whole()
+      result.add(encoded(value))
     }
-    chunks.push(encoded(value))
+  } finally {
+    reader.cancel().catch(() => {})
   }
 }
 

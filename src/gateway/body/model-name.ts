@@ -20,15 +20,20 @@ export function faultOfName(name: string): string | undefined {
 /** The model of a request. `inPath`: the one in its path. @throws Refusal 400 */
 export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
-  const named = inPath ?? outline['model']
-  if (typeof named !== 'string' || named === '')
-    throw wrong('the model is missing: expected its id, a string')
-  const fault = faultOfName(named)
-  if (fault) throw wrong(fault)
+  const named = checkedName(inPath ?? outline['model'])
   // With two names, access would be checked for the first one, and the upstream might use the second. Some upstreams also accept `Model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
   if (names.length > 1 || (bytes && namesTwoModels(bytes, members)))
     throw wrong('the model is named more than once')
+  return named
+}
+
+/** @throws Refusal 400 */
+export function checkedName(named: unknown): string {
+  if (typeof named !== 'string' || named === '')
+    throw wrong('the model is missing: expected its id, a string')
+  const fault = faultOfName(named)
+  if (fault) throw wrong(fault)
   return named
 }
 

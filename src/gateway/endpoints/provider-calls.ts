@@ -79,7 +79,13 @@ const able = ({ protocol, operation, candidates }: Ask) =>
 async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const opened = await openFirst(service, ask, trace).opened
   const bytes = await readWhole(opened)
-  objectOf(bytes, ask.protocol)
+  const body = objectOf(bytes, ask.protocol)
+  if (ask.operation === 'compact') {
+    const { usage } = ask.protocol.outcome(body, opened.settings)
+    trace.usage ??= usage ?? {}
+    // What a provider alone can read is no text, but grows with what a model has written.
+    if (!usage) trace.received = { written: bytes.length, finished: true }
+  }
   return {
     status: 200,
     headers: {

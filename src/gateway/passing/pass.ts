@@ -1,34 +1,28 @@
-import { defined } from '../../kit/fields/defined.ts'
-import { isObject } from '../../kit/json/json.ts'
-import { countOf } from '../../kit/response/usage.ts'
 import type { Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import { streamHeaders } from '../../sse/write.ts'
+import { isOtherSite } from '../admission/cors.ts'
 import { credentialsOf } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { isJson } from '../body/body.ts'
-import { membersOf, outlineOf } from '../body/outline.ts'
 import { clientLeft, reasonOf, refusalOf, refuse, unknownModel } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
+import type { Share } from '../memory.ts'
+import type { ParsedConfig } from '../options.ts'
 import type { GatewayRequest, GatewayResponse } from '../request.ts'
+import { type PassRoute, refusalFor } from '../route.ts'
 import { openFirst } from '../upstream/attempts.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Opened } from '../upstream/opened.ts'
 import { readWhole } from '../upstream/response.ts'
-import { readPassed } from './body.ts'
+import { likelyUseOfPassed, reserve } from '../use.ts'
+import { type PassedBody, readPassed } from './body.ts'
+import { isModelField } from './form.ts'
 import { passes } from './paths.ts'
+import { readUsage, takeUsage } from './usage.ts'
 
-/** `listed`: the entry of `passThrough`. `protocol`: for errors. */
-export type PassRoute = {
-  kind: 'pass'
-  protocol: Protocol
-  path: string
-  listed: string
-  method: 'POST' | 'GET' | 'DELETE'
-}
-
-type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace }
+type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace; memory: Share }
 
 /**
  * Sends a request unchanged, except for the name of its model, to a channel that lists its path, and returns the response unchanged.
@@ -37,14 +31,18 @@ type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace }
 export async function passThrough(
   service: Service,
   route: PassRoute,
-  { request, identity, trace }: PassRequest,
+  { request, identity, trace, memory }: PassRequest,
 ): Promise<GatewayResponse> {
   const { hooks, config, attempt } = service
   const { protocol, path, listed, method } = route
-  refuseForms(request, protocol)
-  const body = await readPassed(request, config.defaults)
+  refuseWebPages(request, protocol, config.cors)
+  const body = await readPassed(request, { ...config.defaults, memory })
   trace.passed = listed
   trace.requestedModel = body.model ?? listed
+  const refusal = refusalFor(route, identity)
+  if (refusal) throw refusal
+  const isLimited = isLimitedTo(identity, config.groups)
+  if (isLimited) refuseUnclear(request, body)
   const { model } = body
   const routed =
     model === undefined
@@ -56,7 +54,8 @@ export async function passThrough(
     model === undefined
       ? anyOf(service, route, identity)
       : ofModel(service, routed ?? model, { route, identity })
-  const type = request.headers['content-type']
+  const isRenamed = candidates.some(({ model: served }) => served !== model)
+  const { type, bytes } = body.sent(isLimited || (model !== undefined && isRenamed))
   const ask: Ask = {
     request,
     protocol,
@@ -68,20 +67,52 @@ export async function passThrough(
     passing: {
       path,
       method,
-      ...(method === 'POST' && type !== undefined && { type }),
-      bytes: ({ model: served }) => body.named(served),
+      ...(type !== undefined && { type }),
+      isJson: body.outline !== undefined,
+      bytes: ({ model: served }) => bytes(served),
     },
   }
+  if (method === 'POST')
+    await reserve(service, trace, candidates, () =>
+      likelyUseOfPassed(path, body.outline, bytes(model ?? '') ?? ''),
+    )
   const opened = await openFirst(service, ask, trace).opened
   trace.firstByte = Date.now()
   return responseOf(opened, request, trace)
 }
 
-/** Browsers let any web page send a form without asking the server first, unless it has a header with a key. */
-function refuseForms({ method, headers }: GatewayRequest, { address }: Protocol): void {
-  if (method !== 'POST' || isJson(headers) || headers['origin'] === undefined) return
-  if (credentialsOf(address, headers, new URLSearchParams()).length === 0)
+/** Browsers let any web page send forms and load images from anywhere, without asking the server first. They never add a key. */
+function refuseWebPages(
+  { method, headers }: GatewayRequest,
+  { address }: Protocol,
+  cors: ParsedConfig['cors'],
+): void {
+  if (credentialsOf(address, headers, new URLSearchParams()).length > 0) return
+  if (method === 'POST' && !isJson(headers) && headers['origin'] !== undefined)
     throw refuse(403, 'permission', 'a web page has to send a key in a header with a form')
+  if (method !== 'POST' && isOtherSite(cors, headers))
+    throw refuse(403, 'permission', 'a web page of another site has to send a key in a header')
+}
+
+/** May this client use certain models only? */
+function isLimitedTo({ group, models }: Identity, groups: ParsedConfig['groups']): boolean {
+  const ofGroup = group !== undefined && Object.hasOwn(groups, group) ? groups[group]?.models : []
+  const lists = group === undefined ? [models] : [models, ofGroup]
+  return lists.some(list => list && !list.includes('*'))
+}
+
+/** Refuses a request in which the upstream might read another model than the gateway. @throws Refusal 400, 403 */
+function refuseUnclear({ method, query }: GatewayRequest, { model, isClear }: PassedBody): void {
+  if ([...query.keys()].some(isModelField))
+    throw refuse(403, 'permission', 'this API key cannot name a model in the query')
+  if (method === 'POST' && model === undefined)
+    throw refuse(
+      403,
+      'permission',
+      'this API key is for certain models: the request has to name its model, as JSON or as a form with one field `model`',
+    )
+  if (!isClear)
+    throw refuse(400, 'invalid_request', 'the form has a field name with unusual letters')
 }
 
 function ofModel(
@@ -142,9 +173,10 @@ async function responseOf(
   }
   if (/^application\/([\w.+-]+\+)?json/i.test(type)) {
     const bytes = await readWhole(opened)
-    takeUsage(outlineOf(bytes, membersOf(bytes)), trace)
+    takeUsage(bytes, trace)
     return { status, headers, body: bytes }
   }
+  trace.memory?.release()
   const isStream = /^text\/event-stream/i.test(type)
   trace.stream = isStream
   const { signal } = request
@@ -166,23 +198,18 @@ const harmless = (type: string) =>
     ? type
     : 'application/octet-stream'
 
-/** The tokens, under whichever names the upstream has for them. */
-function takeUsage(outline: unknown, trace: Trace): void {
-  const usage = isObject(outline) ? outline['usage'] : undefined
-  if (!isObject(usage)) return
-  const input = countOf(usage['prompt_tokens'] ?? usage['input_tokens'])
-  const output = countOf(usage['completion_tokens'] ?? usage['output_tokens'])
-  trace.usage = defined({ input, output })
-}
-
 /** The chunks of a response. The exchange ends with them. */
 async function* ended(
   { response, watched }: Opened,
   signal: GatewayRequest['signal'],
   trace: Trace,
 ): AsyncGenerator<Uint8Array | string> {
+  const read = trace.stream ? readUsage(trace) : undefined
   try {
-    for await (const chunk of watched(response.body)) yield chunk
+    for await (const chunk of watched(response.body)) {
+      read?.(chunk)
+      yield chunk
+    }
     trace.ended(response.status)
   } catch (error) {
     const refusal = signal.aborted ? reasonOf(signal) : refusalOf(error, 'upstream')

@@ -15,6 +15,7 @@ import { failureOf, unreachable } from '../upstream/failure.ts'
 import { withoutSecrets } from '../upstream/redact.ts'
 import { objectOf, readSome, readWhole, watch } from '../upstream/response.ts'
 import type { Kept } from './response-store.ts'
+import { countShown } from './shown.ts'
 import { StoredStream } from './stream.ts'
 
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
@@ -78,7 +79,7 @@ function channelFor(
 
 /** Forwards the call to the upstream and returns its response unchanged. */
 async function forward(
-  { send, limits, config }: Service,
+  service: Service,
   {
     protocol,
     stored,
@@ -90,6 +91,8 @@ async function forward(
   }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
 ): Promise<GatewayResponse> {
+  const { send, limits, config } = service
+  const shown = { protocol, channel: channel.name, model, trace }
   const retryAfterMs = (await limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
     ?.waitMs
   if (retryAfterMs !== undefined) throw channelAtLimit(retryAfterMs)
@@ -129,7 +132,13 @@ async function forward(
     const kept = keptHeaders(response.headers, channel.returnHeaders)
     if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
       const stop = (reason: Refusal) => controller.abort(reason)
-      const around = { protocol, signal: request.signal, trace, defaults: config.defaults }
+      const around = {
+        protocol,
+        signal: request.signal,
+        trace,
+        defaults: config.defaults,
+        onEnd: (response: unknown) => countShown(service, response, shown),
+      }
       return {
         status,
         headers: { ...streamHeaders, ...kept },
@@ -137,7 +146,8 @@ async function forward(
       }
     }
     const bytes = await readWhole({ response, watched })
-    if (bytes.length > 0) objectOf(bytes, protocol)
+    const value = bytes.length > 0 ? objectOf(bytes, protocol) : undefined
+    if (method !== 'DELETE') countShown(service, value, shown)
     // Never the upstream's content type: as HTML, a script in it could use the gateway with the rights of its page.
     return {
       status,
@@ -164,17 +174,26 @@ type Around = {
   signal: GatewayRequest['signal']
   trace: Trace
   defaults: ParsedConfig['defaults']
+  /** Gets the response in the last event. */
+  onEnd(response: unknown): void
 }
 
 /** A response that is still being generated, streamed from its beginning or from the event that the client names. */
 function streamed(
   { body, idleMs, model, stop }: Opened,
-  { protocol, signal, trace, defaults }: Around,
+  { protocol, signal, trace, defaults, onEnd }: Around,
 ): Promise<AsyncIterable<Uint8Array | string>> {
   const translator = new StoredStream(protocol, { model, maxEventLength: defaults.eventLimit })
   const open = async () => ({ translator, body: body[Symbol.asyncIterator](), raw: true, idleMs })
   return relayed(
-    { protocol, breaksOff: false, keepAliveMs: defaults.keepAliveMs, open, stop, onEnd: () => {} },
+    {
+      protocol,
+      breaksOff: false,
+      keepAliveMs: defaults.keepAliveMs,
+      open,
+      stop,
+      onEnd: () => onEnd(translator.lastResponse()),
+    },
     { signal, trace },
   )
 }

@@ -182,12 +182,9 @@ function unknownOf(
     kind !== 'conversation' && !responseStore
       ? 'send the whole conversation, or let the gateway store responses (`store`)'
       : 'send the whole conversation'
-  return refuse(
-    400,
-    'unsupported',
-    `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`,
-    {
-      param: dotted(path),
-    },
-  )
+  const message = `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`
+  // Clients know this code, and then send the whole conversation.
+  if (address.stored && kind === 'previous')
+    return new Refusal({ ...address.stored.unknown(kind, id), message }, { failure: 'client' })
+  return refuse(400, 'unsupported', message, { param: dotted(path) })
 }

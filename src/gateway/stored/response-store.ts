@@ -1,5 +1,6 @@
 import type { Message } from '../../canonical/message.ts'
 import { isObject, parseObject } from '../../kit/json/json.ts'
+import { inTime } from '../../stores/circuit.ts'
 import { refuse } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
 import { ConfigError, type ParsedConfig, type StoreEntry, storeDefaults } from '../options.ts'
@@ -35,7 +36,7 @@ export type ResponseStore = {
   close(): Promise<void>
 }
 
-/** Timeout of store operations, since a client is waiting. */
+/** Of a store of the application, since a client is waiting. Redis has a shorter one of its own. */
 const timeoutMs = 5_000
 
 type Kind = 'response' | 'item' | 'signature'
@@ -70,7 +71,7 @@ export function createResponseStore(
 
   const ask = async (access: Access, what: (store: Store) => unknown): Promise<unknown> => {
     try {
-      const response = await inTime(opened.open().then(what))
+      const response = await inTime(opened.open().then(what), timeoutMs)
       away.delete(access)
       away.delete('connection')
       return response
@@ -158,7 +159,8 @@ function keyOf(identity: Identity, kind: Kind, id: string): string {
   return `wireglot:${kind}:${JSON.stringify([...ownerOf(identity), id])}`
 }
 
-function ownerOf({ name, group }: Identity): string[] {
+function ownerOf({ id, name, group }: Identity): string[] {
+  if (id !== undefined) return ['id', id]
   if (name !== undefined) return ['key', name]
   return group === undefined ? [] : ['group', group]
 }
@@ -178,15 +180,3 @@ function keptOf(text: string): Kept | undefined {
 
 const isMessage = (message: unknown) =>
   isObject(message) && Array.isArray(message['parts']) && message['parts'].every(isObject)
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the store does not respond')), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

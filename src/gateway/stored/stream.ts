@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { endedEarly } from '../../kit/errors/failed-response.ts'
+import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { createChunkEncoder, encoded, joined, textOf } from '../../sse/bytes.ts'
 import { named, parseData } from '../../sse/data.ts'
@@ -22,6 +23,8 @@ const none = new Uint8Array()
 export class StoredStream implements StreamTranslator<Chunk> {
   readonly notes = []
   readonly usage = undefined
+  readonly id = undefined
+  readonly written = 0
   readonly signatures = {}
   readonly after = ''
   readonly finishes = 0
@@ -78,6 +81,12 @@ export class StoredStream implements StreamTranslator<Chunk> {
 
   ping(): string {
     return this.#whole.isBetween ? this.#protocol.frames.ping : ''
+  }
+
+  /** The response in the last event. Undefined: that has none. */
+  lastResponse(): unknown {
+    const event = this.#isOver ? parseData(this.#last) : undefined
+    return isObject(event) ? event['response'] : undefined
   }
 
   #named(frames: Uint8Array): Uint8Array {

@@ -2,10 +2,12 @@ import { defined } from '../../kit/fields/defined.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { failureKind, Refusal, reasonOf, refuse, tooManyAtOnce } from '../error.ts'
+import { atEnd } from '../at-end.ts'
+import { failureKind, type Refusal, reasonOf, refuse, tooManyAtOnce } from '../error.ts'
 import { holdUntilEnd, type Release } from '../in-flight.ts'
 import { wordsOf } from '../record.ts'
-import { call } from './call.ts'
+import type { Counted } from './breaker.ts'
+import { call, type Target } from './call.ts'
 import type { Candidate } from './catalog.ts'
 import type { Failure } from './failure.ts'
 import type { Opened } from './opened.ts'
@@ -22,11 +24,26 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   const controller = new Stopper()
   const { signal } = ask.request
   const stop = (reason: Refusal) => controller.abort(reason)
-  const left = () => stop(reasonOf(signal))
+  const left = () => afterLeaving(reasonOf(signal), trace, stop)
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
   return { opened: tryAll(service, ask, trace, controller), stop }
 }
+
+/** Stops a call whose client has left: at once, or when the rest of the response may not be read any longer. */
+function afterLeaving(reason: Refusal, trace: Trace, stop: OpenCall['stop']): void {
+  const drainMs = drainMsOf(trace, reason)
+  if (drainMs === 0) {
+    stop(reason)
+    return
+  }
+  const timer = setTimeout(() => stop(reason), drainMs)
+  atEnd(trace, () => clearTimeout(timer))
+}
+
+/** How long the response is read on. 0: it is not. */
+export const drainMsOf = ({ sent, candidate }: Trace, { error }: Refusal): number =>
+  error.kind === 'cancelled' && sent !== undefined ? (candidate?.channel.timeouts.drainMs ?? 0) : 0
 
 /**
  * What the result of an attempt says of its channel. An upstream that refuses or limits a request works. Undefined: nothing, because the
@@ -49,7 +66,9 @@ async function tryAll(
   const { signal } = controller
   const busy: Candidate[] = []
   const failures = new Failures(trace)
-  let resting: Refusal | undefined
+  const resting: { candidate: Candidate; restMs: number }[] = []
+  let lastResort: Candidate | undefined
+  const counted = { client: trace.identity?.name ?? '', failedAt: new Set<string>() }
   // A breaker only leads to another channel. Without one, the request goes to the upstream.
   const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
 
@@ -57,18 +76,18 @@ async function tryAll(
   async function opened(candidate: Candidate, release: Release): Promise<Opened | undefined> {
     let isHeld = false
     try {
-      const result = await tryOne(service, ask, trace, { candidate, controller, others })
+      const result = await tryOne(service, ask, trace, { candidate, controller, others, counted })
       if (!('again' in result)) {
         holdUntilEnd(release, trace, signal)
         isHeld = true
         if (candidate.fallback !== undefined)
           trace.notes.push(gatewayNote('gateway.fallback-model', ''))
-        else if (failures.refusal || resting)
+        else if (failures.refusal || isSkipped(candidate))
           trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
       if (result.again === 'never' || signal.aborted) throw result.refusal
-      if (candidate !== ask.candidates.at(-1))
+      if (candidate !== ask.candidates.at(-1) && candidate !== lastResort)
         reportFailed(service, trace, candidate, result.refusal)
       failures.add(candidate, result.refusal)
       return undefined
@@ -77,19 +96,7 @@ async function tryAll(
     }
   }
 
-  for (const candidate of ask.candidates) {
-    const restMs = others ? breakers.restMs(candidate.channel) : undefined
-    if (restMs !== undefined) {
-      resting ??= breakerIsOpen(service, candidate, restMs)
-      continue
-    }
-    const release = inFlight.take(slotOf(candidate), candidate.channel.concurrentRequests)
-    if (!release) busy.push(candidate)
-    const response = release && (await opened(candidate, release))
-    if (response) return response
-  }
-  // All others have failed, so these are worth a wait.
-  for (const candidate of busy) {
+  async function openedInTurn(candidate: Candidate): Promise<Opened | undefined> {
     const waiting = inFlight.wait({
       name: slotOf(candidate),
       limit: candidate.channel.concurrentRequests,
@@ -100,11 +107,42 @@ async function tryAll(
       if (signal.aborted) throw refusal
       failures.refusal ??= refusal
     })
+    return release ? opened(candidate, release) : undefined
+  }
+
+  /** Did a channel before this one get no request? */
+  const isSkipped = (candidate: Candidate) =>
+    resting.length > 0 && resting[0]?.candidate !== candidate
+
+  for (const candidate of ask.candidates) {
+    const restMs = others ? breakers.restMs(candidate.channel, counted.client) : undefined
+    if (restMs !== undefined) {
+      resting.push({ candidate, restMs })
+      continue
+    }
+    const release = inFlight.take(slotOf(candidate), candidate.channel.concurrentRequests)
+    if (!release) busy.push(candidate)
     const response = release && (await opened(candidate, release))
     if (response) return response
   }
-  throw failures.reported() ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
+  // All others have failed, so these are worth a wait.
+  for (const candidate of busy) {
+    const response = await openedInTurn(candidate)
+    if (response) return response
+  }
+  // The only channel of a model gets requests whatever its breaker says, so several must not serve
+  // fewer. A channel that limits its rate works, and its client knows when to come back.
+  lastResort = leastBad(resting)
+  if (lastResort && failures.refusal?.error.status !== 429) {
+    const response = await openedInTurn(lastResort)
+    if (response) return response
+  }
+  throw failures.reported() ?? refuse(404, 'not_found', 'no channel serves this model')
 }
+
+/** The open channel that would be tried again first. */
+const leastBad = (resting: readonly { candidate: Candidate; restMs: number }[]) =>
+  resting.toSorted((a, b) => a.restMs - b.restMs)[0]?.candidate
 
 /** The failures of an exchange. The client gets the first 429 or 5xx, else the last one, and the record names its channel. */
 class Failures {
@@ -154,18 +192,6 @@ function reportFailed(
   log('warn', details, 'a channel failed: the next one is tried')
 }
 
-/** The response when the breakers of all channels are open. */
-function breakerIsOpen({ breakers }: Service, { channel }: Candidate, restMs: number): Refusal {
-  const last = breakers.lastFailure(channel)
-  const refusal = last && 'again' in last ? last.refusal : undefined
-  const reason = refusal ? `, last with: ${refusal.error.message}` : ''
-  const message = `the channel ${channel.name} has failed ${channel.breaker.failures} times in a row${reason}. It is tried again in ${Math.ceil(restMs / 1000)} s`
-  return new Refusal(
-    { status: 503, kind: 'unavailable', message, retryAfterMs: restMs },
-    { ...(refusal && { failure: failureKind(refusal) }) },
-  )
-}
-
 /**
  * Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream requested, else for a random,
  * growing time.
@@ -174,15 +200,18 @@ async function tryOne(
   service: Service,
   ask: Ask,
   trace: Trace,
-  { candidate, controller, others }: { candidate: Candidate; controller: Stopper; others: boolean },
+  { others, ...at }: Attempted & { others: boolean },
 ): Promise<Opened | Failure> {
+  const { candidate, controller, counted } = at
   const { retries, retryWaitMs } = service.config.defaults
-  const isResting = () => others && service.breakers.restMs(candidate.channel) !== undefined
+  const isResting = () =>
+    others && service.breakers.restMs(candidate.channel, counted.client) !== undefined
+  const dropped: Target['dropped'] = []
   let earliest: Failure | undefined
   for (let left = retries; ; left--) {
     trace.attempts++
     trace.candidate = candidate
-    const result = await attempt(service, ask, trace, { candidate, controller })
+    const result = await attempt(service, ask, trace, { ...at, dropped })
     if (!('again' in result)) return result
     earliest ??= result
     const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result
@@ -194,24 +223,37 @@ async function tryOne(
   }
 }
 
-/** A refused field is left out, and the request sent once more; `learned` bounds how often. */
+type Attempted = Pick<Target, 'candidate' | 'controller'> & { counted: Counted }
+
+/** A request loses no more fields than this at one channel: each costs a call. */
+const mostDropped = 8
+
+/** A refused field is left out, and the request sent once more. */
 async function attempt(
   service: Service,
   ask: Ask,
   trace: Trace,
-  at: { candidate: Candidate; controller: Stopper },
+  at: Target & Attempted,
 ): Promise<Opened | Failure> {
-  const { candidate, controller } = at
-  const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, at))
+  const { candidate, controller, counted, dropped } = at
+  const { channel, model } = candidate
+  const result = await service.breakers.run(channel, counted, () => call(service, ask, trace, at))
   if (!('again' in result) || result.wasNotSent || controller.signal.aborted) return result
-  const { refusedField: field } = result
-  if (field === undefined || !service.learned.learn(candidate, field)) return result
+  const { refusedField: refused } = result
+  if (
+    !refused ||
+    !channel.learnUnsupported ||
+    dropped.length === mostDropped ||
+    dropped.some(({ field }) => field === refused.field)
+  )
+    return result
   service.log(
     'warn',
-    { channel: candidate.channel.name, model: candidate.model, field },
-    'the upstream refuses a field: it is left out from now on',
+    { channel: channel.name, model, field: refused.field },
+    'the upstream refuses a field: the request is sent again without it',
   )
   trace.attempts++
+  dropped.push(refused)
   return attempt(service, ask, trace, at)
 }
 

@@ -2,15 +2,18 @@ import type { ChannelEntry } from '../options.ts'
 
 /** Circuit breakers: channels that keep failing get no requests for a while. */
 export type Breakers<Result> = {
-  /** Milliseconds until the channel may be tried again. Undefined: it may be used. */
-  restMs(channel: ChannelEntry): number | undefined
+  /** Milliseconds until the channel may be tried again by this client. Undefined: it may be used. */
+  restMs(channel: ChannelEntry, client: string): number | undefined
   /** The last failure of the channel. Undefined: it has not failed. */
   lastFailure(channel: ChannelEntry): Result | undefined
   /** Whether the channel gets requests. `open`: not for now. `probing`: the next attempt tests it, or one does. */
   state(channel: ChannelEntry): 'closed' | 'open' | 'probing'
   /** Runs one attempt and counts its result. */
-  run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
+  run(channel: ChannelEntry, request: Counted, attempt: () => Promise<Result>): Promise<Result>
 }
+
+/** A request, with all its attempts. `client`: who sends it. `failedAt`: the channels at which it counts as failed. */
+export type Counted = { client: string; failedAt: Set<string> }
 
 /** Classifies the result of an attempt. Undefined: it does not count for the channel. */
 type Classify<Result> = (result: Result) => 'well' | 'failed' | undefined
@@ -22,76 +25,115 @@ export function createBreakers<Result>(
   const circuits = new Map(
     channels
       .filter(({ breaker }) => breaker.failures > 0)
-      .map(channel => [channel.name, new Circuit(channel.breaker, classify)]),
+      .map(channel => [channel.name, new Circuit(channel, classify)]),
   )
   return {
-    restMs: ({ name }) => circuits.get(name)?.restMs(),
+    restMs: ({ name }, client) => circuits.get(name)?.restMs(client),
     lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
     state: ({ name }) => circuits.get(name)?.state() ?? 'closed',
-    run: ({ name }, attempt) => circuits.get(name)?.run(attempt) ?? attempt(),
+    run: ({ name }, request, attempt) => circuits.get(name)?.run(request, attempt) ?? attempt(),
   }
 }
 
+/** How long a client counts as a user of a channel. */
+const usedMs = 60_000
+
 /**
- * Opens after a number of failures in a row. After `restMs` one attempt probes the channel, and only its success closes the circuit.
+ * Opens after a number of requests that failed in a row. What fails may be the requests of one client and not the channel, so while others
+ * use the channel, one client counts for at most half of them. After `restMs` one attempt probes the channel, and only a success closes
+ * the circuit. Times are those of `performance.now()`, which nobody sets back.
  * Our own, because cockatiel creates abort signals when it is loaded, which workers forbid.
  */
 class Circuit<Result> {
+  readonly #name: string
   readonly #settings: ChannelEntry['breaker']
   readonly #classify: Classify<Result>
-  #failures = 0
+  readonly #users = new Users()
+  /** Failed requests since the last success, by client. */
+  readonly #failures = new Map<string, number>()
   lastFailure: Result | undefined
-  /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
+  #lastSuccess = 0
+  /** When the channel may be probed. Undefined: the circuit is closed. */
   #until: number | undefined
   #isProbed = false
+  /** Whose probe failed last. */
+  #prober: string | undefined
 
-  constructor(settings: ChannelEntry['breaker'], classify: Classify<Result>) {
-    this.#settings = settings
+  constructor({ name, breaker }: ChannelEntry, classify: Classify<Result>) {
+    this.#name = name
+    this.#settings = breaker
     this.#classify = classify
   }
 
-  restMs(): number | undefined {
+  restMs(client: string): number | undefined {
+    this.#users.saw(client)
     // Other requests use other channels meanwhile.
     if (this.#isProbed) return 1_000
-    const left = this.#until === undefined ? 0 : this.#until - Date.now()
-    return left > 0 ? left : undefined
+    if (this.#until === undefined) return undefined
+    const left = this.#until - performance.now()
+    if (left > 0) return left
+    // Else a client whose requests always fail would keep the channel from all others.
+    return client === this.#prober && !this.#users.isAlone(client) ? 1_000 : undefined
   }
 
   state(): 'closed' | 'open' | 'probing' {
     if (this.#until === undefined) return 'closed'
     // Also after its open time: without requests to an open channel, it would never close.
-    return this.#isProbed || this.#until <= Date.now() ? 'probing' : 'open'
+    return this.#isProbed || this.#until <= performance.now() ? 'probing' : 'open'
   }
 
-  run(attempt: () => Promise<Result>): Promise<Result> {
-    return this.#until === undefined ? this.#counted(attempt) : this.#probe(attempt)
+  run(request: Counted, attempt: () => Promise<Result>): Promise<Result> {
+    const restMs = this.restMs(request.client)
+    if (this.#until === undefined) return this.#counted(request, attempt)
+    return restMs === undefined ? this.#probe(request, attempt) : this.#lastResort(attempt)
   }
 
-  async #counted(attempt: () => Promise<Result>): Promise<Result> {
+  async #counted(request: Counted, attempt: () => Promise<Result>): Promise<Result> {
+    const began = performance.now()
     const result = await attempt()
     const verdict = this.#verdictOf(result)
-    if (verdict === 'well') this.#failures = 0
-    // Attempts that were running when it opened do not extend the rest.
-    else if (
-      verdict === 'failed' &&
-      ++this.#failures >= this.#settings.failures &&
-      this.#until === undefined
-    )
-      this.#open()
+    // Attempts that were running when it opened say nothing about the time after.
+    if (this.#until !== undefined) return result
+    if (verdict === 'well') this.#succeeded()
+    // If another request has succeeded meanwhile, the channel works, and this request is what fails.
+    else if (verdict === 'failed' && this.#lastSuccess <= began) this.#count(request)
     return result
   }
 
-  async #probe(attempt: () => Promise<Result>): Promise<Result> {
+  /** Retries of one request are no further failures. */
+  #count({ client, failedAt }: Counted): void {
+    if (failedAt.has(this.#name)) return
+    failedAt.add(this.#name)
+    this.#failures.set(client, (this.#failures.get(client) ?? 0) + 1)
+    const { failures: limit } = this.#settings
+    const isAlone = this.#users.isAlone(client)
+    const most = isAlone ? limit : Math.ceil(limit / 2)
+    let sum = 0
+    for (const count of this.#failures.values()) sum += Math.min(count, most)
+    if (sum >= limit && (isAlone || this.#failures.size > 1)) this.#open()
+  }
+
+  async #probe({ client }: Counted, attempt: () => Promise<Result>): Promise<Result> {
     this.#isProbed = true
     try {
       const result = await attempt()
       const verdict = this.#verdictOf(result)
-      if (verdict === 'failed') this.#open()
-      else if (verdict === 'well') this.#close()
+      if (verdict === 'well') this.#succeeded()
+      else if (verdict === 'failed') {
+        this.#open()
+        this.#prober = client
+      }
       return result
     } finally {
       this.#isProbed = false
     }
+  }
+
+  /** An attempt at an open channel, because no other one is left. Its failure does not extend the rest. */
+  async #lastResort(attempt: () => Promise<Result>): Promise<Result> {
+    const result = await attempt()
+    if (this.#verdictOf(result) === 'well') this.#succeeded()
+    return result
   }
 
   #verdictOf(result: Result): ReturnType<Classify<Result>> {
@@ -101,11 +143,30 @@ class Circuit<Result> {
   }
 
   #open(): void {
-    this.#until = Date.now() + this.#settings.restMs
+    this.#until = performance.now() + this.#settings.restMs
   }
 
-  #close(): void {
+  #succeeded(): void {
+    this.#lastSuccess = performance.now()
     this.#until = undefined
-    this.#failures = 0
+    this.#prober = undefined
+    this.#failures.clear()
+  }
+}
+
+/** The clients that have used a channel: the latest one, and the latest other one. */
+class Users {
+  #latest: { client: string; at: number } | undefined
+  #other: { client: string; at: number } | undefined
+
+  saw(client: string): void {
+    if (this.#latest?.client !== client) this.#other = this.#latest
+    this.#latest = { client, at: performance.now() }
+  }
+
+  /** Has nobody else used the channel for a while? */
+  isAlone(client: string): boolean {
+    const one = this.#latest?.client === client ? this.#other : this.#latest
+    return one === undefined || performance.now() - one.at > usedMs
   }
 }

@@ -1,5 +1,6 @@
 import { urlOf } from '../../address/paths.ts'
 import { TranslationError } from '../../errors.ts'
+import { parseJson } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import type { ProtocolName } from '../../protocols/index.ts'
 import { textOf } from '../../sse/bytes.ts'
@@ -18,7 +19,8 @@ import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Passing, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
 import { endpointFor, socketFor } from '../channel.ts'
-import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
+import { estimateBody } from '../endpoints/estimate.ts'
+import { channelAtLimit, failureKind, Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
@@ -26,20 +28,26 @@ import { wordsOf } from '../record.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
-import { refusedField } from './learned.ts'
 import type { Opened, Prepared } from './opened.ts'
 import { demanding, prepare } from './prepare.ts'
 import { redactText, withoutSecrets } from './redact.ts'
+import { type RefusedField, refusedField } from './refused-field.ts'
 import { beginningOf, readSome, watch } from './response.ts'
+
+/** `dropped`: fields that the candidate has refused of this request. */
+export type Target = { candidate: Candidate; controller: Stopper; dropped: RefusedField[] }
 
 /** One attempt at one candidate. */
 export async function call(
   service: Service,
   ask: Ask,
   trace: Trace,
-  { candidate, controller }: { candidate: Candidate; controller: Stopper },
+  { candidate, controller, dropped }: Target,
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
+  // Its call is only read to its end: see `drainMs`.
+  if (ask.request.signal.aborted)
+    return { refusal: reasonOf(ask.request.signal), again: 'never', wasNotSent: true }
   const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
     ?.waitMs
   if (tooMany !== undefined) {
@@ -51,7 +59,12 @@ export async function call(
   try {
     prepared = ask.passing
       ? passed(service, ask.passing, candidate)
-      : prepare(service, ask, candidate)
+      : prepare(
+          service,
+          ask,
+          candidate,
+          dropped.map(({ field }) => field),
+        )
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     ask.body.forget?.()
     if (channel.embedded)
@@ -69,16 +82,35 @@ export async function call(
     return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
   }
   trace.notes = [...prepared.notes]
+  const sent = sizeSent(ask, prepared)
+  if (sent !== undefined) trace.sent = sent
   const opened = openedBy(prepared, controller)
-  const began = Date.now()
+  const began = performance.now()
   if (!embedded) limitTotal(channel, trace, controller)
   const result = embedded
     ? opened(embedded, prepared.stream ? 'stream' : 'json')
     : await send(service, ask, trace, { prepared, opened, signal: controller.signal })
+  if ('again' in result && !mayStillCost(result)) delete trace.sent
   if (service.hooks.onAttempt)
-    reportAttempt(service, trace, { prepared, result, ms: Date.now() - began })
+    reportAttempt(service, trace, { prepared, result, ms: Math.round(performance.now() - began) })
+  // Only now it is certain that these fields, and nothing else, were refused.
+  if (!('again' in result) && prepared.shape) {
+    const lasting = dropped.filter(({ once }) => !once).map(({ field }) => field)
+    service.learned.learn(candidate, prepared.shape, lasting)
+  }
   return result
 }
+
+/** The input tokens of a request by its size. Undefined: it costs nothing. */
+function sizeSent({ operation, passing }: Ask, { bytes }: Prepared): number | undefined {
+  if (operation === 'count-tokens' || bytes === undefined) return undefined
+  return estimateBody(bytes, !passing || passing.isJson)
+}
+
+/** The client has left, or the time is over: the upstream may have worked all the same. One that refuses a request, or is not there, has not. */
+const mayStillCost = ({ refusal: { error, cause } }: Failure) =>
+  error.kind === 'cancelled' ||
+  (error.kind === 'timeout' && error.protocol === undefined && cause === undefined)
 
 function reportAttempt(
   { hooks, attempt }: Service,
@@ -186,14 +218,12 @@ async function send(
   }
 }
 
-/** Says which field of the request was refused. Servers may also name one that was not sent. */
+/** Says which field of the request was refused. */
 function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>): Failure {
-  const field = refusedField(failure.refusal.error)
-  if (field === undefined) return failure
-  const key = `"${field.slice(field.lastIndexOf('.') + 1)}"`
-  return (typeof sent === 'string' ? sent : textOf(sent)).includes(key)
-    ? { ...failure, refusedField: field }
-    : failure
+  const refused = refusedField(failure.refusal.error, () =>
+    parseJson(typeof sent === 'string' ? sent : textOf(sent)),
+  )
+  return refused ? { ...failure, refusedField: refused } : failure
 }
 
 /** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
@@ -377,13 +407,17 @@ export function addressed(
   return { url: isSame ? withQuery(url, request.query) : url, headers }
 }
 
-/** Adds the client's query, without keys and without parameters that the address has already. */
+/** Parameters of the APIs of Google that leave fields out of a response, and with them the usage. */
+const masks: ReadonlySet<string> = new Set(['fields', '$fields'])
+
+/** Adds the client's query, without keys, masks of fields and parameters that the address has already. */
 function withQuery(address: string, query: URLSearchParams): string {
   if (query.size === 0) return address
   const url = new URL(address)
   const ours = new Set(url.searchParams.keys())
   for (const [name, value] of query)
-    if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
+    if (!isKeyParameter(name) && !ours.has(name) && !masks.has(name))
+      url.searchParams.append(name, value)
   return url.href
 }
 

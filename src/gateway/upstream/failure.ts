@@ -9,6 +9,7 @@ import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Candidate } from './catalog.ts'
 import { redactText } from './redact.ts'
+import type { RefusedField } from './refused-field.ts'
 
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
@@ -20,7 +21,7 @@ export type Failure = {
   again: 'never' | 'elsewhere' | 'here'
   waitMs?: number
   wasNotSent?: true
-  refusedField?: string
+  refusedField?: RefusedField
 }
 
 /** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
@@ -50,7 +51,8 @@ export function failureOf(
   const again = retriedWhere(status, headers)
   const failure = (refusal: Refusal): Failure => ({
     refusal,
-    again,
+    // The quota of a channel is its own, and stays spent.
+    again: again === 'here' && refusal.error.kind === 'quota' ? 'elsewhere' : again,
     ...(waitMs !== undefined && { waitMs }),
   })
   if (status < 400)

@@ -1,115 +1,119 @@
-import type { CanonicalError } from '../../canonical/error.ts'
+import { isObject } from '../../kit/json/json.ts'
+import type { Operation, ProtocolFacts } from '../../protocol.ts'
 import type { Candidate } from './catalog.ts'
 
-/** Fields of requests that upstreams refused, by channel, protocol and model. Each is left out of further requests for a while. */
+/**
+ * Fields of requests that upstreams refused. Each is left out of further requests to the same channel and model that have the same shape:
+ * a field may be refused only next to another one.
+ */
 export type Learned = {
-  /** The fields to leave out, as the protocol of the candidate names them. */
-  of(candidate: Candidate): string[]
-  /** Remembers a field. False: it is known already, or the channel does not learn. */
-  learn(candidate: Candidate, field: string): boolean
-  /** Everything that is remembered. `entry`: the id of the model in the configuration. */
-  all(): LearnedFields[]
+  /** The fields to leave out, as the protocol of the candidate names them. `shape`: called only where something is known. */
+  of(candidate: Candidate, shape: () => Shape): string[]
+  /** Remembers fields without which a request of this shape has succeeded. */
+  learn(candidate: Candidate, shape: Shape, fields: readonly string[]): void
+  /** Everything that is remembered. */
+  all(): LearnedField[]
+  /** Forgets the fields that match, by default all. Returns how many they were. */
+  forget(which?: Partial<Pick<LearnedField, 'channel' | 'model' | 'field'>>): number
 }
 
-/** Fields that are left out of requests for a model. */
-export type LearnedFields = { entry: string; model: string; fields: string[] }
+/** What operators see of it. */
+export type LearnedFields = Pick<Learned, 'all' | 'forget'>
 
-/** How long a field is left out. A server may accept it after an update. */
-const rememberedMs = 60 * 60 * 1000
+/** What decides about the fields of a request: the names of its outermost fields, and what it asks of reasoning. */
+export type Shape = readonly string[]
 
-/** Fields for each channel and model; a request has not many more. */
-const mostFields = 32
+/**
+ * A field that is left out of requests of one shape. `entry`: the id of the model in the configuration. `model`: the name that the upstream
+ * has for it.
+ */
+export type LearnedField = {
+  channel: string
+  entry: string
+  model: string
+  protocol: string
+  shape: Shape
+  field: string
+  secondsLeft: number
+}
 
-/** Channels and models. A client may invent models. */
-const mostModels = 1000
+/** How long a field is left out. Servers are updated, and nothing that was learned wrongly may last. */
+const rememberedMs = 10 * 60 * 1000
+
+/** Shapes of all channels and models together. Clients can invent shapes, so the oldest one makes room. */
+const mostShapes = 1000
+
+/** Of a shape and its model, in UTF-16 units. Nothing is learned from requests with longer names. */
+const longestKey = 4000
+
+/** `until`: by field, on the clock of `performance.now()`, which nobody sets back. */
+type Known = Omit<LearnedField, 'field' | 'secondsLeft'> & { until: Map<string, number> }
 
 export function createLearned(): Learned {
-  const known = new Map<string, Map<string, number>>()
-  const names = new Map<string, Pick<LearnedFields, 'entry' | 'model'>>()
-  const keyOf = ({ channel, protocol, model }: Candidate) =>
-    JSON.stringify([channel.name, protocol.name, model])
+  const known = new Map<string, Known>()
+  const keyOf = ({ channel, protocol, model }: Candidate, shape: Shape) =>
+    JSON.stringify([channel.name, protocol.name, model, shape])
+
   return {
-    of(candidate) {
+    of(candidate, shape) {
       // Most gateways never learn anything.
-      const fields = known.size === 0 ? undefined : known.get(keyOf(candidate))
+      const fields = known.size === 0 ? undefined : known.get(keyOf(candidate, shape()))
       if (!fields) return []
-      const now = Date.now()
-      return [...fields].flatMap(([field, until]) => (until > now ? [field] : []))
+      const now = performance.now()
+      return [...fields.until].flatMap(([field, until]) => (until > now ? [field] : []))
     },
-    learn(candidate, field) {
-      if (!candidate.channel.learnUnsupported) return false
-      const key = keyOf(candidate)
-      const fields = known.get(key) ?? new Map<string, number>()
-      if (
-        (fields.get(field) ?? 0) > Date.now() ||
-        fields.size >= mostFields ||
-        known.size >= mostModels
-      )
-        return false
-      known.set(key, fields.set(field, Date.now() + rememberedMs))
-      names.set(key, { entry: candidate.entry.id, model: candidate.model })
-      return true
+    learn(candidate, shape, fields) {
+      const { channel, entry, model, protocol } = candidate
+      const key = keyOf(candidate, shape)
+      if (fields.length === 0 || key.length > longestKey) return
+      const until = known.get(key)?.until ?? new Map<string, number>()
+      for (const field of fields) until.set(field, performance.now() + rememberedMs)
+      // Deleted first, so that it is the newest of the map.
+      known.delete(key)
+      known.set(key, {
+        channel: channel.name,
+        entry: entry.id,
+        model,
+        protocol: protocol.name,
+        shape,
+        until,
+      })
+      const [oldest] = known.keys()
+      if (known.size > mostShapes && oldest !== undefined) known.delete(oldest)
     },
     all() {
-      const now = Date.now()
-      return [...names].flatMap(([key, name]) => {
-        const fields = [...(known.get(key) ?? [])].flatMap(([field, until]) =>
-          until > now ? [field] : [],
-        )
-        return fields.length > 0 ? [{ ...name, fields }] : []
-      })
+      const now = performance.now()
+      return [...known.values()].flatMap(({ until, ...one }) =>
+        [...until].flatMap(([field, end]) =>
+          end > now ? [{ ...one, field, secondsLeft: Math.ceil((end - now) / 1000) }] : [],
+        ),
+      )
+    },
+    forget({ channel, model, field } = {}) {
+      let count = 0
+      for (const [key, one] of known) {
+        if ((channel ?? one.channel) !== one.channel || (model ?? one.model) !== one.model) continue
+        for (const name of one.until.keys())
+          if ((field ?? name) === name && one.until.delete(name)) count++
+        if (one.until.size === 0) known.delete(key)
+      }
+      return count
     },
   }
 }
 
-/** Without them a request makes no sense, loses its conversation, or gets a response in another format. */
-const essential = new RegExp(
-  `^(${[
-    'model|messages|input|contents|system|systemInstruction|instructions|tools|stream|prompt|body',
-    'previous_response_id|conversation|thread|container|cachedContent|prediction',
-    'response_format|text|output_config|output_format|generationConfig',
-  ].join('|')})$`,
-)
-
-/** How servers word that they do not accept a field. */
-const wordings: readonly RegExp[] = [
-  // OpenAI and servers of its protocols.
-  /\b(?:Unsupported|Unknown|Unrecognized) parameter: ['"`]([\w.]+)['"`]/i,
-  /\bUnrecognized request arguments? supplied: (\w+)/i,
-  /\bUnsupported value: ['"`]([\w.]+)['"`] does not support/i,
-  // Servers that validate with pydantic.
-  /^(?:body\.)?([\w.]+): Extra inputs are not permitted/im,
-  // Groq and Cerebras.
-  /\bproperty ['"`](?:body\.)?([\w.]+)['"`] is unsupported/i,
-  // Google.
-  /\bUnknown name \\?"(\w+)\\?"/,
-  // xAI.
-  /\bArgument not supported on this model: (\w+)/i,
-  // Anthropic.
-  /^['"`](\w+)['"`] is (?:deprecated|not supported) (?:for|with|on) this model/i,
-  // Amazon Bedrock. Fields of the conversation are named without their path.
-  /\bdoesn't support the ((?:toolConfig\.toolChoice|inferenceConfig)[\w.]*) field/,
-  // Servers in Rust and Go.
-  /\bunknown field [`'"\\]+(\w+)/i,
-]
-
-/** The field that an error refuses. Undefined: none, or one that cannot be left out. */
-export function refusedField({ status, message, param, code }: CanonicalError): string | undefined {
-  if (status !== 400 && status !== 422) return undefined
-  const worded =
-    wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined) ??
-    extraInput(message)
-  const named = code === 'unsupported_parameter' || code === 'unknown_parameter' ? param : undefined
-  const field = worded ?? named ?? undefined
-  const [outermost = ''] = field?.split('.') ?? []
-  return field !== undefined && /^[A-Za-z_][\w.]*$/.test(field) && !essential.test(outermost)
-    ? field
-    : undefined
-}
-
-/** The field in a fault of pydantic as JSON: `{"loc": ["body", "store"], "msg": "Extra inputs are not permitted"}`. */
-function extraInput(message: string): string | undefined {
-  return message.includes('Extra inputs are not permitted')
-    ? /"loc":\s?\["body",\s?"(\w+)"\]/.exec(message)?.[1]
-    : undefined
+/** `body`: of a request in this protocol; its outline is enough. */
+export function shapeOf(body: unknown, operation: Operation, protocol: ProtocolFacts): Shape {
+  if (!isObject(body)) return [operation]
+  const { fieldNames, olderNames = {} } = protocol
+  const reasoning = ['reasoning.effort', 'reasoning.mode']
+    .flatMap(name => [fieldNames[name] ?? '', ...(olderNames[name] ?? [])])
+    .flatMap(path => {
+      const value = path
+        .split('/')
+        .reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), body)
+      const isWord = typeof value === 'boolean' || (typeof value === 'string' && value.length < 40)
+      return isWord ? [`${path.replaceAll('/', '.')}=${value}`] : []
+    })
+  return [operation, ...Object.keys(body).sort(), ...new Set(reasoning)]
 }

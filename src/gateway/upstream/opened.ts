@@ -3,6 +3,7 @@ import type { TranslationContext } from '../../protocol.ts'
 import type { Settings } from '../../translate/settings.ts'
 import type { freshIds } from '../ids.ts'
 import type { Candidate } from './catalog.ts'
+import type { Shape } from './learned.ts'
 import type { Watched } from './response.ts'
 
 /** The request for a candidate, ready to be sent. */
@@ -14,6 +15,8 @@ export type Prepared = {
   /** Does the request ask the upstream for a stream? */
   stream: boolean
   notes: Note[]
+  /** Of the request before refused fields were left out. Absent: none of this request was refused. */
+  shape?: Shape
   /** Settings for translating the response. */
   settings: ReturnType<typeof freshIds> &
     Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & {

@@ -14,6 +14,7 @@ import { socketFor, vendorRules } from '../channel.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
+import { type Shape, shapeOf } from './learned.ts'
 import type { Prepared } from './opened.ts'
 import { setsFields, withSetFields } from './set-fields.ts'
 import { withoutStreamOptions, withStreaming } from './streaming.ts'
@@ -31,10 +32,15 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 
 /**
  * Translates the caller's request for a candidate. Between equal protocols the bytes stay as they are, except for the model name and
- * the option that asks for usage.
+ * the option that asks for usage. `dropped`: fields that the upstream has refused of this very request.
  * @throws TranslationError, Refusal 400
  */
-export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepared {
+export function prepare(
+  service: Service,
+  ask: Ask,
+  candidate: Candidate,
+  dropped: readonly string[] = [],
+): Prepared {
   const { operation, stream } = ask
   const { entry, channel, protocol } = candidate
   const isStreamOnly =
@@ -42,22 +48,24 @@ export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepa
   const upstreamStream =
     operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
   return (
-    passed(service, ask, candidate, upstreamStream) ??
-    translated(service, ask, candidate, upstreamStream)
+    passed(service, ask, candidate, { upstreamStream, dropped }) ??
+    translated(service, ask, candidate, { upstreamStream, dropped })
   )
 }
+
+type Sending = { upstreamStream: boolean; dropped: readonly string[] }
 
 /** The request with its original bytes. Undefined: something inside the body has to be read or changed. */
 function passed(
   service: Service,
   ask: Ask,
   candidate: Candidate,
-  upstreamStream: boolean,
+  { upstreamStream, dropped }: Sending,
 ): Prepared | undefined {
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
-  const unsupported = refusedBy(service, candidate)
+  const { unsupported, shape } = refusedBy(service, ask, candidate, { body: outline, dropped })
   const reads =
     service.config.defaults.strict ||
     entry.unsupported.length > 0 ||
@@ -87,6 +95,7 @@ function passed(
     bytes,
     stream: upstreamStream,
     notes: [],
+    ...(dropped.length > 0 && { shape: shape() }),
     settings: responseSettings(service, ask, candidate, {
       context: { from: protocol.name, to: to.name },
       hidesUsage: asking !== undefined,
@@ -98,14 +107,21 @@ function translated(
   service: Service,
   ask: Ask,
   candidate: Candidate,
-  upstreamStream: boolean,
+  { upstreamStream, dropped }: Sending,
 ): Prepared {
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot name the sender.
-  const unsupported = [...entry.unsupported, ...refusedBy(service, candidate)]
-  if (to !== protocol && unsupported.length > 0) refuseForeign(body.value, protocol, all)
-  const adjusted = without(body.value, protocol, to === protocol ? unsupported : entry.unsupported)
+  if (to !== protocol && entry.unsupported.length > 0) refuseForeign(body.value, protocol, all)
+  const refused = (written: unknown) => {
+    const { unsupported: more, shape } = refusedBy(service, ask, candidate, {
+      body: written,
+      dropped,
+    })
+    return { unsupported: [...entry.unsupported, ...more], shape }
+  }
+  const own = to === protocol ? refused(body.outline) : undefined
+  const adjusted = without(body.value, protocol, own?.unsupported ?? entry.unsupported)
   const { context, ...encoded } = translateRequest(
     adjusted.body,
     protocol,
@@ -113,6 +129,7 @@ function translated(
     all,
     requestSettings(service, ask, candidate),
   )
+  const { unsupported, shape } = own ?? refused(encoded.body)
   const { body: wire, notes } =
     to === protocol
       ? encoded
@@ -151,6 +168,7 @@ function translated(
       written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
+    ...(dropped.length > 0 && { shape: shape() }),
     settings: responseSettings(service, ask, candidate, {
       context,
       hidesUsage: asking !== undefined,
@@ -234,11 +252,17 @@ function isDemanding(
   )
 }
 
-/** The fields that the vendor refuses, and those that this upstream has refused before. */
-function refusedBy({ learned }: Service, candidate: Candidate): string[] {
+/** The fields that the vendor refuses, and those that this upstream has refused, of this request or of one like it. */
+function refusedBy(
+  { learned }: Service,
+  { operation }: Ask,
+  candidate: Candidate,
+  { body, dropped }: { body: unknown; dropped: readonly string[] },
+): { unsupported: string[]; shape: () => Shape } {
   const { unsupported } = vendorRules(candidate.channel, candidate.protocol, candidate.model)
-  const refused = learned.of(candidate)
-  return refused.length > 0 ? [...unsupported, ...refused] : unsupported
+  const shape = () => shapeOf(body, operation, candidate.protocol)
+  const refused = [...dropped, ...learned.of(candidate, shape)]
+  return { unsupported: refused.length > 0 ? [...unsupported, ...refused] : unsupported, shape }
 }
 
 function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer> {
