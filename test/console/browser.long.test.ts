@@ -598,7 +598,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.getByLabel('Model').fill('other')
     await page.keyboard.press('Tab')
     await page.getByText('model = "other"').first().waitFor()
-    await page.locator('pre', { hasText: `${url}/v1` }).first().waitFor()
+    await page
+      .locator('pre', { hasText: `${url}/v1` })
+      .first()
+      .waitFor()
   })
 
   describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {
