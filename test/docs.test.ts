@@ -82,6 +82,8 @@ const elsewhere: [line: RegExp, who: string][] = [
     /^(DEEPSEEK_API_KEY=… )?npx wireglot run (claude|codex)( --model deepseek-chat)?$/,
     'test/clients/installed.long.test.ts starts the real clients',
   ],
+  [/^npm install --no-save @stryker|^npx stryker /, '.github/workflows/mutants.yml, every night'],
+  [/< upstream\.sse$/, 'test/cli/translate.test.ts translates streams'],
   [/^npm install --save-dev fast-check$/, 'a package of others, which package.json has too'],
 ]
 

@@ -319,7 +319,7 @@ describe('values of a body that become headers', () => {
     }
     const { headers = {} } = translateError(
       { status: 500, body: error, headers: { 'x-request-id': id, 'retry-after': id } },
-      { from: from.name, to: to.name },
+      { from: from.name as ProtocolName, to: to.name as ProtocolName },
     )
     for (const value of Object.values(headers)) expect(value).toMatch(/^[ -~]*$/)
   })
