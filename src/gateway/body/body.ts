@@ -232,6 +232,8 @@ function inTime<T>(pending: Promise<T>): Promise<T> {
         ),
       )
     const timer = setTimeout(tooLate, longestPauseMs)
+    // A process that is stopped does not wait for it. In workers it is a number.
+    if (typeof timer === 'object') timer.unref()
     pending.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
