@@ -183,7 +183,9 @@ test.each(pairs.filter(([client, served]) => client !== served))(
           ? { input: [{ role: 'user', content: message }] }
           : saying(client, message)),
       })
-      const bytes = [new TextEncoder().encode(text)] as unknown as AsyncIterable<Uint8Array>
+      const bytes = (async function* () {
+        yield new TextEncoder().encode(text)
+      })()
       const request = {
         method: 'POST',
         path: paths[client],
