@@ -5,6 +5,7 @@ import type { Resolvers } from '../translate/references.ts'
 import type { StreamTranslator } from '../translate/stream-translator.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
+import type { LongWork } from './body/long-work.ts'
 import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
@@ -29,6 +30,7 @@ export type Service = {
   limits: Limits
   inFlight: InFlight
   memory: Memory
+  longWork: LongWork
   breakers: Breakers<Opened | Failure>
   /** Fields that upstreams refused. */
   learned: Learned

@@ -235,7 +235,7 @@ async function readBody(
     options: { path: request.path },
   }
   const change = await changedRequest(service, trace, call)
-  return change ? { value: change.body, outline: change.body } : body
+  return change ? { value: change.body, outline: change.body, length: body.length } : body
 }
 
 /** What upstreams have refused, by the name of each model that the key sees. */

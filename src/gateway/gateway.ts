@@ -58,6 +58,9 @@ export type {
   StreamCall,
   UsageRecord,
 } from './hooks.ts'
+
+import { createLongWork } from './body/long-work.ts'
+
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
 export type { LearnedField, LearnedFields } from './upstream/learned.ts'
@@ -354,6 +357,7 @@ function serviceOf(
     memory: createMemory(
       config.limits.memoryBytes ?? defaultMemoryBytes(config.defaults.bodyLimitBytes),
     ),
+    longWork: createLongWork(),
     breakers: createBreakers(config.channels, verdictOn),
     learned: createLearned(),
     background: createBackground(),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
 import {
   asking,
+  failureIn,
   hosts,
   hostsOf,
   one,
@@ -33,6 +34,24 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(await refused.text()).toContain('levels deep')
     expect(seen.calls).toEqual([])
     expect((await ask(paths[protocol], post(deep(200)))).status).toBe(200)
+  })
+
+  test.each([
+    ['values', JSON.stringify(Array.from({ length: 1_300_000 }, () => 0))],
+    [
+      'keys',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 300_001 }, (_, i) => [`k${i}`, 0]))),
+    ],
+  ])('refuses a body with too many %s, in the dialect of its client', async (what, odd) => {
+    const ask = await start(one('http://127.0.0.1:9', 'chat-completions'))
+    for (const client of protocols) {
+      const text = JSON.stringify(requests[client])
+      const refused = await ask(paths[client], post(`${text.slice(0, -1)},"odd":${odd}}`))
+      expect(refused.status).toBe(413)
+      expect(failureIn(await refused.text(), client)?.message).toMatch(
+        new RegExp(`has more than \\d+ ${what}`),
+      )
+    }
   })
 
   test('does not count brackets inside strings as nesting', async () => {

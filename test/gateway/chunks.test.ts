@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseInChunks, serializeInChunks } from '../../src/gateway/body/chunks.ts'
+import { atOnce } from '../../src/gateway/body/long-work.ts'
 import { membersOf } from '../../src/gateway/body/outline.ts'
 import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
@@ -19,6 +20,9 @@ import {
   upstream,
 } from './support.ts'
 
+const parsed = (...given: Parameters<typeof parseInChunks>) => atOnce(parseInChunks(...given))
+const serialized = (...given: Parameters<typeof serializeInChunks>) =>
+  atOnce(serializeInChunks(...given))
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 
@@ -35,7 +39,7 @@ test('parses an object in chunks of any size as at once', () => {
     fc.property(objects, spaces, fc.nat(100), (object, space, apart) => {
       const text = JSON.stringify(object, undefined, space)
       const bytes = bytesOf(text)
-      same(parseInChunks(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
+      same(parsed(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
     }),
     runs(1000),
   )
@@ -49,7 +53,7 @@ test.each([
   '{"a":[ ],"b":[\n\n\n\n\n\n\n\n\n]}',
 ])('parses %s in chunks', text => {
   const bytes = bytesOf(text)
-  same(parseInChunks(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
+  same(parsed(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
 })
 
 test('refuses what JSON.parse refuses', () => {
@@ -67,7 +71,7 @@ test('refuses what JSON.parse refuses', () => {
         const members = membersOf(bytes, { apart })
         if (members)
           same(
-            attempt(() => parseInChunks(bytes, members)),
+            attempt(() => parsed(bytes, members)),
             attempt(() => JSON.parse(damaged) as unknown),
           )
       },
@@ -79,7 +83,7 @@ test('refuses what JSON.parse refuses', () => {
 test('serializes in chunks what JSON.stringify writes, for any expected length', () => {
   fc.assert(
     fc.property(objects, fc.nat(300), (object, expected) => {
-      expect(textOf(serializeInChunks(object as JsonObject, expected))).toBe(JSON.stringify(object))
+      expect(textOf(serialized(object as JsonObject, expected))).toBe(JSON.stringify(object))
     }),
     runs(1000),
   )
@@ -92,8 +96,8 @@ test('leaves out undefined members, and writes null in lists', () => {
     c: [],
     d: undefined,
   }
-  expect(textOf(serializeInChunks(value, 0))).toBe(JSON.stringify(value))
-  expect(textOf(serializeInChunks({ a: undefined }, 0))).toBe('{}')
+  expect(textOf(serialized(value, 0))).toBe(JSON.stringify(value))
+  expect(textOf(serialized({ a: undefined }, 0))).toBe('{}')
 })
 
 const turns = Array.from({ length: 300 }, (_, i) => `${i}: „${'ä'.repeat(i)}“ \\ "\u2028`)

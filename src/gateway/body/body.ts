@@ -8,6 +8,7 @@ import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
 import { parseInChunks } from './chunks.ts'
 import { decompressorFor, tooLarge } from './decompress.ts'
+import { atOnce, longWorkFrom, pause, withPauses } from './long-work.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
 
 export type ReadBody = {
@@ -15,6 +16,10 @@ export type ReadBody = {
   readonly outline: unknown
   /** The complete body, parsed on first use. @throws Refusal 400 */
   readonly value: unknown
+  /** Of its text as it came, in bytes. Absent: not known. */
+  readonly length?: number | undefined
+  /** Of a long body: parses it with pauses, in which the process does other work. @throws Refusal 400 */
+  parse?(): Promise<void>
   /** Releases the parsed value; the next use of `value` parses again. */
   forget?(): void
   /** The original bytes. Absent: the application had parsed the body already. */
@@ -43,19 +48,20 @@ export async function readJson(
     memory.add(declaredLength(headers))
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
-    return { value, outline: value }
+    return { value, outline: value, length: declaredLength(headers) }
   }
   const bytes = await readAll({ headers, body }, { bodyLimitBytes, memory })
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const found =
-    bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
+    bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit, most }) : undefined
   const outline = outlineOf(bytes, found?.members)
+  if (bytes.length >= longWorkFrom) await pause()
   if (found && outline) return new LongBody(bytes, outline, found)
   if (nesting(searchable(bytes), depthLimit) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)
-  return { value, outline: value, bytes, isPlain: isPlain(bytes, { text }) }
+  return { value, outline: value, bytes, length: bytes.length, isPlain: isPlain(bytes, { text }) }
 }
 
 /**
@@ -100,6 +106,9 @@ function declaredLength({ 'content-length': length }: GatewayRequest['headers'])
   return declared > 0 && Number.isSafeInteger(declared) ? declared : 0
 }
 
+/** In one body. No conversation has nearly as many, and parsing more would take longer than anything else. */
+const most = { values: 1_200_000, keys: 300_000 }
+
 /** In bytes. Parsing a shorter body is faster than searching for its members. */
 export const long = 16 * 1024
 
@@ -122,9 +131,17 @@ class LongBody implements ReadBody {
     this.#hasEnvelope = hasEnvelope
   }
 
+  get length(): number {
+    return this.bytes.length
+  }
+
   get value(): unknown {
-    this.#value ??= readLong(this.bytes, this.members)
+    this.#value ??= atOnce(readLong(this.bytes, this.members))
     return this.#value
+  }
+
+  async parse(): Promise<void> {
+    this.#value ??= await withPauses(readLong(this.bytes, this.members))
   }
 
   forget(): void {
@@ -149,9 +166,17 @@ export class ChangedBody implements ReadBody {
     this.#change = change
   }
 
+  get length(): number | undefined {
+    return this.#original.length
+  }
+
   get value(): unknown {
     this.#value ??= this.#change(this.#original.value)
     return this.#value
+  }
+
+  async parse(): Promise<void> {
+    await this.#original.parse?.()
   }
 
   forget(): void {
@@ -161,9 +186,9 @@ export class ChangedBody implements ReadBody {
 }
 
 /** Parses in chunks. If one cannot be parsed, the whole text is, so that the error has the right position. */
-function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
+function* readLong(bytes: Uint8Array, members: readonly Member[]): Generator<void, unknown> {
   try {
-    return parseInChunks(bytes, members)
+    return yield* parseInChunks(bytes, members)
   } catch {
     return parse(textOf(bytes))
   }

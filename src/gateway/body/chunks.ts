@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../kit/json/json.ts'
 import { textOf } from '../../sse/bytes.ts'
+import { stepBytes } from './long-work.ts'
 import { keyOf, type Member } from './outline.ts'
 
 /**
@@ -10,8 +11,11 @@ import { keyOf, type Member } from './outline.ts'
 /** The number of items that are written at once. */
 const chunkItems = 8
 
-/** Parses a JSON object whose outermost members are known. @throws SyntaxError */
-export function parseInChunks(bytes: Uint8Array, members: readonly Member[]): unknown {
+/** Parses a JSON object whose outermost members are known, in steps. @throws SyntaxError */
+export function* parseInChunks(
+  bytes: Uint8Array,
+  members: readonly Member[],
+): Generator<void, unknown> {
   const lists = members.filter(({ cuts }) => cuts && cuts.length > 0)
   const keys = new Set(members.map(member => keyOf(bytes, member)))
   // Of duplicate keys, the last one counts.
@@ -22,7 +26,10 @@ export function parseInChunks(bytes: Uint8Array, members: readonly Member[]): un
     text += `${textOf(bytes.subarray(read, start))}[]`
     read = end
   }
-  const whole = JSON.parse(text + textOf(bytes.subarray(read))) as Record<string, unknown[]>
+  text += textOf(bytes.subarray(read))
+  if (text.length > stepBytes) yield
+  const whole = JSON.parse(text) as Record<string, unknown[]>
+  let parsed = 0
   for (const list of lists) {
     const { start, end, cuts = [] } = list
     const items = whole[keyOf(bytes, list)] as unknown[]
@@ -32,25 +39,38 @@ export function parseInChunks(bytes: Uint8Array, members: readonly Member[]): un
         items.push(item)
       from = to + 1
     }
-    for (const cut of cuts) take(cut)
+    for (const cut of cuts) {
+      take(cut)
+      if (cut - parsed < stepBytes) continue
+      parsed = cut
+      yield
+    }
     take(end - 1)
   }
   return whole
 }
 
-/** As `JSON.stringify`, but returns bytes and ignores `toJSON`. `expected`: the number of bytes to allocate. */
-export function serializeInChunks(value: JsonObject, expected: number): Uint8Array<ArrayBuffer> {
+/** As `JSON.stringify`, but returns bytes, ignores `toJSON`, and works in steps. `expected`: the number of bytes to allocate. */
+export function* serializeInChunks(
+  value: JsonObject,
+  expected: number,
+): Generator<void, Uint8Array<ArrayBuffer>> {
   const out = new ChunkedJson(expected)
   let isFirst = true
+  let paused = 0
   for (const key of Object.keys(value)) {
     const member = value[key]
     const rest = Array.isArray(member) ? member : undefined
     const text = JSON.stringify(rest ? rest.slice(0, chunkItems) : member)
     if (text === undefined) continue
+    if (text.length > stepBytes) yield
     out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:${text}`)
-    if (rest)
-      for (let i = chunkItems; i < rest.length; i += chunkItems)
-        out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
+    for (let i = chunkItems; rest && i < rest.length; i += chunkItems) {
+      out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
+      if (out.length - paused < stepBytes) continue
+      paused = out.length
+      yield
+    }
     isFirst = false
   }
   out.add(isFirst ? '{}' : '}')
@@ -85,6 +105,10 @@ class ChunkedJson {
     this.#length = end
     this.add(list)
     this.#bytes[end] = 0x2c
+  }
+
+  get length(): number {
+    return this.#length
   }
 
   bytes(): Uint8Array<ArrayBuffer> {

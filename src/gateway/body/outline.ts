@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { isSpace, openList, openObject, quote } from '../../kit/json/scan.ts'
 import { beginsEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, searchable, textOf } from '../../sse/bytes.ts'
+import { refuse } from '../error.ts'
 import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 
 /**
@@ -120,6 +121,10 @@ const aCommaOrEnd = 5
 /** What one pass over a JSON text finds. `hasEnvelope`: a value begins as wrapped signatures do; one with escaped letters is not seen. */
 type Scan = { members: Member[]; hasEnvelope: boolean }
 
+const unlimited = { values: Infinity, keys: Infinity }
+const tooMany = (what: keyof typeof unlimited, most: number) =>
+  refuse(413, 'too_large', `the body has more than ${most} ${what}`)
+
 /** The members of the outermost object of a JSON text. Undefined: see `scan`. */
 export function membersOf(
   body: Uint8Array,
@@ -130,14 +135,16 @@ export function membersOf(
 
 /**
  * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
- * JSON, or more than `deepest` levels.
+ * JSON, or more than `deepest` levels. `most`: @throws Refusal 413 when there are more values or keys
  */
 export function scan(
   body: Uint8Array,
-  { deepest = Infinity, apart = 16 * 1024 } = {},
+  { deepest = Infinity, most = unlimited, apart = 16 * 1024 } = {},
 ): Scan | undefined {
   const bytes = searchable(body)
   let hasEnvelope = false
+  let commas = 0
+  let colons = 0
   const members: Member[] = []
   const open: number[] = []
   let cuts: number[] | undefined
@@ -198,6 +205,7 @@ export function scan(
         break
       case 0x2c:
         if (next !== aCommaOrEnd) return undefined
+        if (++commas === most.values) throw tooMany('values', most.values)
         if (depth === 2 && i - cut >= apart) {
           cuts?.push(i)
           cut = i
@@ -206,6 +214,7 @@ export function scan(
         break
       case 0x3a:
         if (next !== aColon) return undefined
+        if (++colons > most.keys) throw tooMany('keys', most.keys)
         next = aValue
         break
       default: {

@@ -34,12 +34,13 @@ export async function recall(
     : new Map<string, string>()
   const always = {
     storedSignature: (callId: string) => signatures.get(callId),
-    keeps: responseStore !== undefined && stored?.wantsToKeep(received.body.value) === true,
+    keeps: responseStore !== undefined && stored?.wantsToKeep(received.body.outline) === true,
   }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
-  const mayRefer =
-    (responseStore || able.length < candidates.length) && stored?.mayRefer(received.body.value)
+  const isAsked = stored && (responseStore || able.length < candidates.length)
+  if (isAsked) await received.body.parse?.()
+  const mayRefer = isAsked && stored.mayRefer(received.body.value)
   const referred = mayRefer ? historyIn(received.body.value, protocol) : []
   // The new key comes first: see "What V8 punishes" in docs/performance.md.
   if (!stored || referred.length === 0)

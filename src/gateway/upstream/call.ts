@@ -59,7 +59,7 @@ export async function call(
   try {
     prepared = ask.passing
       ? passed(service, ask.passing, candidate)
-      : prepare(
+      : await prepare(
           service,
           ask,
           candidate,

@@ -9,8 +9,10 @@ import { hasAnyField, without, withoutWritten } from '../../translate/unsupporte
 import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
+import { atOnce, longWorkFrom, pause, withPauses } from '../body/long-work.ts'
 import { renamed, withMembers } from '../body/outline.ts'
 import { socketFor, vendorRules } from '../channel.ts'
+import { reasonOf } from '../error.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
@@ -35,22 +37,34 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
  * the option that asks for usage. `dropped`: fields that the upstream has refused of this very request.
  * @throws TranslationError, Refusal 400
  */
-export function prepare(
+export async function prepare(
   service: Service,
   ask: Ask,
   candidate: Candidate,
   dropped: readonly string[] = [],
-): Prepared {
-  const { operation, stream } = ask
+): Promise<Prepared> {
+  const { operation, stream, body } = ask
   const { entry, channel, protocol } = candidate
   const isStreamOnly =
     entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
   const upstreamStream =
     operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
-  return (
-    passed(service, ask, candidate, { upstreamStream, dropped }) ??
-    translated(service, ask, candidate, { upstreamStream, dropped })
-  )
+  const same = passed(service, ask, candidate, { upstreamStream, dropped })
+  if (same) return same
+  if ((body.length ?? 0) < longWorkFrom)
+    return translated(service, ask, candidate, { upstreamStream, dropped })
+  // Parsed again when it is its turn.
+  body.forget?.()
+  return service.longWork(async () => {
+    if (ask.request.signal.aborted) throw reasonOf(ask.request.signal)
+    await pause()
+    await body.parse?.()
+    await pause()
+    const prepared = await translated(service, ask, candidate, { upstreamStream, dropped })
+    body.forget?.()
+    await pause()
+    return prepared
+  })
 }
 
 type Sending = { upstreamStream: boolean; dropped: readonly string[] }
@@ -103,12 +117,12 @@ function passed(
   }
 }
 
-function translated(
+async function translated(
   service: Service,
   ask: Ask,
   candidate: Candidate,
   { upstreamStream, dropped }: Sending,
-): Prepared {
+): Promise<Prepared> {
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot name the sender.
@@ -165,7 +179,7 @@ function translated(
     ...(channel.embedded && { body: whole }),
     bytes:
       (isKept ? edited(ask, candidate, asking) : undefined) ??
-      written(whole, body.bytes?.length ?? 0),
+      (await written(whole, body.length ?? 0)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
     ...(dropped.length > 0 && { shape: shape() }),
@@ -265,8 +279,13 @@ function refusedBy(
   return { unsupported: refused.length > 0 ? [...unsupported, ...refused] : unsupported, shape }
 }
 
-function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer> {
-  return length > long && isObject(wire) ? serializeInChunks(wire, length) : JSON.stringify(wire)
+function written(
+  wire: unknown,
+  length: number,
+): string | Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
+  if (length <= long || !isObject(wire)) return JSON.stringify(wire)
+  const steps = serializeInChunks(wire, length)
+  return length < longWorkFrom ? atOnce(steps) : pause().then(() => withPauses(steps))
 }
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
