@@ -22,6 +22,7 @@ import {
   withSections,
   written,
 } from './report.ts'
+import { soakRecords } from './soak/records.ts'
 import type { SocketsResult } from './sockets.ts'
 import type { TrafficResult } from './traffic.ts'
 
@@ -29,7 +30,8 @@ import type { TrafficResult } from './traffic.ts'
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
  * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --operations` does the same for the gateway with records, log and metrics, and `-- --sockets` for WebSocket next to SSE; `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
- * `-- --baseline` writes that file. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams) and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
+ * `-- --baseline` writes that file; `-- --soak` runs a gateway that keeps records and bodies of many models and keys for `--minutes`
+ * (10), and exits 1 when its memory grows. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams) and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
@@ -51,6 +53,7 @@ const given = (name: string) => {
   return at > 0 ? process.argv[at + 1] : undefined
 }
 const has = (name: string) => process.argv.includes(`--${name}`)
+if (has('soak')) process.exit(await soakRecords(Number(given('minutes') ?? 10)))
 const alone = sectionNames.find(has)
 const only = alone ?? given('only')
 const wanted = parts.filter(part =>

@@ -17,7 +17,6 @@ import {
   rampMs,
   type Window,
 } from './soak/plan.ts'
-import { soakRecords } from './soak/records.ts'
 
 /**
  * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. The pairs of four protocols in turn,
@@ -27,8 +26,6 @@ import { soakRecords } from './soak/records.ts'
  * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds out first. `--pause MS` between two chunks
  * of a stream, `--words N` of a stream. `--record NAME` writes the figures between the marks of this name in docs/reliability.md, and draws
  * bench/NAME.svg. Exit code 1: something was not as it should be.
- *
- * `--records` instead: a gateway that keeps records and bodies of many models and keys, whose memory must not grow.
  */
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -311,6 +308,4 @@ function drawn(
   )
 }
 
-process.exitCode = process.argv.includes('--records')
-  ? await soakRecords(minutes)
-  : report(await soak())
+process.exitCode = report(await soak())
