@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
-import type { Message, Part } from '../../src/canonical/message.ts'
+import type { MediaPart, Message, Part } from '../../src/canonical/message.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { Candidate, CanonicalResponse } from '../../src/canonical/response.ts'
 import { parseObject } from '../../src/kit/json/json.ts'
@@ -83,6 +83,9 @@ type StreamGap = {
   of(parts: readonly Part[], messages: readonly Message[]): boolean
 }
 
+const isEmpty = ({ source, transcript }: MediaPart) =>
+  !transcript && source.type === 'base64' && source.data === ''
+
 const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
 
 const streamGaps: StreamGap[] = [
@@ -91,12 +94,12 @@ const streamGaps: StreamGap[] = [
     of: parts =>
       parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text === ''),
   },
-  ...(['chat-completions', 'messages'] as const).map(to => ({
-    to,
-    why: 'what a recording says is not known when it begins',
-    of: (parts: readonly Part[]) =>
-      parts.some(part => part.type === 'media' && part.kind === 'audio'),
-  })),
+  {
+    to: 'chat-completions',
+    why: 'an empty recording has no delta that could begin it',
+    of: parts =>
+      parts.some(part => part.type === 'media' && part.kind === 'audio' && isEmpty(part)),
+  },
   {
     to: 'chat-completions',
     why: 'the signature of a text comes last',
@@ -171,7 +174,5 @@ const reported = (notes: Note[]) =>
 /** What only one of the two ways does. */
 const onlyOneWay = new Map([
   ['usage.late', 'a stream that begins with counts begins before they are known'],
-  ['media.transcript', 'what a recording says is not known when it begins'],
-  ['media.unsupported', 'and its absence is not noted either'],
   ['citation.span', 'an emitted text cannot be cut where a citation begins'],
 ])

@@ -1,37 +1,88 @@
 import type { Delta, PlacedSignature } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { Part, Place } from '../../canonical/message.ts'
-import { startJson } from '../json/json.ts'
-import { type Block, type BlockKind, isCall, isWhole } from './blocks.ts'
+import type { Citation, ExtMap, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
+import { defined } from '../fields/defined.ts'
+import { parseObject, startJson } from '../json/json.ts'
+import type { Report } from '../notes/report.ts'
+import type { commonNotes, sharedNotes } from '../notes/shared.ts'
+import type { SegmentLength } from '../signatures/segments.ts'
+import { isNullInput } from '../tools/object-input.ts'
+import {
+  addInput,
+  addReasoning,
+  addToHead,
+  type Block,
+  type BlockKind,
+  isCall,
+  isWhole,
+  takeFields,
+} from './blocks.ts'
+
+/** The notes that all such protocols make. */
+type BlockNotes = typeof commonNotes &
+  Pick<
+    typeof sharedNotes,
+    | 'finish.truncated-as-length'
+    | 'reasoning.joined'
+    | 'refusal.as-text'
+    | 'stream.trailing-arguments'
+    | 'text.blank'
+    | 'tool-call.input'
+  >
 
 /** `open`: the block that is open. `closed`: those whose signature may still come: reasoning, and calls that were closed as soon as their input was complete. */
 export type BlockState = {
-  phase: string
+  phase: 'held' | 'begun' | 'done'
   truncated: 'error' | 'length'
+  nextIndex: number
   open: Block | undefined
   closed: Record<string, Block>
-  seen: { calls: boolean }
+  /** The number of reasoning blocks so far. */
+  reasoningCount: number
+  /** Of the parts so far, what the end of the response depends on. `text`: a block of text was written. */
+  seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: Place } }
 }
 
 /** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: Pick<BlockState, 'phase'>): boolean => phase === 'done'
 
-/**
- * How one protocol writes its blocks. `media`: how media other than audio are written. `carry`: writes a block with a late signature, for the
- * call or reasoning block that `attach` names.
- */
-export type BlockWriting<State extends BlockState, Emit> = {
-  media: BlockKind
-  open(state: State, block: Block, emit: Emit): void
-  write(state: State, block: Block, delta: Delta, emit: Emit): void
-  close(state: State, emit: Emit): void
-  fail(state: State, what: string, emit: Emit): void
-  callId(id: string, at: Place | undefined): string
-  carry(
+/** How one protocol writes its blocks. `Written`: a whole block; `Change`: what a delta event holds. */
+export type BlockWire<State extends BlockState, Emit, Written, Change> = {
+  reportOf(state: State): Report<BlockNotes>
+  /** The blocks of a whole part: what writes them in a complete response, with its notes. */
+  encode(state: State, part: Part): Written[]
+  writeWhole(state: State, block: Written, emit: Emit, at?: Place): void
+  /** Gives the block its index, and emits what begins it, if there is such an event. `call`: its whole block, without input. */
+  open(state: State, block: Block, emit: Emit, call?: Written): void
+  /** `source`: the canonical delta with the unknown keys to write, if it was made from one. */
+  change(index: number, change: Change, emit: Emit, source?: Delta): void
+  stop(index: number, emit: Emit): void
+  changes: {
+    text(text: string): Change
+    reasoning(text: string): Change
+    input(json: string): Change
+    signature(value: string, ext: ExtMap | undefined): Change
+    /** Notes what is lost of it. Undefined: it has no form. */
+    citation(state: State, citation: Citation, at: Place | undefined): Change | undefined
+  }
+  /** What a call without arguments has for input. */
+  noInput: string
+  /** Of a text, its reasoning or refusal: what else is noted when it begins. */
+  noteHead?(state: State, block: Block): void
+  /** Reasoning without a signature was written. */
+  noteUnsigned?(state: State): void
+  seal(
     state: State,
-    late: { placed: PlacedSignature; attach: string; at: Place | undefined },
-    emit: Emit,
-  ): void
+    signature: Signature,
+    id: string | undefined,
+    segments: readonly SegmentLength[],
+  ): string
+  redacted(state: State, signature: Signature, block: Block): Written
+  carrier(placed: PlacedSignature, attach?: string): Written
+  phase(phase: NonNullable<TextPart['phase']>): Written
+  callId(id: string, at: Place | undefined): string
+  /** Ends the stream with an error, because a client would take these arguments for none. */
+  fail(state: State, what: string, emit: Emit): void
 }
 
 /** Writes parts as blocks, one after the other: the normalizer has ordered them. */
@@ -39,32 +90,238 @@ export type BlockWriter<State extends BlockState, Emit> = {
   startPart(state: State, key: string, head: Part, emit: Emit): void
   takeDelta(state: State, key: string, delta: Delta, emit: Emit): void
   endPart(state: State, key: string, emit: Emit): void
+  /** Closes the open block, and writes its signature and what was held back. */
+  closeOpen(state: State, emit: Emit): void
 }
 
-export function createBlockWriter<State extends BlockState, Emit>(
-  writing: BlockWriting<State, Emit>,
+export function createBlockWriter<State extends BlockState, Emit, Written, Change>(
+  wire: BlockWire<State, Emit, Written, Change>,
 ): BlockWriter<State, Emit> {
-  const { media, open: openBlock, write, close, fail, callId, carry } = writing
+  const { changes, reportOf } = wire
 
   /** Closes the block that is still open when the next part starts. False: nothing more can be written. */
   function leaveOpen(state: State, emit: Emit): boolean {
     const { open } = state
     if (open?.ended) {
-      fail(state, 'whole JSON', emit)
+      wire.fail(state, 'whole JSON', emit)
       return false
     }
     // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
     if (open && (state.truncated === 'error' || isCall(open))) return false
-    close(state, emit)
+    closeOpen(state, emit)
     return !isDone(state)
   }
 
+  function open(state: State, block: Block, emit: Emit): void {
+    state.open = block
+    const { head, kind } = block
+    if (isCall(block)) {
+      // The blocks in front hold its signature.
+      const written = wire.encode(state, { ...head, input: '' } as Part)
+      const call = written.pop()
+      for (const one of written) wire.writeWhole(state, one, emit)
+      wire.open(state, block, emit, call)
+      if (kind === 'freeform') change(block, changes.input('{"input":"'), emit)
+    } else if (head.type !== 'media' && kind !== 'whole') {
+      reportOf(state).ext(head.ext, head.at)
+      wire.noteHead?.(state, block)
+    }
+  }
+
+  /** Begins a block of text or reasoning, once. */
+  function begin(state: State, block: Block, emit: Emit): void {
+    if (block.index !== undefined) return
+    const { head, kind } = block
+    if (kind === 'reasoning') block.nth = state.reasoningCount++
+    if ((head.type === 'text' || head.type === 'refusal') && head.phase)
+      wire.writeWhole(state, wire.phase(head.phase), emit)
+    if (kind === 'text') state.seen.text = true
+    wire.open(state, block, emit)
+  }
+
+  function change({ index }: Block, made: Change, emit: Emit, source?: Delta): void {
+    if (index !== undefined) wire.change(index, made, emit, source)
+  }
+
+  function stop({ index }: Block, emit: Emit): void {
+    if (index !== undefined) wire.stop(index, emit)
+  }
+
+  /** Writes a delta of the open block. */
+  function write(state: State, block: Block, delta: Delta, emit: Emit): void {
+    const { kind } = block
+    if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
+    switch (delta.kind) {
+      case 'text':
+        if (kind === 'text' && (delta.text || delta.ext)) {
+          begin(state, block, emit)
+          block.text += delta.text
+          change(block, changes.text(delta.text), emit, delta)
+        } else if (kind === 'whole') addToHead(block, delta)
+        return
+      case 'citation': {
+        if (kind !== 'text') return
+        const made = changes.citation(state, delta.citation, block.head.at)
+        if (made === undefined) return
+        begin(state, block, emit)
+        change(block, made, emit, delta)
+        return
+      }
+      case 'reasoning': {
+        if (kind === 'redacted' && delta.text) block.kind = 'reasoning'
+        if (block.kind !== 'reasoning') return
+        const added = addReasoning(block, delta)
+        if (!added && !delta.ext) return
+        begin(state, block, emit)
+        block.text += added
+        change(block, changes.reasoning(added), emit, delta)
+        return
+      }
+      case 'input':
+        if (kind === 'freeform') {
+          block.text += delta.text
+          if (delta.text)
+            change(block, changes.input(JSON.stringify(delta.text).slice(1, -1)), emit)
+        } else if (kind === 'call') {
+          const { written, trailing } = addInput(block, delta)
+          if (trailing.trim())
+            reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+          if (written !== undefined) change(block, changes.input(written), emit, delta)
+        }
+        return
+      case 'signature':
+        block.signature = delta.signature
+        if (delta.ext) block.signatureExt = delta.ext
+        return
+      case 'logprobs':
+        reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
+        return
+      case 'media':
+        if (kind === 'whole') addToHead(block, delta)
+        return
+      case 'fields':
+        takeFields(block, delta)
+        return
+      case 'whole': {
+        const { whole } = delta
+        addToHead(block, delta)
+        // Of a part that is written at its end they are noted then.
+        if (kind !== 'whole') reportOf(state).ext(whole.ext, block.head.at)
+        if (whole.signature) block.signature = whole.signature
+        return
+      }
+      default:
+        delta satisfies never
+    }
+  }
+
+  function closeOpen(state: State, emit: Emit): void {
+    const block = state.open
+    if (!block) return
+    state.open = undefined
+    switch (block.kind) {
+      case 'text':
+        closeText(state, block, emit)
+        return
+      case 'reasoning':
+      case 'redacted':
+        closeReasoning(state, block, emit)
+        return
+      case 'call':
+        closeCall(state, block, emit)
+        return
+      case 'freeform':
+        change(block, changes.input('"}'), emit)
+        stop(block, emit)
+        carryBehind(state, block, emit)
+        return
+      case 'whole': {
+        const { head, signature } = block
+        for (const one of wire.encode(state, signature ? { ...head, signature } : head))
+          wire.writeWhole(state, one, emit, head.at)
+        return
+      }
+      default:
+        block.kind satisfies never
+    }
+  }
+
+  function closeText(state: State, block: Block, emit: Emit): void {
+    const { head, signature, index, text } = block
+    if (head.type === 'refusal') {
+      state.seen.refusal ??= { text, ...defined({ at: head.at }) }
+      if (text) reportOf(state).add('refusal.as-text', head.at)
+    }
+    if (head.type === 'media') {
+      // What is written of it is known now, and so is what is lost.
+      const { signature: _, ...media } = head
+      wire.encode(state, { ...media, transcript: text })
+    } else if (head.cache && head.type === 'text' && index === undefined)
+      reportOf(state).add('text.blank', head.at)
+    stop(block, emit)
+    // The signature belongs to the block before it, or to a text that was too empty to be written. Media that are left out take theirs with them.
+    const attach = index === undefined ? undefined : 'prev'
+    if (signature && (index !== undefined || head.type !== 'media'))
+      wire.writeWhole(
+        state,
+        wire.carrier({ signature }, attach ?? (head.type === 'text' ? 'text' : undefined)),
+        emit,
+        head.at,
+      )
+  }
+
+  function closeReasoning(state: State, block: Block, emit: Emit): void {
+    const { signature, segments, head, index, kind } = block
+    const { id, redacted } = head.type === 'reasoning' ? head : {}
+    if (signature && (kind === 'redacted' || (index === undefined && redacted))) {
+      state.reasoningCount++
+      wire.writeWhole(state, wire.redacted(state, signature, block), emit, head.at)
+      return
+    }
+    if (signature) {
+      begin(state, block, emit)
+      const value = wire.seal(state, signature, id, segments)
+      change(block, changes.signature(value, block.signatureExt), emit)
+    } else {
+      reportOf(state).onceEach('message.envelope', head.at, { itemId: id })
+      if (index === undefined) return
+      wire.noteUnsigned?.(state)
+      if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
+    }
+    if (!signature?.value) state.closed[block.key] = { ...block, text: '' }
+    stop(block, emit)
+  }
+
+  function closeCall(state: State, block: Block, emit: Emit): void {
+    const text = block.text.trim()
+    if (text && !text.startsWith('{')) {
+      reportOf(state).add('tool-call.input', block.head.at, 'input')
+      if (!isNullInput(text))
+        change(block, changes.input(JSON.stringify({ __raw: block.text })), emit)
+    } else if (text && !parseObject(text)) {
+      wire.fail(state, 'JSON', emit)
+      return
+    }
+    if (!text || isNullInput(text)) change(block, changes.input(wire.noInput), emit)
+    stop(block, emit)
+    state.closed[block.key] = { ...block, text: '' }
+    carryBehind(state, block, emit)
+  }
+
+  /** The signature of a call that came after its start. */
+  function carryBehind(state: State, { head, signature }: Block, emit: Emit): void {
+    if (signature && signature !== head.signature)
+      wire.writeWhole(state, wire.carrier({ signature }, 'prev'), emit)
+  }
+
   return {
+    closeOpen,
+
     startPart(state, key, head, emit) {
       if (!leaveOpen(state, emit)) return
       const block: Block = {
         key,
-        kind: kindOf(head, media),
+        kind: kindOf(head),
         head,
         text: '',
         segments: [],
@@ -74,7 +331,7 @@ export function createBlockWriter<State extends BlockState, Emit>(
       }
       if (head.signature) block.signature = head.signature
       if (head.type === 'tool-call') state.seen.calls = true
-      openBlock(state, block, emit)
+      open(state, block, emit)
       // A block that is written at its end takes its content from the head.
       if (block.kind !== 'whole')
         for (const delta of deltasOf(head)) write(state, block, delta, emit)
@@ -88,8 +345,8 @@ export function createBlockWriter<State extends BlockState, Emit>(
         !open && delta.kind === 'signature' && Object.hasOwn(closed, key) ? closed[key] : undefined
       if (!late || delta.kind !== 'signature') return
       const { head, nth } = late
-      const attach = head.type === 'tool-call' ? `c:${callId(head.id, head.at)}` : `r${nth}`
-      carry(state, { placed: delta, attach, at: head.at }, emit)
+      const attach = head.type === 'tool-call' ? `c:${wire.callId(head.id, head.at)}` : `r${nth}`
+      wire.writeWhole(state, wire.carrier(delta, attach), emit, head.at)
     },
 
     endPart(state, key, emit) {
@@ -97,12 +354,12 @@ export function createBlockWriter<State extends BlockState, Emit>(
       if (open?.key !== key) return
       open.ended = true
       // Until the finish reason is known, an incomplete call stays open.
-      if (!isCall(open) || isWhole(open)) close(state, emit)
+      if (!isCall(open) || isWhole(open)) closeOpen(state, emit)
     },
   }
 }
 
-function kindOf(head: Part, media: BlockKind): BlockKind {
+function kindOf(head: Part): BlockKind {
   switch (head.type) {
     case 'text':
     case 'refusal':
@@ -112,7 +369,7 @@ function kindOf(head: Part, media: BlockKind): BlockKind {
     case 'tool-call':
       return head.kind === 'freeform' ? 'freeform' : 'call'
     case 'media':
-      return head.kind === 'audio' ? 'text' : media
+      return head.kind === 'audio' ? 'text' : 'whole'
     default:
       return 'whole'
   }

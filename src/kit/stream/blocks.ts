@@ -1,14 +1,14 @@
 import { addDelta } from '../../canonical/collect.ts'
 import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, Signature } from '../../canonical/message.ts'
-import { advanceJson, type JsonObject, type JsonProgress, parseObject } from '../json/json.ts'
+import type { ExtMap, Part, Signature } from '../../canonical/message.ts'
+import { advanceJson, type JsonProgress, parseObject } from '../json/json.ts'
 import { lengthOf, type SegmentLength } from '../signatures/segments.ts'
 
 /** A part in a stream whose parts are blocks: what has come of it, and what is written. */
 
-/** How a part is written. `whole`: at its end, without deltas. `none`: it has no form in the target, and its deltas are ignored. */
-export type BlockKind = 'text' | 'reasoning' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
+/** How a part is written. `whole`: at its end, without deltas. */
+export type BlockKind = 'text' | 'reasoning' | 'redacted' | 'call' | 'freeform' | 'whole'
 
 export type Block = {
   key: string
@@ -26,8 +26,8 @@ export type Block = {
   first?: string | undefined
   progress: JsonProgress
   signature?: Signature
-  /** Unknown keys of the delta that brought the signature. */
-  signatureFields?: JsonObject
+  /** Of the delta that brought the signature. */
+  signatureExt?: ExtMap
   /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
   ended: boolean
   /** The head is a copy, to which deltas are added. */
