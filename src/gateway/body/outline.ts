@@ -121,9 +121,24 @@ const aCommaOrEnd = 5
 /** What one pass over a JSON text finds. `hasEnvelope`: a value begins as wrapped signatures do; one with escaped letters is not seen. */
 type Scan = { members: Member[]; hasEnvelope: boolean }
 
-const unlimited = { values: Infinity, keys: Infinity }
-const tooMany = (what: keyof typeof unlimited, most: number) =>
-  refuse(413, 'too_large', `the body has more than ${most} ${what}`)
+type Most = { values: number; keys: number }
+
+const unlimited: Most = { values: Infinity, keys: Infinity }
+
+function counting(most: Most) {
+  let values = 0
+  let keys = 0
+  const refused = (what: keyof Most) =>
+    refuse(413, 'too_large', `the body has more than ${most[what]} ${what}`)
+  return {
+    value() {
+      if (++values === most.values) throw refused('values')
+    },
+    key() {
+      if (++keys > most.keys) throw refused('keys')
+    },
+  }
+}
 
 /** The members of the outermost object of a JSON text. Undefined: see `scan`. */
 export function membersOf(
@@ -143,8 +158,7 @@ export function scan(
 ): Scan | undefined {
   const bytes = searchable(body)
   let hasEnvelope = false
-  let commas = 0
-  let colons = 0
+  const count = counting(most)
   const members: Member[] = []
   const open: number[] = []
   let cuts: number[] | undefined
@@ -205,7 +219,7 @@ export function scan(
         break
       case 0x2c:
         if (next !== aCommaOrEnd) return undefined
-        if (++commas === most.values) throw tooMany('values', most.values)
+        count.value()
         if (depth === 2 && i - cut >= apart) {
           cuts?.push(i)
           cut = i
@@ -214,7 +228,7 @@ export function scan(
         break
       case 0x3a:
         if (next !== aColon) return undefined
-        if (++colons > most.keys) throw tooMany('keys', most.keys)
+        count.key()
         next = aValue
         break
       default: {
