@@ -80,6 +80,8 @@ export type OpenBlock = {
   signature: string
   /** Chunks of a blob, in base64. */
   chunks: string[]
+  /** Of a `whole` tool result: what its deltas have brought. */
+  results: unknown[]
   /** Of a text: how many citations it has so far. */
   citations: number
 }
@@ -89,6 +91,7 @@ export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({
   text: '',
   signature: '',
   chunks: [],
+  results: [],
   citations: 0,
 })
 
@@ -99,17 +102,7 @@ export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {
   if (isObject(toolUse) && typeof toolUse['input'] === 'string' && raw['toolUse'] != null)
     open.text += toolUse['input']
   else if (Array.isArray(toolResult) && isObject(raw['toolResult'])) {
-    const { content } = raw['toolResult']
-    open.raw = {
-      ...raw,
-      toolResult: {
-        ...raw['toolResult'],
-        content: [
-          ...(Array.isArray(content) ? (content as unknown[]) : []),
-          ...(toolResult as unknown[]),
-        ],
-      },
-    }
+    for (const one of toolResult) open.results.push(one)
   } else if (isObject(image) && isObject(raw['image']))
     open.raw = { ...raw, image: { ...raw['image'], ...withSource(raw['image']['source'], image) } }
   else return false

@@ -46,9 +46,9 @@ export const streamEncoder: StreamMachine<
   ConverseOptions
 > = {
   initial: (options: Options = {}) => ({
-    ...startBlocks(options),
     family: familyOf(options.context?.request?.model, options),
     start: {},
+    ...startBlocks(options),
   }),
 
   ...createBlockEncoder<EncoderState, ConverseEvent, ConverseWrittenBlock, ConverseDelta>({

@@ -31,7 +31,6 @@ export const streamEncoder: StreamMachine<
   MessagesOptions
 > = {
   initial: (options: Options = {}) => ({
-    ...startBlocks(options),
     fallback: {
       id: options.newId?.('msg_') ?? 'msg_0',
       ...defined({ model: options.context?.request?.model }),
@@ -42,6 +41,7 @@ export const streamEncoder: StreamMachine<
     unsigned: false,
     early: undefined,
     sentUsage: undefined,
+    ...startBlocks(options),
   }),
 
   ...createBlockEncoder<EncoderState, MessagesEvent, MessagesWrittenBlock, MessagesDelta>({
