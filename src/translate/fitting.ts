@@ -19,7 +19,10 @@ export function fitRequest(
   const more =
     source.caller === to
       ? met.notes
-      : met.notes.map(note => ({ ...note, path: pathIn(note.path, to, source) }))
+      : met.notes.map(note =>
+          // What is made has its place in the body that is sent.
+          note.kind === 'synthesized' ? note : { ...note, path: pathIn(note.path, to, source) },
+        )
   const known = more.length > 0 ? new Set(notes.map(keyOf)) : undefined
   return { body: met.wire, notes: [...notes, ...more.filter(note => !known?.has(keyOf(note)))] }
 }

@@ -1,4 +1,5 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
+import { asSystemText } from '../../kit/conversation/system-text.ts'
 import { isInstruction, isTurn } from '../../kit/conversation/turns.ts'
 import { append } from '../../kit/text/append.ts'
 import type { InstructionDemands } from '../../protocol.ts'
@@ -164,6 +165,4 @@ const instructs = (part: Part) =>
   part.type !== 'control' && !(part.type === 'text' && part.text === '')
 
 const asTagged = (part: Part): Part =>
-  part.type === 'text' && instructs(part)
-    ? { ...part, text: `<system>${part.text}</system>` }
-    : part
+  part.type === 'text' && instructs(part) ? { ...part, text: asSystemText(part.text) } : part

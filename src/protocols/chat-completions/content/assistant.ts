@@ -165,7 +165,6 @@ export function encodeAssistant(
     : defined<ChatWrittenAssistant>(known)
   // They are those of citations, which have them.
   if (slots.texts.length > 0 && known.annotations === undefined) delete message.annotations
-  if (recipient === 'server' && calls.length > 0) addPlaceholder(message, writing)
   return message
 }
 
@@ -185,22 +184,6 @@ function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
     }
   }
 }
-
-/** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
-function addPlaceholder(message: ChatWrittenAssistant, { options, report }: Writing): void {
-  if (options.missingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
-  const field = options.reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
-  message[field] = ' '
-  report.addMade('reasoning.placeholder', message, `/${field}`)
-}
-
-const reasoningFields = [
-  'reasoning_content',
-  'reasoning',
-  'reasoning_details',
-  'thinking_blocks',
-  'reasoning_items',
-] as const
 
 /** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
 type Slots = {

@@ -1,3 +1,4 @@
+import { asSystemParts, asSystemText, partsOf } from '../../../kit/conversation/system-text.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
 import type { ChatReport } from '../notes.ts'
@@ -76,23 +77,12 @@ const placement: Change = (messages, { systemPlacement: where }, report) => {
 }
 
 const tagged = (content: unknown): unknown =>
-  typeof content === 'string'
-    ? `<system>${content}</system>`
-    : listed(content).map(part =>
-        typeof part['text'] === 'string'
-          ? { ...part, text: `<system>${part['text']}</system>` }
-          : part,
-      )
-
-const listed = (content: unknown): JsonObject[] => {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject) : []
-}
+  typeof content === 'string' ? asSystemText(content) : asSystemParts(content)
 
 function joinedContent(contents: readonly unknown[]): unknown {
   return contents.every(content => typeof content === 'string')
     ? contents.join('\n\n')
-    : contents.flatMap(listed)
+    : contents.flatMap(partsOf)
 }
 
 /** Text of the user between a call and its results waits until they are complete. */
@@ -174,22 +164,24 @@ const reasoning = each(
         : message
     return {
       ...rest,
-      content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...listed(content)],
+      content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...partsOf(content)],
     }
   },
 )
 
-/** Only messages with calls need reasoning. */
+const reasoningFields = [...textFields, 'reasoning_details', 'thinking_blocks', 'reasoning_items']
+
+/** Blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
 const placeholders = each((message, { missingReasoning: missing, reasoningField }, note) => {
   if (
     missing !== 'blank' ||
     message['role'] !== 'assistant' ||
     !Array.isArray(message['tool_calls']) ||
-    textFields.some(key => message[key])
+    reasoningFields.some(key => message[key])
   )
     return message
   const field = reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
-  note('reasoning.placeholder')
+  note('reasoning.placeholder', `/${field}`)
   return { ...message, [field]: ' ' }
 })
 

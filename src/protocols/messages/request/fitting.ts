@@ -1,3 +1,4 @@
+import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { alwaysThinks, takesMidSystem } from '../models.ts'
@@ -33,13 +34,15 @@ const placement: Edit = (body, { systemPlacement: where }, report) => {
   const placed: JsonObject[] = []
   for (const [i, message] of messages.entries()) {
     if (!isObject(message)) return body
-    const user = isSystem(message) ? { role: 'user', content: tagged(message['content']) } : message
+    const user = isSystem(message)
+      ? { role: 'user', content: asSystemParts(message['content']) }
+      : message
     if (user !== message) report.add('system.mid-conversation-as-user', `/messages/${i}`)
     const last = placed.at(-1)
     if (user['role'] === 'user' && last?.['role'] === 'user')
       placed[placed.length - 1] = {
         ...last,
-        content: [...listed(last['content']), ...listed(user['content'])],
+        content: [...partsOf(last['content']), ...partsOf(user['content'])],
       }
     else placed.push(user)
   }
@@ -47,18 +50,6 @@ const placement: Edit = (body, { systemPlacement: where }, report) => {
 }
 
 const isSystem = (message: unknown) => isObject(message) && message['role'] === 'system'
-
-const listed = (content: unknown): JsonObject[] => {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject) : []
-}
-
-const tagged = (content: unknown): JsonObject[] =>
-  listed(content).map(block =>
-    typeof block['text'] === 'string'
-      ? { ...block, text: `<system>${block['text']}</system>` }
-      : block,
-  )
 
 /** Thinking in the way that the model knows. */
 const thinking: Edit = (body, { thinking: way }, report) => {
