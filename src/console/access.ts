@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Identity, Refusal } from '../gateway/gateway.ts'
-import { createComparison, Refused, refuseOtherSites, shownKey } from '../records/json-calls.ts'
+import type { GatewayError, Identity } from '../gateway/gateway.ts'
+import { createComparison, Refused, rejectOtherSites, shownKey } from '../records/json-calls.ts'
 
 /** Who uses the console. The operator sees everything; a client with a key of its own sees its own records and models. */
 export type Access = { role: 'operator' } | { role: 'client'; identity: Identity }
@@ -22,7 +22,7 @@ export function createGatekeeper(adminKey: string | undefined, gateway: () => Gu
   return {
     isAdmin,
     async decide(request) {
-      refuseOtherSites(request)
+      rejectOtherSites(request)
       if (isAdmin(shownKey(request))) return { role: 'operator' }
       const guarded = gateway()
       const identity = await guarded.identify(request).catch((error: unknown) => {
@@ -36,6 +36,6 @@ export function createGatekeeper(adminKey: string | undefined, gateway: () => Gu
 }
 
 function refusedAs(error: unknown): unknown {
-  const { error: { status, message } = {} } = error as Partial<Refusal>
+  const { error: { status, message } = {} } = error as Partial<GatewayError>
   return status !== undefined && message !== undefined ? new Refused(status, message) : error
 }

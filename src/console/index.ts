@@ -10,7 +10,7 @@ import {
   type Hooks,
   type Identity,
   type LearnedFields,
-  refuse,
+  reject,
 } from '../gateway/gateway.ts'
 import type { AdminSources, Records } from '../records/index.ts'
 import { sendJson } from '../records/json-calls.ts'
@@ -93,7 +93,7 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!gatekeeper.isAdmin(credential)) return records?.hooks.authenticate(credential, request)
     const { [keyHeader]: name } = request.headers
     if (name === undefined) return { name: operatorName }
-    if (!records) throw refuse(401, 'authentication', 'keys by name need records')
+    if (!records) throw reject(401, 'authentication', 'keys by name need records')
     return records.identify(decodeURIComponent(name))
   }
 

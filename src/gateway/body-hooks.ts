@@ -2,13 +2,13 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { CodecOptions, Protocol } from '../protocol.ts'
 import { isProtocolName } from '../protocols/index.ts'
-import type { Service, Trace } from './ask.ts'
-import { hookFailed, Refusal } from './error.ts'
+import { GatewayError, hookFailed } from './error.ts'
 import type { BodyCall, BodyChange } from './hooks.ts'
+import type { Service, Trace } from './request-context.ts'
 
 type Call = { protocol: Protocol; model: string; body: unknown; options?: CodecOptions }
 
-/** The body that `onRequest` wants instead. Undefined: it stays. @throws Refusal */
+/** The body that `onRequest` wants instead. Undefined: it stays. @throws GatewayError */
 export function changedRequest(
   { hooks }: Service,
   trace: Trace,
@@ -22,7 +22,7 @@ export function changedRequest(
   return changed('onRequest', hooks.onRequest, codec, { ...call, trace })
 }
 
-/** The same for a complete response of the client's protocol. @throws Refusal */
+/** The same for a complete response of the client's protocol. @throws GatewayError */
 export function changedResponse(
   { hooks }: Service,
   trace: Trace,
@@ -61,6 +61,6 @@ async function changed<Canonical>(
     if (!change) return undefined
     return 'canonical' in change ? { body: encode(change.canonical) } : change
   } catch (thrown) {
-    throw thrown instanceof Refusal ? thrown : hookFailed(name, thrown)
+    throw thrown instanceof GatewayError ? thrown : hookFailed(name, thrown)
   }
 }

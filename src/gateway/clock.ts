@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from './error.ts'
+import { type GatewayError, reject } from './error.ts'
 
 /** The result of a wait when a ping is due. */
 export const ping = Symbol('ping')
@@ -8,11 +8,11 @@ export type Clock = {
   sent(): void
   /**
    * The result of the promise, or `ping` when a ping is due before. `idleMs`: the longest time for the promise, over all its waits;
-   * 0: no limit. @throws Refusal 504 when it takes longer
+   * 0: no limit. @throws GatewayError 504 when it takes longer
    */
   wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping>
   /** Rejects the current wait. False: there is none. */
-  interrupt(reason: Refusal): boolean
+  interrupt(reason: GatewayError): boolean
   stop(): void
 }
 
@@ -24,7 +24,7 @@ export function createClock(keepAliveMs: number): Clock {
 /** A wait that is not over. */
 type Wait = {
   resolve(value: typeof ping): void
-  reject(error: Refusal): void
+  reject(error: GatewayError): void
   since: number
   idleMs: number
 }
@@ -69,7 +69,7 @@ class RunningClock implements Clock {
     })
   }
 
-  interrupt(reason: Refusal): boolean {
+  interrupt(reason: GatewayError): boolean {
     const waiting = this.#due
     this.#due = undefined
     waiting?.reject(reason)
@@ -101,7 +101,7 @@ class RunningClock implements Clock {
     // Cleared before the callback, which may start another wait.
     this.#due = undefined
     if (waiting?.idleMs && now - waiting.since >= waiting.idleMs)
-      waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
+      waiting.reject(reject(504, 'timeout', 'the upstream stopped sending'))
     else if (waiting && this.#keepAliveMs && now - this.#lastOut >= this.#keepAliveMs)
       waiting.resolve(ping)
     else {

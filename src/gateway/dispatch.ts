@@ -1,27 +1,27 @@
 import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import { isOriginAllowed } from './admission/cors.ts'
-import type { Ask, Service, Trace } from './ask.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
-import { isUnknownModel, Refusal, refuse, unknownModel } from './error.ts'
+import { GatewayError, isUnknownModel, reject, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { holdUntilEnd } from './in-flight.ts'
 import type { Share } from './memory.ts'
 import { passThrough } from './passing/pass.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from './request.ts'
-import { type Route, refusalFor } from './route.ts'
+import type { RequestContext, Service, Trace } from './request-context.ts'
+import { type Route, rejectionFor } from './route.ts'
 import { handleStored } from './stored/calls.ts'
 import { hasTools } from './upstream/prepare.ts'
 import { conversationKey } from './upstream/sticky.ts'
 import { likelyUse, reserve } from './use.ts'
 
-/** The response to a request whose route is known. @throws Refusal, TranslationError */
+/** The response to a request whose route is known. @throws GatewayError, TranslationError */
 export type Dispatch = (
   route: Route,
   request: GatewayRequest,
@@ -42,7 +42,7 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
     holdUntilEnd(memory.release, trace, request.signal)
     const known = { request, identity, trace, memory }
     // A call that is refused in any case counts for no limit: its client should read why, and not of a limit that its retries have reached.
-    if (!isCounted(route) || refusalFor(route, identity))
+    if (!isCounted(route) || rejectionFor(route, identity))
       return handleKnown(service, list, route, known)
     const counted = await admission.count(identity)
     if (counted) trace.rateLimit = counted.headers
@@ -74,7 +74,7 @@ async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<Ga
         body: 'wireglot: a gateway between the wire protocols of language models\n',
       }
     case 'wrong-path':
-      throw refuse(404, 'not_found', route.message, { code: 'unknown_url' })
+      throw reject(404, 'not_found', route.message, { code: 'unknown_url' })
     case 'wrong-method':
       throw wrongMethod(request, route.allow)
     default:
@@ -82,9 +82,9 @@ async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<Ga
   }
 }
 
-function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusal {
+function wrongMethod({ method, headers }: GatewayRequest, allow: string): GatewayError {
   if (headers['upgrade'] !== undefined)
-    return new Refusal(
+    return new GatewayError(
       {
         status: 426,
         kind: 'invalid_request',
@@ -92,7 +92,7 @@ function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusa
       },
       { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } },
     )
-  return new Refusal(
+  return new GatewayError(
     {
       status: 405,
       kind: 'invalid_request',
@@ -134,7 +134,7 @@ async function handleKnown(
       })
     case 'socket':
       if (!isOriginAllowed(service.config.cors, request.headers))
-        throw refuse(
+        throw reject(
           403,
           'permission',
           'this origin may not open a WebSocket here: list it in "cors"',
@@ -160,14 +160,14 @@ async function handleKnown(
 
 const handlers = { generate, 'count-tokens': countTokens, compact }
 
-/** The memory of a WebSocket connection, which ends with its signal. @throws Refusal 429 */
+/** The memory of a WebSocket connection, which ends with its signal. @throws GatewayError 429 */
 function connectionOf(
   { config, inFlight, memory }: Service,
   { request: { signal }, identity: { id, name } }: Known,
 ): Share {
   const client = id ?? name
   const leave = inFlight.take(`sockets ${client}`, config.limits.webSocketsPerKey)
-  if (!leave) throw refuse(429, 'rate_limit', 'too many WebSocket connections for this API key')
+  if (!leave) throw reject(429, 'rate_limit', 'too many WebSocket connections for this API key')
   const share = memory.share(client)
   const end = () => {
     leave()
@@ -178,7 +178,7 @@ function connectionOf(
   return share
 }
 
-async function readAsk(service: Service, route: CallRoute, known: Known): Promise<Ask> {
+async function readAsk(service: Service, route: CallRoute, known: Known): Promise<RequestContext> {
   const { catalog, hooks, attempt } = service
   const { request, identity, trace } = known
   const { kind: operation, protocol, ...inPath } = route
@@ -216,18 +216,18 @@ async function readAsk(service: Service, route: CallRoute, known: Known): Promis
   }
 }
 
-/** The body of a request, or the one that `onRequest` replaces it by. @throws Refusal */
+/** The body of a request, or the one that `onRequest` replaces it by. @throws GatewayError */
 async function readBody(
   service: Service,
   route: CallRoute,
   { request, identity, trace, memory }: Known,
 ): Promise<ReadBody> {
   const body = await readJson(request, { ...service.config.defaults, memory })
-  const refusal = refusalFor(route, identity)
-  if (!refusal && !service.hooks.onRequest) return body
+  const rejection = rejectionFor(route, identity)
+  if (!rejection && !service.hooks.onRequest) return body
   trace.requestedModel = namedIn(body, route.model)
   // Only now, so that the record names the model.
-  if (refusal) throw refusal
+  if (rejection) throw rejection
   const call = {
     protocol: route.protocol,
     model: trace.requestedModel,

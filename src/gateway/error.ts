@@ -22,7 +22,7 @@ export type FailureKind =
 const noRetry = { 'x-should-retry': 'false' }
 
 /** An exchange that ends with an error. `wireOf` writes it in the caller's protocol. */
-export class Refusal extends Error {
+export class GatewayError extends Error {
   readonly error: CanonicalError
   readonly headers: Record<string, string>
   /** The upstream's response, if it is in the caller's protocol already. */
@@ -40,7 +40,7 @@ export class Refusal extends Error {
       notes = [],
       failure,
       cause,
-    }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'failure' | 'cause'>> = {},
+    }: Partial<Pick<GatewayError, 'headers' | 'wire' | 'notes' | 'failure' | 'cause'>> = {},
   ) {
     super(error.message, { cause })
     this.error = error
@@ -53,7 +53,7 @@ export class Refusal extends Error {
 }
 
 /** What failed. An error of our own that is not the client's is about the response of the upstream, or a fault of the gateway. */
-export function failureKind({ failure, error: { protocol, status } }: Refusal): FailureKind {
+export function failureKind({ failure, error: { protocol, status } }: GatewayError): FailureKind {
   if (failure) return failure
   if (protocol !== undefined) return 'upstream_status'
   if (status < 500) return 'client'
@@ -77,25 +77,25 @@ export function failureKind({ failure, error: { protocol, status } }: Refusal): 
  * const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo', messages: [] }) }
  * console.log((await gateway('http://localhost/v1/chat/completions', init)).status) // 403
  */
-export function refuse(
+export function reject(
   status: number,
   kind: ErrorKind,
   message: string,
   more: Partial<CanonicalError> = {},
-): Refusal {
-  return new Refusal({ status, kind, message, ...more })
+): GatewayError {
+  return new GatewayError({ status, kind, message, ...more })
 }
 
 /** A hook on bodies or streams threw something else than `refuse(…)`. */
-export function hookFailed(name: string, cause: unknown): Refusal {
-  return new Refusal(
+export function hookFailed(name: string, cause: unknown): GatewayError {
+  return new GatewayError(
     { status: 500, kind: 'internal', message: `the hook ${name} failed` },
     { cause, failure: 'gateway' },
   )
 }
 
-export function unknownModel(model: string): Refusal {
-  return refuse(
+export function unknownModel(model: string): GatewayError {
+  return reject(
     404,
     'not_found',
     `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists the models`,
@@ -105,47 +105,47 @@ export function unknownModel(model: string): Refusal {
 
 /** No model here has the requested name. An upstream's own error of this kind has a protocol. */
 export const isUnknownModel = (thrown: unknown): boolean =>
-  thrown instanceof Refusal &&
+  thrown instanceof GatewayError &&
   thrown.error.status === 404 &&
   thrown.error.param === 'model' &&
   thrown.error.protocol === undefined
 
 /** `retryAfterMs`: until the channel takes requests again. */
-export function channelAtLimit(retryAfterMs: number): Refusal {
-  return refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', {
+export function channelAtLimit(retryAfterMs: number): GatewayError {
+  return reject(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', {
     retryAfterMs,
   })
 }
 
 /** The queue of a key or a channel is full, or the wait in it was too long. `whose`: the name of the limit. */
-export function tooManyAtOnce(status: 429 | 503, whose: string): Refusal {
+export function tooManyAtOnce(status: 429 | 503, whose: string): GatewayError {
   const message = `too many requests at the same time for this ${whose}, and no place in its queue in time`
-  return refuse(status, status === 429 ? 'rate_limit' : 'unavailable', message, {
+  return reject(status, status === 429 ? 'rate_limit' : 'unavailable', message, {
     retryAfterMs: 1_000,
   })
 }
 
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
-export function streamEndedEarly(): Refusal {
-  return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)
+export function streamEndedEarly(): GatewayError {
+  return reject(endedEarly.status, endedEarly.kind, endedEarly.message)
 }
 
 /** The connection broke in the middle of the upstream's response. */
-export function brokenOff(cause: unknown): Refusal {
-  return new Refusal(
+export function brokenOff(cause: unknown): GatewayError {
+  return new GatewayError(
     { status: 502, kind: 'internal', message: 'the upstream broke the connection' },
     { failure: 'upstream_network', cause },
   )
 }
 
 /** The client has disconnected. The error is only recorded. */
-export function clientLeft(): Refusal {
-  return refuse(499, 'cancelled', 'the client closed the connection')
+export function clientLeft(): GatewayError {
+  return reject(499, 'cancelled', 'the client closed the connection')
 }
 
 /** The gateway is shutting down; another process may be up soon. */
-export function shuttingDown(): Refusal {
-  return new Refusal(
+export function shuttingDown(): GatewayError {
+  return new GatewayError(
     {
       status: 503,
       kind: 'unavailable',
@@ -157,44 +157,44 @@ export function shuttingDown(): Refusal {
 }
 
 /** Why an exchange was aborted: by default, because its client has disconnected. */
-export function reasonOf({ reason }: Signal): Refusal {
-  return reason instanceof Refusal ? reason : clientLeft()
+export function reasonOf({ reason }: Signal): GatewayError {
+  return reason instanceof GatewayError ? reason : clientLeft()
 }
 
 /** An error inside a stream or response of an upstream, as an HTTP error. Without its raw event, which is no error body. */
 export function failedStream(
   { raw: _, ...error }: CanonicalError,
   notes: readonly Note[] = [],
-): Refusal {
+): GatewayError {
   const failed = { ...error, status: error.status >= 400 ? error.status : 502 }
   return error.protocol === undefined && error.kind === 'unsupported'
     ? refusedByStrict(failed, { notes })
-    : new Refusal(failed)
+    : new GatewayError(failed)
 }
 
 /** Is it worth sending a request again that failed with this status? */
 export const isRetryableStatus = (status: number) =>
   status === 408 || status === 429 || status >= 500
 
-export const mayRetry = ({ error, headers }: Refusal) =>
+export const mayRetry = ({ error, headers }: GatewayError) =>
   isRetryableStatus(error.status) && headers['x-should-retry'] !== 'false'
 
 /** A retry would be refused by `strict` as well, so `x-should-retry` is false. */
 function refusedByStrict(
   error: CanonicalError,
   more: { notes?: readonly Note[]; cause?: unknown },
-): Refusal {
-  return new Refusal(error, { ...more, headers: noRetry })
+): GatewayError {
+  return new GatewayError(error, { ...more, headers: noRetry })
 }
 
 /**
  * Anything thrown → the Refusal for the client. `side`: whose body a `TranslationError` is about. Unexpected errors become an internal
  * error without details, which only the log gets.
  */
-export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusal {
-  if (thrown instanceof Refusal) return thrown
+export function rejectionOf(thrown: unknown, side: 'request' | 'upstream'): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
   if (!TranslationError.is(thrown))
-    return new Refusal(
+    return new GatewayError(
       { status: 500, kind: 'internal', message: 'internal error of the gateway' },
       { cause: thrown },
     )
@@ -209,10 +209,10 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
     } as const
     return code === 'inexpressible'
       ? refusedByStrict({ ...error, kind: 'unsupported' }, more)
-      : new Refusal(error, { cause: thrown })
+      : new GatewayError(error, { cause: thrown })
   }
   const details = reason === undefined ? noted : { error_code: reason }
-  return new Refusal(
+  return new GatewayError(
     {
       status: 400,
       kind: code === 'inexpressible' ? 'unsupported' : 'invalid_request',
@@ -226,7 +226,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
 }
 
 /** The error in the caller's protocol. */
-export function wireOf({ error }: Refusal, protocol: Protocol, requestId: string): WireError {
+export function wireOf({ error }: GatewayError, protocol: Protocol, requestId: string): WireError {
   try {
     return protocol.encodeError({ ...error, requestId }).wire
   } catch {

@@ -12,16 +12,16 @@ import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
 import { AfterFinish } from './after-finish.ts'
-import type { Ask, Service, Trace } from './ask.ts'
 import { atEnd } from './at-end.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
-import { failedStream, Refusal, streamEndedEarly } from './error.ts'
+import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { drain, type RelayOptions, type Source } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
+import type { RequestContext, Service, Trace } from './request-context.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { changedStream, type Stream } from './stream-hook.ts'
@@ -31,10 +31,10 @@ import type { Opened } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
 import { isInBackground, likelyUse, useOf, wholeWithoutCounts } from './use.ts'
 
-/** Handles a generation request. @throws Refusal, TranslationError */
+/** Handles a generation request. @throws GatewayError, TranslationError */
 export async function generate(
   service: Service,
-  incoming: Ask,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
   const ask = await recall(service, incoming, trace.identity ?? {})
@@ -43,7 +43,11 @@ export async function generate(
 }
 
 /** A later call may show the response again, or what it has used since then. */
-function rememberUse({ background }: Service, { body, protocol }: Ask, trace: Trace): void {
+function rememberUse(
+  { background }: Service,
+  { body, protocol }: RequestContext,
+  trace: Trace,
+): void {
   if (isInBackground(body.outline, protocol)) trace.expected = likelyUse(body, protocol).output
   atEnd(trace, () => {
     const id = trace.received?.id ?? trace.responseId
@@ -52,7 +56,11 @@ function rememberUse({ background }: Service, { body, protocol }: Ask, trace: Tr
   })
 }
 
-async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
+async function streamed(
+  service: Service,
+  ask: RequestContext,
+  trace: Trace,
+): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
   const { protocol, model, asList } = ask
   const { framing } = protocol
@@ -111,7 +119,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
 function inFraming(
   body: AsyncIterable<string | Uint8Array>,
   framing: Protocol['framing'],
-  asList: Ask['asList'],
+  asList: RequestContext['asList'],
 ): AsyncIterable<string | Uint8Array> {
   if (framing) return framesOfText(body, framing)
   return asList ? listOfFrames(body) : body
@@ -120,10 +128,10 @@ function inFraming(
 /** `kept.signatures`: those to store, which `source` does not contain. */
 type Hooked = { source: Source; kept: { signatures?: Signatures | undefined } }
 
-/** The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing was read. @throws Refusal, TranslationError */
+/** The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing was read. @throws GatewayError, TranslationError */
 async function hookedStream(
   service: Service,
-  ask: Pick<Ask, 'protocol' | 'model'>,
+  ask: Pick<RequestContext, 'protocol' | 'model'>,
   trace: Trace,
   stream: Stream,
 ): Promise<Hooked | undefined> {
@@ -181,7 +189,11 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   return { translator: translated(from), raw, idleMs: 0, body: only(text) }
 }
 
-async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
+async function whole(
+  service: Service,
+  ask: RequestContext,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const { protocol } = ask
   const { config } = service
   const call = openFirst(service, ask, trace)
@@ -218,10 +230,10 @@ type ResponseForClient = {
   passed: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
+/** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws GatewayError, TranslationError */
 async function responseForClient(
   service: Service,
-  { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
+  { protocol, model }: Pick<RequestContext, 'protocol' | 'model'>,
   trace: Trace,
   { opened, read }: { opened: Opened; read: ReadResponse },
 ): Promise<ResponseForClient> {
@@ -279,7 +291,7 @@ type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?:
 
 /**
  * Reads a response that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
- * @throws Refusal for an error with status 200, or a body that is not JSON
+ * @throws GatewayError for an error with status 200, or a body that is not JSON
  */
 async function readResponse(opened: Opened, passes = false): Promise<ReadResponse> {
   const { candidate, settings } = opened
@@ -315,10 +327,10 @@ function seenOf(
     : undefined
 }
 
-/** Collects a stream, for a client that wants JSON. @throws Refusal if the stream failed or was cut off */
+/** Collects a stream, for a client that wants JSON. @throws GatewayError if the stream failed or was cut off */
 async function gather(
   opened: Opened,
-  stop: (reason: Refusal) => void,
+  stop: (reason: GatewayError) => void,
   trace: Trace,
 ): Promise<ReadResponse> {
   const { candidate, settings, response: received, idleMs } = opened
@@ -345,7 +357,10 @@ async function gather(
     }
   } catch (error) {
     // A timeout or broken connection after the end of the response does not matter.
-    if (reader.finishes === 0 || (error instanceof Refusal && error.error.kind === 'cancelled'))
+    if (
+      reader.finishes === 0 ||
+      (error instanceof GatewayError && error.error.kind === 'cancelled')
+    )
       throw error
   } finally {
     if (!reader.seen.ended) chunks.return?.()?.catch(() => {})

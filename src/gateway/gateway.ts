@@ -9,10 +9,9 @@ import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
-import type { Service, Trace } from './ask.ts'
 import { checkHooks } from './check-hooks.ts'
 import { createDispatch } from './dispatch.ts'
-import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
+import { GatewayError, reasonOf, reject, rejectionOf, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import { type Hooks, hookRequest, type Identity } from './hooks.ts'
 import { createRepeats, newRequestId } from './ids.ts'
@@ -24,6 +23,7 @@ import { ConfigError, demo, type GatewayConfig, type ParsedConfig, parseConfig }
 import { createPassPaths } from './passing/paths.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
+import type { Service, Trace } from './request-context.ts'
 import { isCall, isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
 import { createBackground } from './stored/background.ts'
@@ -43,7 +43,7 @@ export type {
   TransportCall,
   TransportResponse,
 } from '../transports/transport.ts'
-export { type FailureKind, type Refusal, refuse } from './error.ts'
+export { type FailureKind, type GatewayError, reject } from './error.ts'
 export type {
   Attempt,
   BodyCall,
@@ -86,7 +86,7 @@ export type Gateway = {
   state(): GatewayState
   /** The fields that are left out of requests, because upstreams have refused them. */
   learned(): LearnedFields
-  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
+  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws GatewayError 401 */
   identify(request: ClientRequest): Promise<Identity>
 }
 
@@ -176,7 +176,7 @@ export function createGateway(
       }),
       channels: parsed.channels.map(channel => {
         const failed = service.breakers.lastFailure(channel)
-        const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined
+        const lastError = failed && 'rejection' in failed ? wordsOf(failed.rejection) : undefined
         return {
           name: channel.name,
           breaker: service.breakers.state(channel),
@@ -223,7 +223,7 @@ export function createGateway(
       try {
         if (running.isClosing()) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders)
-          throw refuse(431, 'invalid_request', 'the headers are too large')
+          throw reject(431, 'invalid_request', 'the headers are too large')
         const response = await unlessGivenUp(
           // A connection is there for longer than its handshake.
           dispatch(
@@ -251,13 +251,13 @@ export function createGateway(
         }
       } catch (thrown) {
         // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
-        const refusal =
-          controller.aborted && !(thrown instanceof Refusal)
+        const rejection =
+          controller.aborted && !(thrown instanceof GatewayError)
             ? reasonOf(controller)
-            : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
-        trace.ended(refusal.error.status, refusal)
-        const notes = parsed.defaults.notesHeader ? notesHeader(refusal.notes) : {}
-        return refusalResponse(refusal, {
+            : rejectionOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+        trace.ended(rejection.error.status, rejection)
+        const notes = parsed.defaults.notesHeader ? notesHeader(rejection.notes) : {}
+        return rejectionResponse(rejection, {
           protocol,
           headers: { ...notes, ...trace.rateLimit, ...shared, ...requestIdHeaders(requestId) },
           requestId,
@@ -374,8 +374,8 @@ function serviceOf(
 }
 
 /** A refusal in the caller's protocol. `asList`: as the only member of a JSON list. */
-function refusalResponse(
-  refusal: Refusal,
+function rejectionResponse(
+  rejection: GatewayError,
   {
     protocol,
     requestId,
@@ -383,13 +383,13 @@ function refusalResponse(
     asList,
   }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
 ): GatewayResponse {
-  const { status, headers, body } = refusal.wire ?? writtenFor(protocol, refusal, requestId)
+  const { status, headers, body } = rejection.wire ?? writtenFor(protocol, rejection, requestId)
   return {
     status,
     headers: safeHeaders({
       'content-type': 'application/json',
       ...headers,
-      ...refusal.headers,
+      ...rejection.headers,
       ...more,
     }),
     body: asList && !body.trimStart().startsWith('[') ? `[${body}]` : body,
@@ -410,7 +410,7 @@ function unlessGivenUp<T>(pending: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener(
       'abort',
-      () => signal.reason instanceof Refusal && reject(signal.reason),
+      () => signal.reason instanceof GatewayError && reject(signal.reason),
       { once: true },
     )
     pending.then(resolve, reject)
@@ -447,9 +447,9 @@ const asksForList = (route: Route, { query }: GatewayRequest) =>
   route.stream === true &&
   route.protocol.address.asList?.(query) === true
 
-function writtenFor(protocol: Protocol, refusal: Refusal, requestId: string) {
-  const { status, headers, body } = wireOf(refusal, protocol, requestId)
+function writtenFor(protocol: Protocol, rejection: GatewayError, requestId: string) {
+  const { status, headers, body } = wireOf(rejection, protocol, requestId)
   // The body of an error of the same protocol may be the upstream's own, in any shape.
-  const isTheirs = refusal.error.protocol === protocol.name
+  const isTheirs = rejection.error.protocol === protocol.name
   return { status, headers, body: isTheirs ? JSON.stringify(body) : protocol.errorJson(body) }
 }

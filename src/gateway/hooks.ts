@@ -5,7 +5,7 @@ import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Note } from '../notes.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
-import type { FailureKind, Refusal } from './error.ts'
+import type { FailureKind, GatewayError } from './error.ts'
 import type { ClientRequest } from './request.ts'
 
 /** The client. */
@@ -23,7 +23,7 @@ export type Identity = {
   /** The same for requests in progress at the same time. */
   concurrentRequests?: number
   /** The error of `refuse(…)` for every call that costs something. Listings, token counts and settings stay open. Absent: none. */
-  refusal?: Refusal
+  rejection?: GatewayError
 }
 
 /** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
@@ -191,6 +191,9 @@ export const callbackNames = [
   'onNotes',
 ] as const satisfies readonly (keyof Hooks)[]
 
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement rejects nothing.
+type Reserved = GatewayError | undefined | void
+
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks<Raw = unknown> = {
   /**
@@ -235,8 +238,7 @@ export type Hooks<Raw = unknown> = {
    * Decides, before a request is sent to an upstream, whether its client may use so much. Returns an error of `refuse(…)` if it may not. What
    * is reserved ends when `onUsage` gets the record of the request.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement refuses nothing.
-  reserve?(use: LikelyUse): Refusal | undefined | void | Promise<Refusal | undefined | void>
+  reserve?(use: LikelyUse): Reserved | Promise<Reserved>
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
   /** Gets each attempt at an upstream, when it began to respond or has failed. */

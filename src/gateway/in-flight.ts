@@ -1,18 +1,18 @@
 import type { Signal } from '../transports/stopper.ts'
 import { atEnd, type Ending } from './at-end.ts'
-import { type Refusal, reasonOf } from './error.ts'
+import { type GatewayError, reasonOf } from './error.ts'
 
 /** Frees the slot. Only the first call counts. */
 export type Release = () => void
 
 /** `limit`: the most requests at the same time; 0: no limit. `refusal`: makes the error for a request that cannot wait, or has waited too long. */
-type Wanted = { name: string; limit: number; signal: Signal; refusal(): Refusal }
+type Wanted = { name: string; limit: number; signal: Signal; rejection(): GatewayError }
 
 /** Requests in progress by name, each with a bounded queue. In this process only. */
 export type InFlight = {
   /** Takes a slot at once. Undefined: none is free. */
   take(name: string, limit: number): Release | undefined
-  /** Waits in the queue of this name for a slot, first come first served. @throws Refusal when the queue is full, the wait too long or the signal aborted */
+  /** Waits in the queue of this name for a slot, first come first served. @throws GatewayError when the queue is full, the wait too long or the signal aborted */
   wait(wanted: Wanted): Promise<Release>
 }
 
@@ -34,14 +34,14 @@ export function createInFlight({
   const take = (name: string, limit: number) => (limit === 0 ? unlimited : gateOf(name).take(limit))
   return {
     take,
-    wait({ name, limit, signal, refusal }) {
+    wait({ name, limit, signal, rejection }) {
       if (signal.aborted) return Promise.reject(reasonOf(signal))
       const free = take(name, limit)
       if (free) return Promise.resolve(free)
       const gate = gateOf(name)
       return gate.queued < queueLimit
-        ? gate.wait({ limit, signal, refusal, queueWaitMs })
-        : Promise.reject(refusal())
+        ? gate.wait({ limit, signal, rejection, queueWaitMs })
+        : Promise.reject(rejection())
     },
   }
 }
@@ -70,7 +70,7 @@ class Gate {
   wait({
     limit,
     signal,
-    refusal,
+    rejection,
     queueWaitMs,
   }: Omit<Wanted, 'name'> & { queueWaitMs: number }): Promise<Release> {
     return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ class Gate {
       }
       const timer = setTimeout(() => {
         leave()
-        reject(refusal())
+        reject(rejection())
       }, queueWaitMs)
       this.#waiting.add(waiter)
       signal.addEventListener('abort', left, { once: true })
@@ -115,7 +115,7 @@ class Gate {
   }
 }
 
-/** Keeps a slot for the rest of the exchange. @throws Refusal if the exchange was aborted, and perhaps reported, while it waited */
+/** Keeps a slot for the rest of the exchange. @throws GatewayError if the exchange was aborted, and perhaps reported, while it waited */
 export function holdUntilEnd(release: Release, trace: Ending, signal: Signal): void {
   if (release === unlimited) return
   if (signal.aborted) {

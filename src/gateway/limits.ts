@@ -1,12 +1,12 @@
 import { createMemoryCounter } from '../stores/memory-counter.ts'
-import { Refusal } from './error.ts'
+import { GatewayError } from './error.ts'
 import type { ParsedConfig } from './options.ts'
 
 /** Counts calls per minute and name. */
 export type Limits = {
   /**
    * Counts one call. Undefined: there is no limit (`perMinute` is 0).
-   * @throws Refusal 503 if the store has failed, and `onFailure` is `closed`
+   * @throws GatewayError 503 if the store has failed, and `onFailure` is `closed`
    */
   take(name: string, perMinute: number): Promise<Taken | undefined>
   /** Uncounts a call that was counted. */
@@ -45,7 +45,7 @@ export function createLimits(
       return counted
     } catch (cause) {
       failed(cause)
-      if (config.onFailure === 'closed') throw refusal(cause)
+      if (config.onFailure === 'closed') throw rejection(cause)
       // A limit that is too generous is better than no service: each process counts on its own.
       return own.add(name, calls, windowMs)
     }
@@ -68,8 +68,8 @@ export function createLimits(
   }
 }
 
-const refusal = (cause: unknown) =>
-  new Refusal(
+const rejection = (cause: unknown) =>
+  new GatewayError(
     {
       status: 503,
       kind: 'unavailable',

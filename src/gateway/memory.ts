@@ -1,4 +1,4 @@
-import { refuse } from './error.ts'
+import { reject } from './error.ts'
 
 /** A bound for the bytes that clients send, of all requests and WebSocket connections together. */
 export type Memory = {
@@ -7,7 +7,7 @@ export type Memory = {
 }
 
 export type Share = {
-  /** Counts bytes that are held; a negative number counts bytes that no longer are. @throws Refusal 413, 503 */
+  /** Counts bytes that are held; a negative number counts bytes that no longer are. @throws GatewayError 413, 503 */
   add(bytes: number): void
   /** Nothing is held any more, and nothing can be added. */
   release(): void
@@ -37,7 +37,7 @@ export function createMemory(limit: number): Memory {
             return
           }
           if (own + bytes > most)
-            throw refuse(413, 'too_large', `the request takes more than ${most} bytes of memory`)
+            throw reject(413, 'too_large', `the request takes more than ${most} bytes of memory`)
           const ofClient = client === undefined ? own : (usedBy.get(client) ?? 0)
           if (!isOpen || used + bytes > limit || ofClient + bytes > most) throw noMemory()
           count(bytes)
@@ -52,7 +52,7 @@ export function createMemory(limit: number): Memory {
 }
 
 const noMemory = () =>
-  refuse(503, 'unavailable', 'too many large requests at the same time: try again later', {
+  reject(503, 'unavailable', 'too many large requests at the same time: try again later', {
     retryAfterMs: 1_000,
   })
 

@@ -143,14 +143,14 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
 }
 
 /** Refuses headers that would never be sent, or would make every call fail. */
-function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
+function rejectUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
   const known = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
-    const refuse = (message: string) => context.addIssue({ code: 'custom', path: [name], message })
+    const reject = (message: string) => context.addIssue({ code: 'custom', path: [name], message })
     if (!isSafe(name, value))
-      refuse('expected a name and a value that a header can hold, without line breaks')
-    if (isOfConnection(name)) refuse('expected a header that is not of the connection')
-    if (known.has(name.toLowerCase())) refuse('expected each header only once, whatever its case')
+      reject('expected a name and a value that a header can hold, without line breaks')
+    if (isOfConnection(name)) reject('expected a header that is not of the connection')
+    if (known.has(name.toLowerCase())) reject('expected each header only once, whatever its case')
     known.add(name.toLowerCase())
   }
 }
@@ -165,11 +165,11 @@ const headerPattern = name
 /** Request fields by the upstream's names, with dots between levels. */
 const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
   for (const field of Object.keys(fields)) {
-    const refuse = (message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    const reject = (message: string) => context.addIssue({ code: 'custom', path: [field], message })
     if (field.split('.').includes(''))
-      refuse('expected the name of a field, with single dots between levels')
+      reject('expected the name of a field, with single dots between levels')
     if (/^(model|stream)(\.|$)/.test(field))
-      refuse('expected a field other than model and stream, which the gateway sets')
+      reject('expected a field other than model and stream, which the gateway sets')
   }
 })
 
@@ -298,7 +298,7 @@ const Channel = entry({
   headers: z
     .record(z.string(), z.string())
     .default({})
-    .superRefine(refuseUnsafe)
+    .superRefine(rejectUnsafe)
     .transform(inLowerCase),
   /** Names of further client headers to send to the upstream; a `*` at the end matches any rest. */
   forwardHeaders: z.array(headerPattern).default([]),

@@ -1,13 +1,18 @@
 import { isObject } from '../kit/json/json.ts'
 import type { Note } from '../notes.ts'
 import type { Protocol } from '../protocol.ts'
-import type { Service, Trace } from './ask.ts'
-import { failureKind, type Refusal } from './error.ts'
+import { failureKind, type GatewayError } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
+import type { Service, Trace } from './request-context.ts'
 import { useOf } from './use.ts'
 
 /** How an exchange ended. `protocol`: of the caller. `isCall`: of an endpoint of this protocol. */
-type Ending = { protocol: Protocol; isCall: boolean; status: number; failure: Refusal | undefined }
+type Ending = {
+  protocol: Protocol
+  isCall: boolean
+  status: number
+  failure: GatewayError | undefined
+}
 
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
 export function report({ hooks, log, attempt }: Service, trace: Trace, ending: Ending): void {
@@ -50,12 +55,12 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
 }
 
 /** The record for the log. Without the upstream's own error message, which may repeat the conversation. */
-export function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
+export function wordsOf({ message, error: { protocol, status, kind } }: GatewayError): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
 
 /** A refusal of a request may repeat a part of it. */
-const isDiscreet = ({ error: { protocol, status } }: Refusal) =>
+const isDiscreet = ({ error: { protocol, status } }: GatewayError) =>
   protocol !== undefined || status >= 500 || status === 404 || status === 429
 
 /** An error without the data that was received: undici attaches data that is not HTTP, which may be the response itself. */

@@ -10,10 +10,10 @@ import {
   brokenOff,
   clientLeft,
   failedStream,
+  GatewayError,
   mayRetry,
-  Refusal,
-  refusalOf,
-  refuse,
+  reject,
+  rejectionOf,
   streamEndedEarly,
 } from './error.ts'
 
@@ -45,22 +45,22 @@ export type RelayOptions = {
     | { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> }
     | undefined
   /** Aborts the upstream call, in any phase. */
-  stop(reason: Refusal): void
+  stop(reason: GatewayError): void
   /** How long the rest of the response is read after its client has disconnected, for its usage. 0: not at all. */
-  drainMs?(reason: Refusal): number
+  drainMs?(reason: GatewayError): number
   /** Called once at the end. `failure` absent: the response is complete. */
-  onEnd(failure: Refusal | undefined, translator: StreamTranslator | undefined): void
+  onEnd(failure: GatewayError | undefined, translator: StreamTranslator | undefined): void
 }
 
 export type Relay = {
   /**
    * Waits for the first thing to send: a chunk of the response, or a keep-alive if the upstream is silent, after which the status cannot
    * change. The body awaits once per chunk of the upstream, which is read no faster than the client reads.
-   * @throws Refusal when the upstream failed before there was anything to send
+   * @throws GatewayError when the upstream failed before there was anything to send
    */
   start(): Promise<AsyncIterable<Chunk>>
   /** Ends it early: the client has disconnected, or gets `reason` as an error. */
-  giveUp(reason: Refusal): void
+  giveUp(reason: GatewayError): void
 }
 
 /** The limit of output that is held back until the first complete frame. */
@@ -92,9 +92,9 @@ class RunningRelay implements Relay {
   /** The client has left, and the rest is read for its usage. */
   #isLeft = false
   #failed = false
-  #givenUp: Refusal | undefined
+  #givenUp: GatewayError | undefined
   /** The body throws this after its last output. */
-  #break: Refusal | undefined
+  #break: GatewayError | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
   #finalFrame: Chunk = ''
   /** Output that is held back until the first frame with data, and the length of the lines that it was made of. */
@@ -128,7 +128,7 @@ class RunningRelay implements Relay {
     return { [Symbol.asyncIterator]: () => iterator }
   }
 
-  giveUp(reason: Refusal): void {
+  giveUp(reason: GatewayError): void {
     if (this.#done || this.#isLeft) return
     this.#opening?.catch(() => {})
     this.#pending?.catch(() => {})
@@ -141,7 +141,7 @@ class RunningRelay implements Relay {
   }
 
   /** The client has disconnected. */
-  #leave(reason: Refusal): void {
+  #leave(reason: GatewayError): void {
     const end = () => {
       this.#options.stop(reason)
       this.#complete(reason)
@@ -322,34 +322,34 @@ class RunningRelay implements Relay {
   /** The response is complete, but the upstream continues. */
   #cut(source: Source): Chunk {
     source.body.return?.()?.catch(() => {})
-    this.#options.stop(refuse(502, 'internal', 'the upstream went on after its finish reason'))
+    this.#options.stop(reject(502, 'internal', 'the upstream went on after its finish reason'))
     return this.#finish(source)
   }
 
-  /** The rest of a stream that fails. @throws Refusal if nothing was sent yet: it becomes the response */
+  /** The rest of a stream that fails. @throws GatewayError if nothing was sent yet: it becomes the response */
   #fail(thrown: unknown): Chunk {
     const { protocol, stop } = this.#options
-    const refusal = refusalOf(thrown, 'upstream')
-    stop(refusal)
+    const rejection = rejectionOf(thrown, 'upstream')
+    stop(rejection)
     if (!this.#committed) {
-      this.#complete(refusal)
-      throw refusal
+      this.#complete(rejection)
+      throw rejection
     }
-    const { error } = refusal
+    const { error } = rejection
     const translator = this.#source?.translator
     const out = translator ? this.#end(translator, error) : protocol.frames.failure(error)
     const left = error.kind === 'cancelled'
     // A timeout or broken connection after the end of the response does not matter.
-    this.#complete(translator?.finished && !left ? undefined : refusal)
+    this.#complete(translator?.finished && !left ? undefined : rejection)
     return left ? '' : out
   }
 
-  #breaksAfter(failure: Refusal): boolean {
+  #breaksAfter(failure: GatewayError): boolean {
     const { breaksOff } = this.#options
     return breaksOff === 'retryable' ? mayRetry(failure) : breaksOff === 'always'
   }
 
-  #complete(failure: Refusal | undefined): void {
+  #complete(failure: GatewayError | undefined): void {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
@@ -365,7 +365,7 @@ class RunningRelay implements Relay {
 /** Reads what follows a complete response, so that its connection can be reused. Runs in the background. */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
   const timer = setTimeout(
-    () => stop(refuse(502, 'internal', 'the upstream did not close the stream')),
+    () => stop(reject(502, 'internal', 'the upstream did not close the stream')),
     closeTimeoutMs,
   )
   const read = async () => {
@@ -390,7 +390,7 @@ const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStr
 
 /** The Refusal for a broken connection, unless the gateway aborted it. */
 function broken(error: unknown): never {
-  throw error instanceof Refusal ? error : brokenOff(error)
+  throw error instanceof GatewayError ? error : brokenOff(error)
 }
 
 function plus(out: Chunk, more: Chunk): Chunk {

@@ -1,21 +1,21 @@
-import type { Trace } from './ask.ts'
-import { type Refusal, reasonOf } from './error.ts'
+import { type GatewayError, reasonOf } from './error.ts'
 import { createRelay, type RelayOptions } from './relay.ts'
 import type { GatewayRequest } from './request.ts'
+import type { Trace } from './request-context.ts'
 import { drainMsOf } from './upstream/attempts.ts'
 
 type Exchange = { signal: GatewayRequest['signal']; trace: Trace }
 
 /**
  * The body of a streamed response. Records the exchange when the stream ends or the client disconnects. `onEnd`: called before.
- * @throws Refusal when the upstream failed before there was anything to send: it becomes the HTTP response, and is recorded there
+ * @throws GatewayError when the upstream failed before there was anything to send: it becomes the HTTP response, and is recorded there
  */
 export async function relayed(
   options: RelayOptions,
   { signal, trace }: Exchange,
 ): Promise<AsyncIterable<string | Uint8Array>> {
   let started = false
-  let early: Refusal | undefined
+  let early: GatewayError | undefined
   const relay = createRelay({
     ...options,
     drainMs: reason => drainMsOf(trace, reason),

@@ -22,7 +22,7 @@ import type {
 } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
-import type { Refusal } from './error.ts'
+import type { GatewayError } from './error.ts'
 import type { Identity } from './hooks.ts'
 import type { PassPaths } from './passing/paths.ts'
 
@@ -67,12 +67,12 @@ type RequestInfo = {
 }
 
 /** The error that the identity has for this call. Undefined: the call is free, or the client may make it. */
-export function refusalFor(route: Route, { refusal }: Identity): Refusal | undefined {
+export function rejectionFor(route: Route, { rejection }: Identity): GatewayError | undefined {
   const costs =
     route.kind === 'generate' ||
     route.kind === 'compact' ||
     (route.kind === 'pass' && route.method === 'POST')
-  return costs ? refusal : undefined
+  return costs ? rejection : undefined
 }
 
 /** The endpoint for settings of client programs. */

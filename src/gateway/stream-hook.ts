@@ -4,9 +4,9 @@ import { isProtocolName } from '../protocols/index.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { AfterFinish } from './after-finish.ts'
-import type { Ask, Service, Trace } from './ask.ts'
-import { hookFailed, Refusal, refuse } from './error.ts'
+import { GatewayError, hookFailed, reject } from './error.ts'
 import { drain, type RelayOptions, type Source } from './relay.ts'
+import type { RequestContext, Service, Trace } from './request-context.ts'
 import type { Opened } from './upstream/opened.ts'
 
 /**
@@ -23,11 +23,11 @@ export type Stream = {
 
 /**
  * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves this one alone, and nothing was read.
- * @throws Refusal that the hook throws before it returns
+ * @throws GatewayError that the hook throws before it returns
  */
 export function changedStream(
   { hooks }: Service,
-  { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
+  { protocol, model }: Pick<RequestContext, 'protocol' | 'model'>,
   trace: Trace,
   stream: Stream,
 ): Source | undefined {
@@ -70,10 +70,10 @@ async function* framesOf(
       yield 'data: {}\n\n'
     }
   } catch (thrown) {
-    throw thrown instanceof Refusal ? thrown : hookFailed('onStream', thrown)
+    throw thrown instanceof GatewayError ? thrown : hookFailed('onStream', thrown)
   } finally {
     if (!stream.isRead)
-      stream.stop(refuse(502, 'internal', 'the hook onStream has ended the stream'))
+      stream.stop(reject(502, 'internal', 'the hook onStream has ended the stream'))
   }
 }
 
@@ -81,11 +81,11 @@ function guarded<T>(act: () => T): T {
   try {
     return act()
   } catch (thrown) {
-    throw thrown instanceof Refusal ? thrown : hookFailed('onStream', thrown)
+    throw thrown instanceof GatewayError ? thrown : hookFailed('onStream', thrown)
   }
 }
 
-/** The events of a stream. Ends the upstream call when they are no longer read. @throws Refusal when the connection breaks, or is silent for too long */
+/** The events of a stream. Ends the upstream call when they are no longer read. @throws GatewayError when the connection breaks, or is silent for too long */
 async function* eventsOf(
   stream: Stream,
   protocol: Protocol,

@@ -3,11 +3,11 @@ import { countOf } from '../kit/response/usage.ts'
 import type { Protocol } from '../protocol.ts'
 import { explodeResponse } from '../translate/fold.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import type { Ask, Service, Trace } from './ask.ts'
 import type { ReadBody } from './body/body.ts'
 import { estimateBody, tokensOfLength } from './endpoints/estimate.ts'
-import type { Refusal } from './error.ts'
+import type { GatewayError } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
+import type { RequestContext, Service, Trace } from './request-context.ts'
 
 // What a request uses: as the upstream counts it, or else by its size. Whoever leaves early has used it all the same.
 
@@ -20,7 +20,7 @@ const guess = 2_000
  */
 export function useOf(
   { usage: told, sent, received, expected = 0 }: Omit<Trace, 'ended'>,
-  failure?: Refusal,
+  failure?: GatewayError,
 ): UsageRecord['usage'] {
   const usage = told ?? received?.usage
   if (sent === undefined) return usage
@@ -108,18 +108,18 @@ const valueAt = (outline: unknown, place: readonly string[]): unknown =>
 
 /**
  * Asks whether a request may use so much, before it is sent. What it reserves ends with its usage record.
- * @throws Refusal that the hook returns
+ * @throws GatewayError that the hook returns
  */
 export async function reserve(
   { hooks, attempt }: Pick<Service, 'hooks' | 'attempt'>,
   { requestId, identity = {} }: Pick<Trace, 'requestId' | 'identity'>,
-  candidates: Ask['candidates'],
+  candidates: RequestContext['candidates'],
   likely: () => Likely,
 ): Promise<void> {
   if (!hooks.reserve) return
   const model = candidates[0]?.model ?? ''
-  const refusal = await attempt('reserve', () =>
+  const rejection = await attempt('reserve', () =>
     hooks.reserve?.({ requestId, identity, model, ...likely() }),
   )
-  if (refusal) throw refusal
+  if (rejection) throw rejection
 }

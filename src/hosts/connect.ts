@@ -7,7 +7,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAscii } from '../gateway/body/bytes.ts'
-import { Refusal } from '../gateway/error.ts'
+import { GatewayError } from '../gateway/error.ts'
 import {
   createGateway,
   type GatewayConfig,
@@ -36,6 +36,7 @@ export {
   type ConfigFault,
   type Exchange,
   type GatewayConfig,
+  type GatewayError,
   type GatewayState,
   type HookRequest,
   type Hooks,
@@ -43,8 +44,7 @@ export {
   type LearnedField,
   type LearnedFields,
   type Logger,
-  type Refusal,
-  refuse,
+  reject,
   type Store,
   type StreamCall,
   type UsageRecord,
@@ -76,7 +76,7 @@ export type ConnectGateway = {
   state(): GatewayState
   /** The fields that are left out of requests, because upstreams have refused them. */
   learned(): LearnedFields
-  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
+  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws GatewayError 401 */
   identify(request: IncomingMessage): Promise<Identity>
 }
 
@@ -174,7 +174,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
 
 /** Not so when the key cannot be looked up at the moment. */
 const isWrongKey = (error: unknown) =>
-  error instanceof Refusal && error.error.kind === 'authentication'
+  error instanceof GatewayError && error.error.kind === 'authentication'
 
 async function respond(
   handle: (left: Stopper) => Promise<GatewayResponse>,

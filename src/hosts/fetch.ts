@@ -3,7 +3,7 @@
  * @module wireglot/fetch
  */
 import { checkOptions } from '../gateway/check-options.ts'
-import { refuse } from '../gateway/error.ts'
+import { reject } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayResponse } from '../gateway/request.ts'
 
@@ -15,12 +15,12 @@ export {
   type ConfigFault,
   type Exchange,
   type GatewayConfig,
+  type GatewayError,
   type HookRequest,
   type Hooks,
   type Identity,
   type Logger,
-  type Refusal,
-  refuse,
+  reject,
   type Store,
   type StreamCall,
   type UsageRecord,
@@ -134,7 +134,7 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   if (!body) return
   if (bodyUsed || body.locked)
-    throw refuse(
+    throw reject(
       500,
       'internal',
       'the application has read the body before the gateway: let it read `request.clone()`',

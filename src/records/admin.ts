@@ -11,7 +11,7 @@ import {
   found,
   ok,
   Refused,
-  refuseOtherSites,
+  rejectOtherSites,
   sendJson,
   shownKey,
   stepsOf,
@@ -99,7 +99,7 @@ async function handle(
   parts: Parts,
   isAdmin: (shown: string | undefined) => boolean,
 ): Promise<ApiResponse> {
-  refuseOtherSites(request)
+  rejectOtherSites(request)
   if (!isAdmin(shownKey(request))) throw new Refused(401, 'the admin key is missing or wrong')
   const {
     steps: [, resource, name, action],

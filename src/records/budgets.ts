@@ -1,4 +1,4 @@
-import { type LikelyUse, type Refusal, refuse, type UsageRecord } from '../gateway/gateway.ts'
+import { type GatewayError, type LikelyUse, reject, type UsageRecord } from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
@@ -24,12 +24,12 @@ export type Budgets = {
    * The error for calls of a key that has used up its tokens or its money, or whose use is unknown with `onFailure: 'closed'`. Undefined:
    * it has not.
    */
-  refusalFor(key: KeyInfo): Promise<Refusal | undefined>
+  rejectionFor(key: KeyInfo): Promise<GatewayError | undefined>
   /**
    * Reserves what a request is likely to use, until it is spent. The error if the requests in progress may use up the budget. A request alone
    * may use more than is left: else one with a high limit would never be served.
    */
-  reserve(use: LikelyUse): Refusal | undefined
+  reserve(use: LikelyUse): GatewayError | undefined
   /** Counts a request of this process at once; other processes see it when it is written. */
   spend(record: UsageRecord): void
 }
@@ -120,7 +120,7 @@ export function createBudgets(
   }
 
   return {
-    async refusalFor(key) {
+    async rejectionFor(key) {
       limited.delete(key.id)
       if (limitNames.every(name => key[name] === undefined)) return undefined
       if (limited.size >= mostKeys) limited.clear()
@@ -129,7 +129,7 @@ export function createBudgets(
       const now = new Date()
       if (spent) {
         beginAgain(spent, now)
-        return refusalOf(key, spent, now)
+        return rejectionOf(key, spent, now)
       }
       // By default a dead database must not lock everybody out.
       return onFailure === 'closed' ? unknownUse() : undefined
@@ -141,9 +141,10 @@ export function createBudgets(
       if (spent) {
         const now = new Date()
         beginAgain(spent, now)
-        const refusal =
-          refusalOf(key, spent, now) ?? refusalOfReserved(key, spent, reservations.of(key.id), now)
-        if (refusal) return refusal
+        const rejection =
+          rejectionOf(key, spent, now) ??
+          rejectionOfReserved(key, spent, reservations.of(key.id), now)
+        if (rejection) return rejection
       }
       const dollars = costOf(model, { input, output }, prices()) ?? 0
       reservations.add(requestId, key.id, { tokens: input + output, dollars })
@@ -180,7 +181,7 @@ function add(spent: Spent, tokens: number, dollars: number): void {
 }
 
 const unknownUse = () =>
-  refuse(
+  reject(
     503,
     'unavailable',
     'the budget of this key cannot be read: its database does not respond',
@@ -202,7 +203,7 @@ function beginAgain(spent: Spent, now: Date): void {
 }
 
 /** The month first: the day begins again sooner, and its calls would be refused then too. */
-function refusalOf(key: KeyInfo, spent: Spent, now: Date): Refusal | undefined {
+function rejectionOf(key: KeyInfo, spent: Spent, now: Date): GatewayError | undefined {
   const ofMonth =
     overrun(key.tokensPerMonth, spent.monthTokens, inTokens) ??
     overrun(key.dollarsPerMonth, spent.monthDollars, inDollars)
@@ -220,35 +221,35 @@ function refusalOf(key: KeyInfo, spent: Spent, now: Date): Refusal | undefined {
   }
   const ofMinute = overrun(key.tokensPerMinute, spent.minuteTokens, inTokens)
   if (ofMinute === undefined) return undefined
-  return refuse(429, 'rate_limit', `this key has used its tokens of this minute: ${ofMinute}`, {
+  return reject(429, 'rate_limit', `this key has used its tokens of this minute: ${ofMinute}`, {
     retryAfterMs: 10_000,
   })
 }
 
 /** Undefined: what the requests in progress are likely to use is left. */
-function refusalOfReserved(
+function rejectionOfReserved(
   key: KeyInfo,
   { others, ...spent }: Spent,
   own: Reserved,
   now: Date,
-): Refusal | undefined {
+): GatewayError | undefined {
   const all: Spent = { others, ...spent }
   add(all, own.tokens + others.tokens, own.dollars + others.dollars)
-  const refusal = refusalOf(key, all, now)
+  const rejection = rejectionOf(key, all, now)
   // One of them may end at any moment, and use less than that.
   return (
-    refusal &&
-    refuse(429, 'rate_limit', `${inProgress} ${refusal.message}`, { retryAfterMs: 2_000 })
+    rejection &&
+    reject(429, 'rate_limit', `${inProgress} ${rejection.message}`, { retryAfterMs: 2_000 })
   )
 }
 
 const inProgress = 'with the requests in progress'
 
 /** `next`: when the budget begins again, in Unix milliseconds. */
-function spentUntil(next: number, now: Date, words: string): Refusal {
+function spentUntil(next: number, now: Date, words: string): GatewayError {
   // Whole seconds, as clients read them.
   const retryAfterMs = Math.ceil((next - now.getTime()) / 1000) * 1000
-  return refuse(429, 'quota', `this key has used its budget of this ${words}`, { retryAfterMs })
+  return reject(429, 'quota', `this key has used its budget of this ${words}`, { retryAfterMs })
 }
 
 /** `58 of 50 tokens`. Undefined: there is no limit, or it is not reached. */

@@ -4,7 +4,7 @@
  */
 import { checkOptions } from '../gateway/check-options.ts'
 import type { Hooks, Identity, Logger } from '../gateway/gateway.ts'
-import { refuse } from '../gateway/gateway.ts'
+import { reject } from '../gateway/gateway.ts'
 import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
 import { type Location, openDatabase } from './database.ts'
@@ -43,7 +43,7 @@ export type Records = {
   sum(filter: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }>
   /** The attempts of a request that failed or took several, and its body where it is kept. Undefined: there are none. */
   detail(id: string): Promise<RecordDetail | undefined>
-  /** The client of a key, by its name, as `authenticate` returns it. @throws Refusal 401 */
+  /** The client of a key, by its name, as `authenticate` returns it. @throws GatewayError 401 */
   identify(name: string): Promise<Identity>
   /** Handles `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
@@ -108,23 +108,23 @@ export async function openRecords(
 
   async function identityOf(key: KeyInfo): Promise<Identity> {
     if (isConfigured(key.name))
-      throw refuse(
+      throw reject(
         401,
         'authentication',
         'this key has the name of a key in the configuration: create it again with another name',
       )
-    if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
+    if (key.disabled) throw reject(401, 'authentication', 'this key is disabled')
     if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now())
-      throw refuse(401, 'authentication', 'this key has expired')
+      throw reject(401, 'authentication', 'this key has expired')
     const { id, name, group, models, requestsPerMinute } = key
-    const refusal = await budgets.refusalFor(key)
+    const rejection = await budgets.rejectionFor(key)
     return {
       id,
       name,
       ...(group !== undefined && { group }),
       ...(models && { models }),
       ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-      ...(refusal && { refusal }),
+      ...(rejection && { rejection }),
     }
   }
 
@@ -132,7 +132,7 @@ export async function openRecords(
     keys,
     async identify(name) {
       const key = (await keys.list()).find(one => one.name === name)
-      if (!key) throw refuse(401, 'authentication', 'there is no such key')
+      if (!key) throw reject(401, 'authentication', 'there is no such key')
       return identityOf(key)
     },
     hooks: {

@@ -42,7 +42,7 @@ export function sendJson(
 }
 
 /** A browser sends one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. @throws Refused 403 */
-export function refuseOtherSites({
+export function rejectOtherSites({
   headers: { 'sec-fetch-site': site, origin, host },
 }: IncomingMessage): void {
   const isOther =

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { refuse } from '../gateway/gateway.ts'
+import { reject } from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import { newKeyId } from './migrations.ts'
@@ -49,7 +49,7 @@ export type Keys = {
   delete(name: string): Promise<void>
   /**
    * The key with this secret, even if it is disabled or has expired. If the database fails, a key that was used before counts as it was then.
-   * @throws Refusal 503 if the database fails and the key was not used before
+   * @throws GatewayError 503 if the database fails and the key was not used before
    */
   find(secret: string): Promise<KeyInfo | undefined>
 }
@@ -175,7 +175,7 @@ export function createKeys(
     },
     find: secret =>
       known.get(hashed(secret).hash).catch(() => {
-        throw refuse(503, 'overloaded', 'the database of keys cannot be reached', {
+        throw reject(503, 'overloaded', 'the database of keys cannot be reached', {
           retryAfterMs: staleMs,
         })
       }),

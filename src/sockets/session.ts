@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { tooLarge } from '../gateway/body/decompress.ts'
 import { membersOf, outlineOf } from '../gateway/body/outline.ts'
-import { Refusal, refusalOf, refuse, streamEndedEarly, wireOf } from '../gateway/error.ts'
+import { GatewayError, reject, rejectionOf, streamEndedEarly, wireOf } from '../gateway/error.ts'
 import type { SocketSettings } from '../gateway/gateway.ts'
 import { newId } from '../gateway/ids.ts'
 import type { Share } from '../gateway/memory.ts'
@@ -226,7 +226,7 @@ export class Session {
     const { status, headers, body } = response
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) return this.#relay(body, turn)
     if (status < 400) {
-      if (!turn.prepared) throw refuse(500, 'internal', 'a stream was expected')
+      if (!turn.prepared) throw reject(500, 'internal', 'a stream was expected')
       const { id, events } = turn.prepared
       for (const event of events) await this.#send(event, turn.marks)
       return this.#lastOf(turn, id, [])
@@ -237,7 +237,7 @@ export class Session {
     return undefined
   }
 
-  /** The body of the request that the message is. @throws Refusal, TranslationError */
+  /** The body of the request that the message is. @throws GatewayError, TranslationError */
   #bodyOf(message: Message, turn: Turn): Buffer {
     const requested = this.#wire.read(this.#objectOf(message.data))
     this.#free(message)
@@ -266,14 +266,14 @@ export class Session {
 
   #objectOf(data: Buffer | undefined): JsonObject {
     if (data === undefined)
-      throw refuse(400, 'invalid_request', 'a message must be text, not binary')
+      throw reject(400, 'invalid_request', 'a message must be text, not binary')
     const { messageLimitBytes, depthLimit } = this.#settings
     if (data.length > messageLimitBytes) throw tooLarge(messageLimitBytes)
     const text = String(data)
     if (nesting(text, depthLimit) > depthLimit)
-      throw refuse(400, 'invalid_request', 'the JSON is nested too deeply')
+      throw reject(400, 'invalid_request', 'the JSON is nested too deeply')
     const message = parseObject(text)
-    if (!message) throw refuse(400, 'invalid_request', 'a message must be a JSON object')
+    if (!message) throw reject(400, 'invalid_request', 'a message must be a JSON object')
     return message
   }
 
@@ -325,9 +325,9 @@ export class Session {
   }
 
   async #fail(thrown: unknown, marks?: JsonObject): Promise<void> {
-    const refusal = refusalOf(thrown, 'request')
-    const { status, headers, body } = wireOf(refusal, this.#protocol, newId('req_'))
-    await this.#send(this.#wire.failure(status, { ...headers, ...refusal.headers }, body), marks)
+    const rejection = rejectionOf(thrown, 'request')
+    const { status, headers, body } = wireOf(rejection, this.#protocol, newId('req_'))
+    await this.#send(this.#wire.failure(status, { ...headers, ...rejection.headers }, body), marks)
   }
 
   async #send(event: object, marks: JsonObject | undefined): Promise<void> {
@@ -379,9 +379,11 @@ function joinedLists(items: Buffer, more: string): Buffer {
   return Buffer.concat([start, Buffer.from((start.length > 1 ? ',' : '') + more.slice(1))])
 }
 
-function unknownPrevious({ address }: Protocol, id: string): Refusal {
+function unknownPrevious({ address }: Protocol, id: string): GatewayError {
   const error = address.stored?.unknown('previous', id)
-  return error ? new Refusal(error) : refuse(400, 'invalid_request', 'unknown previous response')
+  return error
+    ? new GatewayError(error)
+    : reject(400, 'invalid_request', 'unknown previous response')
 }
 
 /** Headers of the handshake that are about the connection, or about a body that it did not have. */

@@ -252,15 +252,15 @@ describe('stored bodies of records', () => {
 describe('attacks', () => {
   test('refused keys reveal nothing: unknown, deleted and malformed ones get the same response, and no name is confirmed', async () => {
     const url = await started(config, { adminKey, withRecords: true })
-    const refusals = await Promise.all(
+    const rejections = await Promise.all(
       ['wg-unknown', 'carol', 'alice', `${adminKey}x`, adminKey.slice(0, -1), 'x'.repeat(1000)].map(
         key => get(`${url}/console/api/records?key=carol`, { authorization: `Bearer ${key}` }),
       ),
     )
     expect(
-      new Set(refusals.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
+      new Set(rejections.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
     ).toBe(1)
-    expect(refusals[0]?.status).toBe(401)
+    expect(rejections[0]?.status).toBe(401)
     // Whether a key of this name exists cannot be seen either.
     const [there, missing] = await Promise.all(
       ['bob', 'unknown'].map(key => get(`${url}/console/api/records?key=${key}`, alice)),

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type GatewayConfig, type Hooks, refuse } from '../../src/gateway/gateway.ts'
+import { type GatewayConfig, type Hooks, reject } from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { type CanonicalRequest, collectStream, normalizeResponse, textOf } from '../../src/index.ts'
 import {
@@ -83,7 +83,7 @@ describe.each(hostsOf(import.meta.url))('hooks on bodies through %s', (_, start)
       const { url } = await upstream(sendJson(200, responses.messages))
       const ask = await start(one(url, 'messages'), {
         [name]() {
-          throw refuse(403, 'permission', 'card numbers are not allowed')
+          throw reject(403, 'permission', 'card numbers are not allowed')
         },
       })
       const response = await ask(paths['chat-completions'], post(requests['chat-completions']))

@@ -20,7 +20,7 @@ import {
 } from './support.ts'
 
 /** An error inside a stream that says that the request is wrong. */
-const refusals: Record<Protocol, string> = {
+const rejections: Record<Protocol, string> = {
   'chat-completions':
     'data: {"error":{"message":"Not this","type":"invalid_request_error","param":null,"code":null}}\n\n',
   responses:
@@ -63,7 +63,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs.filter(([client]) => client === 'messages'))(
     'ends a stream without a break when a retry would fail in the same way: %s from %s',
     async (client, served) => {
-      const { url } = await upstream(sendStream([...half(served), refusals[served]]))
+      const { url } = await upstream(sendStream([...half(served), rejections[served]]))
       const ask = await start(one(url, served))
       const text = await textBeforeBreak(await ask(...asking(client, { stream: true })), () =>
         expect.unreachable(),

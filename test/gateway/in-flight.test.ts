@@ -282,7 +282,7 @@ test('requests of one name are served in their order, and one that comes later d
       name: 'n',
       limit: 1,
       signal,
-      refusal: () => expect.unreachable(),
+      rejection: () => expect.unreachable(),
     })
     order.push(place)
     return release

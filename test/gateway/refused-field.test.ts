@@ -151,24 +151,24 @@ describe('does not remember a field', () => {
   })
 
   test('when only its value is refused', () => {
-    const refusal =
+    const rejection =
       "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', and 'high'."
-    expect(fieldIn(refusal, { reasoning_effort: 'none' })).toEqual({
+    expect(fieldIn(rejection, { reasoning_effort: 'none' })).toEqual({
       field: 'reasoning_effort',
       once: true,
     })
   })
 
   test('that budgets need', () => {
-    const refusal = 'Unrecognized request argument supplied: stream_options'
-    expect(fieldIn(refusal, { stream_options: {} })).toEqual({
+    const rejection = 'Unrecognized request argument supplied: stream_options'
+    expect(fieldIn(rejection, { stream_options: {} })).toEqual({
       field: 'stream_options',
       once: true,
     })
   })
 
   test('but the name of the model, which all its messages may have, does not matter', () => {
-    const refusal = 'Model grok-4 does not support parameter seed.'
-    expect(fieldIn(refusal, { model: 'grok-4', seed: 1 })).toEqual({ field: 'seed' })
+    const rejection = 'Model grok-4 does not support parameter seed.'
+    expect(fieldIn(rejection, { model: 'grok-4', seed: 1 })).toEqual({ field: 'seed' })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Hooks, refuse } from '../../src/gateway/gateway.ts'
+import { type Hooks, reject } from '../../src/gateway/gateway.ts'
 import type { CanonicalEvent, Usage } from '../../src/index.ts'
 import {
   failures,
@@ -94,7 +94,7 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
     const { url } = await upstream(sendStream(streams.messages))
     const ask = await start(one(url, 'messages'), {
       onStream() {
-        throw refuse(403, 'permission', 'no streams today')
+        throw reject(403, 'permission', 'no streams today')
       },
     })
     const response = await ask(pathTo('chat-completions'), bodyOf('chat-completions'))
@@ -105,7 +105,7 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
   })
 
   test.each([
-    ['refusal', () => refuse(403, 'permission', 'blocked'), 'blocked'],
+    ['refusal', () => reject(403, 'permission', 'blocked'), 'blocked'],
     ['fault', () => new TypeError('guardrail'), 'the hook onStream failed'],
   ] as const)(
     'a %s in the middle ends the stream with an error, and the upstream call',
@@ -161,7 +161,7 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
     const ask = await start(one(seen.url, 'messages'), {
       async *onStream() {
         yield { type: 'start', model: 'm' }
-        throw refuse(403, 'permission', 'unread')
+        throw reject(403, 'permission', 'unread')
       },
     })
     expect(
@@ -223,7 +223,7 @@ describe.each(hostsOf(import.meta.url))('onStream through %s', (_, start) => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(url, 'messages'), {
       onStream() {
-        throw refuse(403, 'permission', 'no streams today')
+        throw reject(403, 'permission', 'no streams today')
       },
     })
     expect((await ask(paths.messages, post(requests.messages))).status).toBe(200)

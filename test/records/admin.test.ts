@@ -8,7 +8,7 @@ import { after, paths, post, requests, sendJson, upstream } from '../gateway/sup
 
 const adminKey = 'admin-key-0123456789'
 
-const refusal = {
+const rejection = {
   type: 'error',
   error: { type: 'invalid_request_error', message: 'top_k: Extra inputs are not permitted' },
 }
@@ -27,7 +27,7 @@ async function started(more: object = {}) {
     usage: { input_tokens: 100, output_tokens: 50 },
   }
   const seen = await upstream((response, { json }) =>
-    ('top_k' in json ? sendJson(400, refusal) : sendJson(200, result))(response),
+    ('top_k' in json ? sendJson(400, rejection) : sendJson(200, result))(response),
   )
   const config = {
     channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],

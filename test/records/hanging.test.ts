@@ -74,7 +74,7 @@ describe('a database that fails', () => {
       )
     spend(90)
     await records.find({}, 1)
-    const refusal = async () => (await records.hooks.authenticate(secret, request))?.refusal
+    const rejection = async () => (await records.hooks.authenticate(secret, request))?.rejection
     const breaking = await openDatabase(location)
     after(async () => {
       await records.close()
@@ -82,25 +82,25 @@ describe('a database that fails', () => {
     })
     const rename = async (from: 'hours' | 'days', to: string) =>
       (await breaking.ready()).schema.alterTable(from).renameTo(to).execute()
-    return { spend, refusal, rename }
+    return { spend, rejection, rename }
   }
 
   test('does not stop budgets: what a process has used counts, also where it cannot be written', async () => {
-    const { spend, refusal, rename } = await failing('open')
-    expect(await refusal()).toBeUndefined()
+    const { spend, rejection, rename } = await failing('open')
+    expect(await rejection()).toBeUndefined()
     // As with a full disk, reading works and writing does not.
     await rename('hours', 'away')
     spend(20)
     await new Promise(resolve => setTimeout(resolve, 2_000))
-    expect(await refusal()).toMatchObject({ error: { kind: 'quota' } })
+    expect(await rejection()).toMatchObject({ error: { kind: 'quota' } })
   })
 
   test('makes keys with a budget refused when `onFailure` is `closed`', async () => {
-    const { refusal, rename } = await failing('closed')
-    expect(await refusal()).toBeUndefined()
+    const { rejection, rename } = await failing('closed')
+    expect(await rejection()).toBeUndefined()
     await rename('days', 'away')
     await new Promise(resolve => setTimeout(resolve, 2_000))
-    expect(await refusal()).toMatchObject({ error: { status: 503 } })
+    expect(await rejection()).toMatchObject({ error: { status: 503 } })
   })
 })
 

@@ -52,7 +52,7 @@ test('a key that is deleted and made again with its name is another one, with it
   const former = await keys.create('alice', limits)
   await hooks.authenticate(former.secret, request)
   hooks.onUsage(recordOf({ keyId: former.id }), request)
-  expect((await hooks.authenticate(former.secret, request))?.refusal).toBeDefined()
+  expect((await hooks.authenticate(former.secret, request))?.rejection).toBeDefined()
   await keys.delete('alice')
 
   const now = await keys.create('alice', limits)
@@ -204,7 +204,7 @@ test.each([
     expect(identity).toMatchObject({
       id: key?.id,
       name: 'alice',
-      refusal: { error: { kind: 'quota' } },
+      rejection: { error: { kind: 'quota' } },
     })
     const ids = async (filter: object) =>
       (await records.find(filter, 10)).records.map(({ id }) => id)

@@ -235,13 +235,13 @@ describe.each(places)('records in %s', (_, place) => {
       for (const number of [1, 2])
         records.hooks.onUsage(recordOf(number, { time: new Date().toISOString(), keyId }), request)
       expect(await records.hooks.authenticate(secret, request)).toMatchObject({
-        refusal: { message: expect.stringContaining(message) },
+        rejection: { message: expect.stringContaining(message) },
       })
       await records.close()
       const { records: other } = await opened({ prices }, location)
       expect(await other.hooks.authenticate(secret, request)).toMatchObject({
         name: 'alice',
-        refusal: {
+        rejection: {
           error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
         },
       })

@@ -245,8 +245,12 @@ test('responds with the HTTP error that the first event reports', async () => {
 
 test('leaves out a field that the first event refuses', async () => {
   const message = "Unknown parameter: 'user'."
-  const refusal = { type: 'error', status: 400, error: { type: 'invalid_request_error', message } }
-  const up = await provider([sendAll([JSON.stringify(refusal)]), sendAll()])
+  const rejection = {
+    type: 'error',
+    status: 400,
+    error: { type: 'invalid_request_error', message },
+  }
+  const up = await provider([sendAll([JSON.stringify(rejection)]), sendAll()])
   const ask = await start(behind(up.url))
   for (let i = 0; i < 2; i++) {
     const response = await ask(...asking('responses', { stream: true, user: 'me' }))

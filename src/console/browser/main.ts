@@ -78,7 +78,7 @@ function forget() {
   void start()
 }
 
-function askForKey(refusal: string | undefined) {
+function askForKey(rejection: string | undefined) {
   const field = h('input', {
     type: 'password',
     autocomplete: 'off',
@@ -92,7 +92,7 @@ function askForKey(refusal: string | undefined) {
     empty(
       'The admin key shows everything. A key of a client shows its own models, requests and usage. It is kept in this tab only.',
     ),
-    refusal !== undefined && fault(`This key is not accepted: ${refusal}.`),
+    rejection !== undefined && fault(`This key is not accepted: ${rejection}.`),
     labeled('Admin key, or the key of a client', field),
     h('button', { className: 'main', textContent: 'Open' }),
   )

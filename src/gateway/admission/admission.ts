@@ -1,11 +1,11 @@
 import type { Protocol } from '../../protocol.ts'
 import type { Signal } from '../../transports/stopper.ts'
-import type { Service } from '../ask.ts'
-import { Refusal, refuse, tooManyAtOnce } from '../error.ts'
+import { GatewayError, reject, tooManyAtOnce } from '../error.ts'
 import { hookRequest, type Identity } from '../hooks.ts'
 import type { Release } from '../in-flight.ts'
 import type { Taken } from '../limits.ts'
 import type { ClientRequest } from '../request.ts'
+import type { Service } from '../request-context.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
 import { createKeyRing } from './keys.ts'
 
@@ -13,13 +13,13 @@ import { createKeyRing } from './keys.ts'
 export type Admission = {
   /** Only clients on this machine are served: there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
-  /** @throws Refusal 401 */
+  /** @throws GatewayError 401 */
   identify(request: ClientRequest, protocol: Protocol): Promise<Identity>
-  /** Counts one call of this client. Undefined: it has no limit. @throws Refusal 429 when it has reached it */
+  /** Counts one call of this client. Undefined: it has no limit. @throws GatewayError 429 when it has reached it */
   count(identity: Identity): Promise<Counted | undefined>
   /**
    * Waits until this client may have another request in progress. Undefined: it has no limit.
-   * @throws Refusal 429 when its queue is full or the wait too long
+   * @throws GatewayError 429 when its queue is full or the wait too long
    */
   enter(identity: Identity, signal: Signal): Promise<Release> | undefined
 }
@@ -50,7 +50,7 @@ export function createAdmission({
         return await decide(request, protocol)
       } catch (error) {
         if (
-          error instanceof Refusal &&
+          error instanceof GatewayError &&
           error.error.kind === 'authentication' &&
           mayBeGuess(request, protocol)
         )
@@ -73,7 +73,7 @@ export function createAdmission({
       const headers = limitHeaders(narrow)
       const retryAfterMs = own?.waitMs ?? shared?.waitMs
       if (retryAfterMs !== undefined)
-        throw new Refusal(
+        throw new GatewayError(
           {
             status: 429,
             kind: 'rate_limit',
@@ -99,7 +99,7 @@ export function createAdmission({
             name: ownerOf(identity),
             limit,
             signal,
-            refusal: () => tooManyAtOnce(429, 'API key'),
+            rejection: () => tooManyAtOnce(429, 'API key'),
           })
     },
   }
@@ -123,7 +123,7 @@ export function createAdmission({
     if (config.auth === 'none') return {}
     if (localOnly) {
       if (local) return {}
-      throw refuse(
+      throw reject(
         401,
         'authentication',
         'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"',
@@ -154,13 +154,13 @@ const mostAddresses = 10_000
 function createGuesses(perMinute: number, limits: Service['limits']) {
   const refusedUntil = new Map<string, number>()
   return {
-    /** @throws Refusal 429 */
+    /** @throws GatewayError 429 */
     check(address: string | undefined): void {
       const until = address === undefined ? undefined : refusedUntil.get(address)
       if (address === undefined || until === undefined) return
       const retryAfterMs = until - Date.now()
       if (retryAfterMs > 0)
-        throw refuse(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
+        throw reject(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
       refusedUntil.delete(address)
     },
     async count(address: string | undefined): Promise<void> {
@@ -176,9 +176,9 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
   }
 }
 
-function unauthorized(credential: string | undefined): Refusal {
+function unauthorized(credential: string | undefined): GatewayError {
   const message = credential === undefined ? 'no API key was given' : 'the API key is not valid'
-  return new Refusal(
+  return new GatewayError(
     { status: 401, kind: 'authentication', message },
     { headers: { 'www-authenticate': 'Bearer' } },
   )

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kit/json/json.ts'
 import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, searchable, textOf } from '../../sse/bytes.ts'
-import { Refusal, refuse } from '../error.ts'
+import { GatewayError, reject } from '../error.ts'
 import type { Share } from '../memory.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
@@ -14,11 +14,11 @@ import { type Member, outlineOf, scan } from './outline.ts'
 export type ReadBody = {
   /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */
   readonly outline: unknown
-  /** The complete body, parsed on first use. @throws Refusal 400 */
+  /** The complete body, parsed on first use. @throws GatewayError 400 */
   readonly value: unknown
   /** Of its text as it came, in bytes. Absent: not known. */
   readonly length?: number | undefined
-  /** Of a long body: parses it with pauses, in which the process does other work. @throws Refusal 400 */
+  /** Of a long body: parses it with pauses, in which the process does other work. @throws GatewayError 400 */
   parse?(): Promise<void>
   /** Releases the parsed value; the next use of `value` parses again. */
   forget?(): void
@@ -33,13 +33,13 @@ export type ReadBody = {
 /** What a request may take. */
 type BodyLimits = { bodyLimitBytes: number; depthLimit: number; memory: Share }
 
-/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws Refusal 400, 408, 413, 415, 503 */
+/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws GatewayError 400, 408, 413, 415, 503 */
 export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes, depthLimit, memory }: BodyLimits,
 ): Promise<ReadBody> {
   if (!isJson(headers))
-    throw refuse(
+    throw reject(
       415,
       'invalid_request',
       'the body must be JSON: send content-type: application/json',
@@ -59,7 +59,7 @@ export async function readJson(
   if (found && outline) return new LongBody(bytes, outline, found)
   if (nesting(searchable(bytes), depthLimit) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
-  if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
+  if (text === undefined) throw reject(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)
   return { value, outline: value, bytes, length: bytes.length, isPlain: isPlain(bytes, { text }) }
 }
@@ -74,14 +74,14 @@ export function isJson({ 'content-type': type, origin }: GatewayRequest['headers
     : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
-/** The bytes of a body, decompressed. @throws Refusal 400, 408, 413, 415, 503; 500 if the application has parsed it */
+/** The bytes of a body, decompressed. @throws GatewayError 400, 408, 413, 415, 503; 500 if the application has parsed it */
 export async function readAll(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, memory }: Omit<BodyLimits, 'depthLimit'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if ('parsed' in body) {
     if (typeof body.parsed === 'string') return new TextEncoder().encode(body.parsed)
-    throw refuse(
+    throw reject(
       500,
       'internal',
       'the application has parsed the body before the gateway, which needs its bytes',
@@ -205,7 +205,7 @@ function isPlain(
 }
 
 export const tooDeep = (limit: number) =>
-  refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
+  reject(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 
 /** Is a parsed value nested deeper than `limit`? */
 function isDeeper(value: unknown, limit: number): boolean {
@@ -251,7 +251,7 @@ function inTime<T>(pending: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const tooLate = () =>
       reject(
-        new Refusal(
+        new GatewayError(
           { status: 408, kind: 'invalid_request', message: 'the body has stopped in the middle' },
           { headers: { connection: 'close' } },
         ),
@@ -265,11 +265,11 @@ function inTime<T>(pending: Promise<T>): Promise<T> {
 
 function parse(text: string): unknown {
   if (text.trim() === '')
-    throw refuse(400, 'invalid_request', 'the body is empty: expected a JSON object')
+    throw reject(400, 'invalid_request', 'the body is empty: expected a JSON object')
   try {
     return JSON.parse(text)
   } catch (error) {
     const at = /position \d+/.exec(error instanceof Error ? error.message : '')?.[0]
-    throw refuse(400, 'invalid_request', `the body is not JSON${at ? ` (at ${at})` : ''}`)
+    throw reject(400, 'invalid_request', `the body is not JSON${at ? ` (at ${at})` : ''}`)
   }
 }

@@ -1,5 +1,5 @@
 import { encoded, join } from '../../sse/bytes.ts'
-import { Refusal, refuse } from '../error.ts'
+import { GatewayError, reject } from '../error.ts'
 import type { Share } from '../memory.ts'
 import { decodeZstd, hasZstd, zstdDecoder } from './zstd.ts'
 
@@ -65,7 +65,7 @@ export type Decompressor = (
 /**
  * How to decompress a body with this `content-encoding`. Undefined: it is not compressed. The result throws Refusal 400 for invalid data, and
  * 413 for more than the limit, which it does not exceed in memory.
- * @throws Refusal 415 for another encoding, or for several
+ * @throws GatewayError 415 for another encoding, or for several
  */
 export function decompressorFor(encoding: string | undefined): Decompressor | undefined {
   const name = encoding?.trim().toLowerCase()
@@ -79,10 +79,10 @@ export function decompressorFor(encoding: string | undefined): Decompressor | un
   return format ? (...decompressed) => byWebStream(format, ...decompressed) : zstdByLibrary
 }
 
-function unsupported(name: string, others: readonly string[], cause?: unknown): Refusal {
+function unsupported(name: string, others: readonly string[], cause?: unknown): GatewayError {
   const accepted = [...others, 'identity'].join(', ')
   const message = `content-encoding ${name.slice(0, 40)} is not supported: send the body with ${accepted}`
-  return new Refusal(
+  return new GatewayError(
     { status: 415, kind: 'invalid_request', message },
     { headers: { 'accept-encoding': accepted }, cause },
   )
@@ -103,7 +103,7 @@ class Growing {
     this.#memory = memory
   }
 
-  /** @throws Refusal 413, 503 */
+  /** @throws GatewayError 413, 503 */
   add(chunk: Uint8Array): void {
     this.#length += chunk.byteLength
     if (this.#length > this.#limit) throw tooLarge(this.#limit)
@@ -126,9 +126,9 @@ function byNode(
       .on('data', chunk => {
         try {
           result.add(chunk)
-        } catch (refusal) {
+        } catch (rejection) {
           stream.destroy()
-          reject(refusal)
+          reject(rejection)
         }
       })
       .on('end', () => resolve(result.whole()))
@@ -154,7 +154,7 @@ export async function zstdByLibrary(
   const result = decodeZstd(decoder, bytes, limit)
   if (result === 'too-large') throw tooLarge(limit)
   if (!result)
-    throw refuse(
+    throw reject(
       400,
       'invalid_request',
       `the body is not valid zstd, or larger than ${limit} bytes after decompression`,
@@ -184,10 +184,10 @@ export async function byWebStream(
 }
 
 export const tooLarge = (limit: number) =>
-  refuse(413, 'too_large', `the body is larger than ${limit} bytes`)
+  reject(413, 'too_large', `the body is larger than ${limit} bytes`)
 
 const invalid = (cause: unknown) =>
-  new Refusal(
+  new GatewayError(
     {
       status: 400,
       kind: 'invalid_request',

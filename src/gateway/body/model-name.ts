@@ -1,5 +1,5 @@
 import { isObject } from '../../kit/json/json.ts'
-import { refuse } from '../error.ts'
+import { reject } from '../error.ts'
 import type { ReadBody } from './body.ts'
 import { namesTwoModels } from './outline.ts'
 
@@ -17,9 +17,9 @@ export function faultOfName(name: string): string | undefined {
     : undefined
 }
 
-/** The model of a request. `inPath`: the one in its path. @throws Refusal 400 */
+/** The model of a request. `inPath`: the one in its path. @throws GatewayError 400 */
 export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | undefined): string {
-  if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
+  if (!isObject(outline)) throw reject(400, 'invalid_request', 'the body must be a JSON object')
   const named = checkedName(inPath ?? outline['model'])
   // With two names, access would be checked for the first one, and the upstream might use the second. Some upstreams also accept `Model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
@@ -28,7 +28,7 @@ export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | 
   return named
 }
 
-/** @throws Refusal 400 */
+/** @throws GatewayError 400 */
 export function checkedName(named: unknown): string {
   if (typeof named !== 'string' || named === '')
     throw wrong('the model is missing: expected its id, a string')
@@ -37,4 +37,4 @@ export function checkedName(named: unknown): string {
   return named
 }
 
-const wrong = (message: string) => refuse(400, 'invalid_request', message, { param: 'model' })
+const wrong = (message: string) => reject(400, 'invalid_request', message, { param: 'model' })

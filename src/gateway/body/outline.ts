@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { isSpace, openList, openObject, quote } from '../../kit/json/scan.ts'
 import { beginsEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, searchable, textOf } from '../../sse/bytes.ts'
-import { refuse } from '../error.ts'
+import { reject } from '../error.ts'
 import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 
 /**
@@ -129,7 +129,7 @@ function counting(most: Most) {
   let values = 0
   let keys = 0
   const refused = (what: keyof Most) =>
-    refuse(413, 'too_large', `the body has more than ${most[what]} ${what}`)
+    reject(413, 'too_large', `the body has more than ${most[what]} ${what}`)
   return {
     value() {
       if (++values === most.values) throw refused('values')
@@ -150,7 +150,7 @@ export function membersOf(
 
 /**
  * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
- * JSON, or more than `deepest` levels. `most`: @throws Refusal 413 when there are more values or keys
+ * JSON, or more than `deepest` levels. `most`: @throws GatewayError 413 when there are more values or keys
  */
 export function scan(
   body: Uint8Array,

@@ -8,7 +8,7 @@ import {
   isEnvName,
 } from '../../clients/index.ts'
 import type { ModelInfo } from '../../protocol.ts'
-import { refuse, unknownModel } from '../error.ts'
+import { reject, unknownModel } from '../error.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 
 /**
@@ -20,7 +20,7 @@ type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]>; w
 /**
  * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With
  * `accept: text/plain` they are ready to paste. They do not contain the key.
- * @throws Refusal 400 for an invalid parameter, 404 for a model that the key does not see
+ * @throws GatewayError 400 for an invalid parameter, 404 for a model that the key does not see
  */
 export function clientSettings(
   { base = '', query, headers }: GatewayRequest,
@@ -31,12 +31,12 @@ export function clientSettings(
   const keyEnv = query.get('key-env') ?? defaultKeyEnv
   const ids = models.map(({ id }) => id)
   if (requested !== null && !isClientName(requested))
-    throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, {
+    throw reject(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, {
       param: 'client',
     })
   if (model !== null && !ids.includes(model)) throw unknownModel(model)
   if (!isEnvName(keyEnv))
-    throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', {
+    throw reject(400, 'invalid_request', 'key-env is the name of an environment variable', {
       param: 'key-env',
     })
   // Without a `host` header, `base` is only the path that we are mounted at.

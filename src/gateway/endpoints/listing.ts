@@ -2,12 +2,12 @@ import { idsIn } from '../../address/listed.ts'
 import { urlOf } from '../../address/paths.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
-import type { Service } from '../ask.ts'
 import { proxyOf } from '../channel.ts'
-import { failureKind, Refusal, refuse } from '../error.ts'
+import { failureKind, GatewayError, reject } from '../error.ts'
 import { callHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
+import type { Service } from '../request-context.ts'
 import { unreachable } from '../upstream/failure.ts'
 import { withoutSecrets } from '../upstream/redact.ts'
 
@@ -20,9 +20,11 @@ const timeoutMs = 5_000
 const longestListing = 16 * 1024 * 1024
 
 /** `failure`: there are no models, because the listing of an upstream failed. */
-export type Listing = (identity: Identity) => Promise<{ models: ModelInfo[]; failure?: Refusal }>
+export type Listing = (
+  identity: Identity,
+) => Promise<{ models: ModelInfo[]; failure?: GatewayError }>
 
-type Known = { ids: Promise<string[]>; until: number; failure?: Refusal }
+type Known = { ids: Promise<string[]>; until: number; failure?: GatewayError }
 
 /** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
 export function createListing({
@@ -37,9 +39,9 @@ export function createListing({
     const found = known.get(channel.name)
     if (found && found.until > now) return found
     const ids = ask(channel).catch((error: unknown) => {
-      const reason = error instanceof Refusal ? error : unreachable(error)
+      const reason = error instanceof GatewayError ? error : unreachable(error)
       const message = `no models can be listed; channel ${channel.name}: ${reason.message}`
-      listed.failure = new Refusal(
+      listed.failure = new GatewayError(
         { ...reason.error, message },
         { failure: failureKind(reason), cause: error },
       )
@@ -73,17 +75,20 @@ export function createListing({
     for await (const chunk of body) {
       text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
       if (text.length > longestListing)
-        throw refuse(502, 'internal', 'the listing of the upstream is too long')
+        throw reject(502, 'internal', 'the listing of the upstream is too long')
     }
     // An upstream without a listing must not make ours fail.
     if (missing.has(status)) return []
     if (status !== 200)
-      throw refuse(502, 'internal', `the upstream refused its listing with status ${status}`)
+      throw reject(502, 'internal', `the upstream refused its listing with status ${status}`)
     return idsIn(protocol, parsed(text))
   }
 
   /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */
-  async function fitting({ id, channels }: ModelEntry, failures: Refusal[]): Promise<string[]> {
+  async function fitting(
+    { id, channels }: ModelEntry,
+    failures: GatewayError[],
+  ): Promise<string[]> {
     const prefix = id.slice(0, -1)
     const found: string[] = []
     for (const { name, model } of channels) {
@@ -100,7 +105,7 @@ export function createListing({
   }
 
   return async identity => {
-    const failures: Refusal[] = []
+    const failures: GatewayError[] = []
     const models = new Map(catalog.list(identity).map(model => [model.id, model]))
     for (const entry of config.models) {
       if (!entry.id.endsWith('*')) continue
@@ -121,7 +126,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Refusal(
+    throw new GatewayError(
       { status: 502, kind: 'internal', message: 'the listing of the upstream is not JSON' },
       { cause },
     )

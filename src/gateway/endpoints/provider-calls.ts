@@ -1,7 +1,7 @@
-import type { Ask, Service, Trace } from '../ask.ts'
-import { refusalOf, refuse } from '../error.ts'
+import { reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
+import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { recall } from '../stored/recall.ts'
 import { openFirst } from '../upstream/attempts.ts'
 import { objectOf, readWhole } from '../upstream/response.ts'
@@ -9,21 +9,21 @@ import { estimateTokens } from './estimate.ts'
 
 // Calls about a conversation that only a provider can handle.
 
-/** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws Refusal */
+/** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws GatewayError */
 export async function countTokens(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
   const { protocol, body } = ask
   const { counting } = protocol.address
-  if (!counting) throw refuse(404, 'not_found', 'this protocol counts no tokens')
+  if (!counting) throw reject(404, 'not_found', 'this protocol counts no tokens')
   const candidates = able(ask)
   if (candidates.length > 0)
     try {
       return await passOn(service, { ...ask, candidates }, trace)
     } catch (error) {
-      const { status } = refusalOf(error, 'upstream').error
+      const { status } = rejectionOf(error, 'upstream').error
       // Many compatible upstreams do not have this endpoint.
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
@@ -35,7 +35,7 @@ export async function countTokens(
 /** The count of an upstream of another protocol, for the translated request. Undefined: none can count it. */
 async function countedElsewhere(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
 ): Promise<number | undefined> {
   const candidates = ask.candidates.filter(
@@ -55,11 +55,15 @@ async function countedElsewhere(
   }
 }
 
-/** Compacts a conversation, into a form that only its provider can read. @throws Refusal */
-export async function compact(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
+/** Compacts a conversation, into a form that only its provider can read. @throws GatewayError */
+export async function compact(
+  service: Service,
+  ask: RequestContext,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const candidates = able(ask)
   if (candidates.length === 0)
-    throw refuse(
+    throw reject(
       404,
       'not_found',
       'only a provider of this protocol can compact a conversation, and no channel of this model is one: shorten it by yourself',
@@ -67,7 +71,7 @@ export async function compact(service: Service, ask: Ask, trace: Trace): Promise
   return passOn(service, await recall(service, { ...ask, candidates }, trace.identity ?? {}), trace)
 }
 
-const able = ({ protocol, operation, candidates }: Ask) =>
+const able = ({ protocol, operation, candidates }: RequestContext) =>
   candidates.filter(
     ({ protocol: spoken, channel, model }) =>
       spoken === protocol &&
@@ -75,8 +79,12 @@ const able = ({ protocol, operation, candidates }: Ask) =>
       spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
-/** Forwards the call to an upstream of the same protocol and returns its response unchanged. @throws Refusal */
-async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
+/** Forwards the call to an upstream of the same protocol and returns its response unchanged. @throws GatewayError */
+async function passOn(
+  service: Service,
+  ask: RequestContext,
+  trace: Trace,
+): Promise<GatewayResponse> {
   const opened = await openFirst(service, ask, trace).opened
   const bytes = await readWhole(opened)
   const body = objectOf(bytes, ask.protocol)

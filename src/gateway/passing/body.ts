@@ -24,7 +24,7 @@ export type Sent = { type?: string; bytes(model: string): string | Bytes | undef
 
 /**
  * Reads the body of a request that passes: JSON, a form, or any other bytes.
- * @throws Refusal 400, 413, 415, 503
+ * @throws GatewayError 400, 413, 415, 503
  */
 export async function readPassed(
   request: GatewayRequest,

@@ -1,6 +1,6 @@
 import { joined } from '../../sse/bytes.ts'
 import { faultOfName } from '../body/model-name.ts'
-import { refuse } from '../error.ts'
+import { reject } from '../error.ts'
 import type { Share } from '../memory.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -26,7 +26,7 @@ type Part = { name: string; value: Bytes; file?: { name: string; type: string } 
 
 /**
  * Reads a form with the parser of the runtime. Undefined: the body is no form, or not a valid one.
- * @throws Refusal 400 when it is too complex, or does not name its model exactly once; 503
+ * @throws GatewayError 400 when it is too complex, or does not name its model exactly once; 503
  */
 export async function readForm(
   bytes: Bytes,
@@ -37,7 +37,7 @@ export async function readForm(
   const isUrlEncoded = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(type)
   if (boundary === undefined && !isUrlEncoded) return undefined
   if (hasMore(bytes, boundary === undefined ? '&' : `\n--${boundary}`, mostParts))
-    throw refuse(400, 'invalid_request', `a form may have at most ${mostParts} fields`)
+    throw reject(400, 'invalid_request', `a form may have at most ${mostParts} fields`)
   // Its parts, and what is written of them.
   memory.add(2 * bytes.length)
   const parts = await partsOf(bytes, isUrlEncoded ? urlEncoded : `${multipart}"${boundary}"`)
@@ -63,12 +63,12 @@ const urlEncoded = 'application/x-www-form-urlencoded'
 const multipart = 'multipart/form-data; boundary='
 const encoder = new TextEncoder()
 
-/** Undefined: the form is not of this type. @throws Refusal 400 when it is longer than allowed */
+/** Undefined: the form is not of this type. @throws GatewayError 400 when it is longer than allowed */
 function boundaryOf(type: string): string | undefined {
   const found = /^\s*multipart\/form-data\s*;.*?\bboundary\s*=\s*("[^"\\]*"|[^\s;"\\]+)/i.exec(type)
   const boundary = found?.[1]?.replaceAll('"', '')
   if (boundary !== undefined && boundary.length > longestBoundary)
-    throw refuse(
+    throw reject(
       400,
       'invalid_request',
       `the boundary of a form may have at most ${longestBoundary} letters`,
@@ -103,7 +103,7 @@ async function partOf(name: string, value: FormDataEntryValue): Promise<Part> {
   return { name, value: new Uint8Array(await value.arrayBuffer()), file: { name: file, type } }
 }
 
-/** @throws Refusal 400 */
+/** @throws GatewayError 400 */
 function modelIn(parts: readonly Part[]): string | undefined {
   // Some servers ignore the case, or take `model[]` for the same field.
   const [part, ...more] = parts.filter(({ name }) => isModelField(name))
@@ -119,7 +119,7 @@ function modelIn(parts: readonly Part[]): string | undefined {
 
 export const isModelField = (name: string): boolean => /^model(\[|$)/i.test(name)
 
-const wrong = (message: string) => refuse(400, 'invalid_request', message, { param: 'model' })
+const wrong = (message: string) => reject(400, 'invalid_request', message, { param: 'model' })
 
 function asUrlEncoded(parts: readonly Part[]): Bytes {
   const fields = new URLSearchParams()

@@ -3,15 +3,15 @@ import { protocols } from '../../protocols/index.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { isOtherSite } from '../admission/cors.ts'
 import { credentialsOf } from '../admission/credential.ts'
-import type { Ask, Service, Trace } from '../ask.ts'
 import { isJson } from '../body/body.ts'
-import { clientLeft, reasonOf, refusalOf, refuse, unknownModel } from '../error.ts'
+import { clientLeft, reasonOf, reject, rejectionOf, unknownModel } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { Share } from '../memory.ts'
 import type { ParsedConfig } from '../options.ts'
 import type { GatewayRequest, GatewayResponse } from '../request.ts'
-import { type PassRoute, refusalFor } from '../route.ts'
+import type { RequestContext, Service, Trace } from '../request-context.ts'
+import { type PassRoute, rejectionFor } from '../route.ts'
 import { openFirst } from '../upstream/attempts.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Opened } from '../upstream/opened.ts'
@@ -26,7 +26,7 @@ type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace; 
 
 /**
  * Sends a request unchanged, except for the name of its model, to a channel that lists its path, and returns the response unchanged.
- * @throws Refusal
+ * @throws GatewayError
  */
 export async function passThrough(
   service: Service,
@@ -35,14 +35,14 @@ export async function passThrough(
 ): Promise<GatewayResponse> {
   const { hooks, config, attempt } = service
   const { protocol, path, listed, method } = route
-  refuseWebPages(request, protocol, config.cors)
+  rejectWebPages(request, protocol, config.cors)
   const body = await readPassed(request, { ...config.defaults, memory })
   trace.passed = listed
   trace.requestedModel = body.model ?? listed
-  const refusal = refusalFor(route, identity)
-  if (refusal) throw refusal
+  const rejection = rejectionFor(route, identity)
+  if (rejection) throw rejection
   const isLimited = isLimitedTo(identity, config.groups)
-  if (isLimited) refuseUnclear(request, body)
+  if (isLimited) rejectUnclear(request, body)
   const { model } = body
   const routed =
     model === undefined
@@ -56,7 +56,7 @@ export async function passThrough(
       : ofModel(service, routed ?? model, { route, identity })
   const isRenamed = candidates.some(({ model: served }) => served !== model)
   const { type, bytes } = body.sent(isLimited || (model !== undefined && isRenamed))
-  const ask: Ask = {
+  const ask: RequestContext = {
     request,
     protocol,
     operation: 'generate',
@@ -82,16 +82,16 @@ export async function passThrough(
 }
 
 /** Browsers let any web page send forms and load images from anywhere, without asking the server first. They never add a key. */
-function refuseWebPages(
+function rejectWebPages(
   { method, headers }: GatewayRequest,
   { address }: Protocol,
   cors: ParsedConfig['cors'],
 ): void {
   if (credentialsOf(address, headers, new URLSearchParams()).length > 0) return
   if (method === 'POST' && !isJson(headers) && headers['origin'] !== undefined)
-    throw refuse(403, 'permission', 'a web page has to send a key in a header with a form')
+    throw reject(403, 'permission', 'a web page has to send a key in a header with a form')
   if (method !== 'POST' && isOtherSite(cors, headers))
-    throw refuse(403, 'permission', 'a web page of another site has to send a key in a header')
+    throw reject(403, 'permission', 'a web page of another site has to send a key in a header')
 }
 
 /** May this client use certain models only? */
@@ -101,18 +101,18 @@ function isLimitedTo({ group, models }: Identity, groups: ParsedConfig['groups']
   return lists.some(list => list && !list.includes('*'))
 }
 
-/** Refuses a request in which the upstream might read another model than the gateway. @throws Refusal 400, 403 */
-function refuseUnclear({ method, query }: GatewayRequest, { model, isClear }: PassedBody): void {
+/** Refuses a request in which the upstream might read another model than the gateway. @throws GatewayError 400, 403 */
+function rejectUnclear({ method, query }: GatewayRequest, { model, isClear }: PassedBody): void {
   if ([...query.keys()].some(isModelField))
-    throw refuse(403, 'permission', 'this API key cannot name a model in the query')
+    throw reject(403, 'permission', 'this API key cannot name a model in the query')
   if (method === 'POST' && model === undefined)
-    throw refuse(
+    throw reject(
       403,
       'permission',
       'this API key is for certain models: the request has to name its model, as JSON or as a form with one field `model`',
     )
   if (!isClear)
-    throw refuse(400, 'invalid_request', 'the form has a field name with unusual letters')
+    throw reject(400, 'invalid_request', 'the form has a field name with unusual letters')
 }
 
 function ofModel(
@@ -124,7 +124,7 @@ function ofModel(
   if (!candidates) throw unknownModel(model)
   const able = candidates.filter(({ channel }) => passes(channel, route.path))
   if (able.length === 0)
-    throw refuse(
+    throw reject(
       404,
       'not_found',
       `no channel of the model '${model.slice(0, 200)}' serves ${route.path}`,
@@ -143,7 +143,7 @@ function anyOf(
     channel => passes(channel, path) && catalog.reaches(channel, identity),
   )
   if (able.length === 0)
-    throw refuse(404, 'not_found', `no channel that this key may use serves ${path}`)
+    throw reject(404, 'not_found', `no channel that this key may use serves ${path}`)
   return able.flatMap(channel => {
     const isOf = ({ name }: { name: string }) => name === channel.name
     const entry = config.models.find(({ channels }) => channels.some(isOf))
@@ -212,8 +212,8 @@ async function* ended(
     }
     trace.ended(response.status)
   } catch (error) {
-    const refusal = signal.aborted ? reasonOf(signal) : refusalOf(error, 'upstream')
-    trace.ended(refusal.error.kind === 'cancelled' ? 499 : response.status, refusal)
+    const rejection = signal.aborted ? reasonOf(signal) : rejectionOf(error, 'upstream')
+    trace.ended(rejection.error.kind === 'cancelled' ? 499 : response.status, rejection)
     throw error
   } finally {
     // Nothing happens where it has ended already.

@@ -3,9 +3,9 @@ import { isBottomless, isObject, parseJson } from '../../kit/json/json.ts'
 import { countOf } from '../../kit/response/usage.ts'
 import { textOf } from '../../sse/bytes.ts'
 import { createFrameParser } from '../../sse/parse.ts'
-import type { Trace } from '../ask.ts'
 import { membersOf, outlineOf } from '../body/outline.ts'
 import { writtenIn } from '../endpoints/estimate.ts'
+import type { Trace } from '../request-context.ts'
 
 /** Takes the tokens of a whole response, under whichever names the upstream has for them; else what a model has written in it. */
 export function takeUsage(bytes: Uint8Array, trace: Trace): void {

@@ -1,14 +1,14 @@
 import type { Protocol } from '../../protocol.ts'
 import { streamHeaders } from '../../sse/write.ts'
-import type { Service, Trace } from '../ask.ts'
 import { renamed } from '../body/outline.ts'
 import { proxyOf } from '../channel.ts'
-import { channelAtLimit, Refusal, refusalOf, refuse } from '../error.ts'
+import { channelAtLimit, GatewayError, reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ParsedConfig } from '../options.ts'
 import { relayed } from '../relayed.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
+import type { Service, Trace } from '../request-context.ts'
 import type { StoredRoute } from '../route.ts'
 import { addressed, limitTotal, linked } from '../upstream/call.ts'
 import { failureOf, unreachable } from '../upstream/failure.ts'
@@ -22,7 +22,7 @@ type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 
 /**
  * Handles a call about a stored response: from the gateway's store, or by the channel whose provider stores it.
- * @throws Refusal 404 for an unknown response
+ * @throws GatewayError 404 for an unknown response
  */
 export async function handleStored(
   service: Service,
@@ -33,7 +33,8 @@ export async function handleStored(
   const { responseStore } = service
   const owner = trace.identity ?? {}
   // Upstream it would be a step of the path.
-  if (/^\.{1,2}$/.test(requested.id)) throw new Refusal(stored.unknown('response', requested.id))
+  if (/^\.{1,2}$/.test(requested.id))
+    throw new GatewayError(stored.unknown('response', requested.id))
   const kept = await responseStore?.response(owner, requested.id)
   if (kept?.body === undefined) {
     const response = await forward(
@@ -44,7 +45,7 @@ export async function handleStored(
     if (method === 'DELETE') await responseStore?.forget(owner, requested.id, [])
     return response
   }
-  if (requested.part === 'cancel') throw new Refusal(stored.finished)
+  if (requested.part === 'cancel') throw new GatewayError(stored.finished)
   if (method === 'DELETE') {
     await responseStore?.forget(owner, requested.id, stored.itemsOf(kept.body))
     return jsonResponse(stored.deleted(requested.id))
@@ -67,14 +68,14 @@ function channelFor(
   if (responseStore) {
     const keeper = speaking.find(({ name }) => name === kept?.channel)
     if (keeper) return keeper
-    throw new Refusal(unknown)
+    throw new GatewayError(unknown)
   }
   const [only, ...others] = speaking.filter(channel => catalog.reaches(channel, owner))
   if (only && others.length === 0) return only
   const why = only
     ? 'Several channels may have it, and without a `store` the gateway does not know which.'
     : 'The gateway stores no responses (no `store` is configured), and no channel speaks this protocol.'
-  throw new Refusal({ ...unknown, message: `${unknown.message} ${why}` })
+  throw new GatewayError({ ...unknown, message: `${unknown.message} ${why}` })
 }
 
 /** Forwards the call to the upstream and returns its response unchanged. */
@@ -101,7 +102,7 @@ async function forward(
   limitTotal(channel, trace, controller)
   const timer = firstByteMs
     ? setTimeout(
-        () => controller.abort(refuse(504, 'timeout', 'the upstream did not respond in time')),
+        () => controller.abort(reject(504, 'timeout', 'the upstream did not respond in time')),
         firstByteMs,
       )
     : undefined
@@ -127,11 +128,11 @@ async function forward(
         from: protocol,
         to: protocol,
         channel,
-      }).refusal
+      }).rejection
     const { status } = response
     const kept = keptHeaders(response.headers, channel.returnHeaders)
     if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
-      const stop = (reason: Refusal) => controller.abort(reason)
+      const stop = (reason: GatewayError) => controller.abort(reason)
       const around = {
         protocol,
         signal: request.signal,
@@ -155,8 +156,8 @@ async function forward(
       body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes,
     }
   } catch (error) {
-    if (error instanceof Refusal) throw error
-    if (controller.signal.aborted) throw refusalOf(controller.signal.reason, 'upstream')
+    if (error instanceof GatewayError) throw error
+    if (controller.signal.aborted) throw rejectionOf(controller.signal.reason, 'upstream')
     throw unreachable(error)
   } finally {
     clearTimeout(timer)
@@ -167,7 +168,7 @@ type Opened = {
   body: AsyncIterable<Uint8Array | string>
   idleMs: number
   model: string | undefined
-  stop: (reason: Refusal) => void
+  stop: (reason: GatewayError) => void
 }
 type Around = {
   protocol: Protocol

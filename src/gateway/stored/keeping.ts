@@ -2,9 +2,9 @@ import { collectEvent, startCollecting } from '../../canonical/collect.ts'
 import type { Signatures } from '../../protocol.ts'
 import { type History, historyOf } from '../../translate/history.ts'
 import { createStreamReader } from '../../translate/stream-reader.ts'
-import type { Ask, Service, Trace } from '../ask.ts'
-import { Refusal, refuse } from '../error.ts'
+import { GatewayError, reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
+import type { RequestContext, Service, Trace } from '../request-context.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import { maxResponseBytes } from '../upstream/response.ts'
 import { keepsItself } from './recall.ts'
@@ -22,7 +22,7 @@ export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatur
  */
 export async function keep(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   { candidate, body, signatures = {} }: Whole,
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function keep(
       await storeResponse(responseStore, ask, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
-    const level = error instanceof Refusal ? 'info' : 'warn'
+    const level = error instanceof GatewayError ? 'info' : 'warn'
     service.log(level, { requestId: trace.requestId, error }, notKept)
   }
 }
@@ -48,7 +48,7 @@ const notKept = 'a response could not be stored'
 
 async function storeResponse(
   responseStore: ResponseStore,
-  { protocol, body: requestBody, recalled, model }: Ask,
+  { protocol, body: requestBody, recalled, model }: RequestContext,
   { candidate, body, owner }: Whole & { owner: Identity },
 ): Promise<void> {
   const { stored } = protocol.address
@@ -75,7 +75,7 @@ function historyIn(build: () => History): Partial<History> {
 }
 
 /** Reads what is sent, and stores the response with its conversation when it is complete. One that is too large for memory is not stored. */
-export function keepingOf(service: Service, ask: Ask, trace: Trace) {
+export function keepingOf(service: Service, ask: RequestContext, trace: Trace) {
   let collected = ask.recalled?.keeps ? collecting(ask) : undefined
   let length = 0
   return {
@@ -88,7 +88,7 @@ export function keepingOf(service: Service, ask: Ask, trace: Trace) {
           'warn',
           {
             requestId: trace.requestId,
-            error: refuse(502, 'internal', 'the response is too large'),
+            error: reject(502, 'internal', 'the response is too large'),
           },
           notKept,
         )
@@ -100,7 +100,7 @@ export function keepingOf(service: Service, ask: Ask, trace: Trace) {
 }
 
 /** Collects what is sent into the complete response. Undefined: it was cut off or failed. */
-function collecting({ protocol }: Ask): {
+function collecting({ protocol }: RequestContext): {
   sent(chunk: string | Uint8Array): void
   whole(): unknown
 } {

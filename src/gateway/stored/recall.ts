@@ -3,10 +3,10 @@ import type { Protocol, StoredResponses } from '../../protocol.ts'
 import { referencesOf } from '../../translate/history.ts'
 import type { Reference, Resolvers } from '../../translate/references.ts'
 import type { Signal } from '../../transports/stopper.ts'
-import type { Ask, Service } from '../ask.ts'
 import { ChangedBody } from '../body/body.ts'
-import { Refusal, reasonOf, refuse } from '../error.ts'
+import { GatewayError, reasonOf, reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
+import type { RequestContext, Service } from '../request-context.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
@@ -20,13 +20,13 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
 /**
  * Looks up the references of a request, and removes the candidates that cannot resolve all of them. The one whose provider stores the
  * response comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
- * @throws Refusal when no candidate is left
+ * @throws GatewayError when no candidate is left
  */
 export async function recall(
   { responseStore }: Service,
-  received: Ask,
+  received: RequestContext,
   owner: Identity,
-): Promise<Ask> {
+): Promise<RequestContext> {
   const { protocol, candidates } = received
   const { stored } = protocol.address
   const signatures = responseStore?.signatures
@@ -137,7 +137,7 @@ async function lookUp(
 
 async function storedSignaturesFor(
   responseStore: ResponseStore,
-  { protocol, body, request }: Ask,
+  { protocol, body, request }: RequestContext,
   owner: Identity,
 ): Promise<Map<string, string>> {
   return each(protocol.signatureStorage?.keysOf(body.value) ?? [], request.signal, id =>
@@ -148,7 +148,7 @@ async function storedSignaturesFor(
 /** How many look-ups of one request may be under way at once. */
 const mostAtOnce = 16
 
-/** What is found under the ids, looked up side by side. @throws Refusal when the store fails or the client has left; then nothing more is looked up */
+/** What is found under the ids, looked up side by side. @throws GatewayError when the store fails or the client has left; then nothing more is looked up */
 async function each<T>(
   ids: Iterable<string>,
   signal: Signal,
@@ -175,10 +175,10 @@ function unknownOf(
   reference: Reference | undefined,
   { address }: Protocol,
   responseStore: ResponseStore | undefined,
-): Refusal {
+): GatewayError {
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
   if (responseStore && address.stored && (kind === 'previous' || kind === 'item'))
-    return new Refusal(address.stored.unknown(kind, id))
+    return new GatewayError(address.stored.unknown(kind, id))
   const mend =
     kind !== 'conversation' && !responseStore
       ? 'send the whole conversation, or let the gateway store responses (`store`)'
@@ -186,6 +186,6 @@ function unknownOf(
   const message = `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`
   // Clients know this code, and then send the whole conversation.
   if (address.stored && kind === 'previous')
-    return new Refusal({ ...address.stored.unknown(kind, id), message }, { failure: 'client' })
-  return refuse(400, 'unsupported', message, { param: dotted(path) })
+    return new GatewayError({ ...address.stored.unknown(kind, id), message }, { failure: 'client' })
+  return reject(400, 'unsupported', message, { param: dotted(path) })
 }

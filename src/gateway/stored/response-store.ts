@@ -1,7 +1,7 @@
 import type { Message } from '../../canonical/message.ts'
 import { isObject, parseObject } from '../../kit/json/json.ts'
 import { inTime } from '../../stores/circuit.ts'
-import { refuse } from '../error.ts'
+import { reject } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
 import { ConfigError, type ParsedConfig, type StoreEntry, storeDefaults } from '../options.ts'
 
@@ -24,12 +24,12 @@ export type ResponseStore = {
   readonly signatures: boolean
   /** The last call of the store failed. */
   isAway(): boolean
-  /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
+  /** @throws GatewayError 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
   response(owner: Identity, id: string): Promise<Kept | undefined>
-  /** The id of the response that contains the item. @throws Refusal 503 */
+  /** The id of the response that contains the item. @throws GatewayError 503 */
   responseOf(owner: Identity, item: string): Promise<string | undefined>
   signature(owner: Identity, callId: string): Promise<string | undefined>
-  /** `items`: their ids. @throws Refusal 503 */
+  /** `items`: their ids. @throws GatewayError 503 */
   keep(owner: Identity, id: string, kept: Kept, items: readonly string[]): Promise<void>
   keepSignature(owner: Identity, callId: string, text: string): Promise<void>
   forget(owner: Identity, id: string, items: readonly string[]): Promise<void>
@@ -77,7 +77,7 @@ export function createResponseStore(
       return response
     } catch (cause) {
       warnOnce(access, cause)
-      throw refuse(503, 'unavailable', 'the response store cannot be reached')
+      throw reject(503, 'unavailable', 'the response store cannot be reached')
     }
   }
   const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {

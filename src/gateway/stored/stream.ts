@@ -10,7 +10,7 @@ import { framesIn } from '../../sse/split.ts'
 import { WholeFrames } from '../../sse/whole-frames.ts'
 import { renamedFrame } from '../../translate/renamed-frame.ts'
 import type { StreamTranslator } from '../../translate/stream-translator.ts'
-import { refuse } from '../error.ts'
+import { reject } from '../error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -112,7 +112,7 @@ function bounded<T>(parse: () => T): T {
     return parse()
   } catch (error) {
     throw error instanceof RangeError
-      ? refuse(502, 'internal', 'an event of the upstream stream is too long')
+      ? reject(502, 'internal', 'an event of the upstream stream is too long')
       : error
   }
 }

@@ -1,11 +1,11 @@
 import { defined } from '../../kit/fields/defined.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
-import type { Ask, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
-import { failureKind, type Refusal, reasonOf, refuse, tooManyAtOnce } from '../error.ts'
+import { failureKind, type GatewayError, reasonOf, reject, tooManyAtOnce } from '../error.ts'
 import { holdUntilEnd, type Release } from '../in-flight.ts'
 import { wordsOf } from '../record.ts'
+import type { RequestContext, Service, Trace } from '../request-context.ts'
 import type { Counted } from './breaker.ts'
 import { call, type Target } from './call.ts'
 import type { Candidate } from './catalog.ts'
@@ -16,14 +16,14 @@ export type OpenCall = {
   /** Rejects with the Refusal of the first failure if all attempts fail. */
   opened: Promise<Opened>
   /** Aborts whatever is in progress: an attempt, the wait for the next one, or reading the response. */
-  stop(reason: Refusal): void
+  stop(reason: GatewayError): void
 }
 
 /** Tries the candidates one after another until one responds. There are no retries after the first byte of a response. */
-export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
+export function openFirst(service: Service, ask: RequestContext, trace: Trace): OpenCall {
   const controller = new Stopper()
   const { signal } = ask.request
-  const stop = (reason: Refusal) => controller.abort(reason)
+  const stop = (reason: GatewayError) => controller.abort(reason)
   const left = () => afterLeaving(reasonOf(signal), trace, stop)
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
@@ -31,7 +31,7 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
 }
 
 /** Stops a call whose client has left: at once, or when the rest of the response may not be read any longer. */
-function afterLeaving(reason: Refusal, trace: Trace, stop: OpenCall['stop']): void {
+function afterLeaving(reason: GatewayError, trace: Trace, stop: OpenCall['stop']): void {
   const drainMs = drainMsOf(trace, reason)
   if (drainMs === 0) {
     stop(reason)
@@ -42,7 +42,7 @@ function afterLeaving(reason: Refusal, trace: Trace, stop: OpenCall['stop']): vo
 }
 
 /** How long the response is read on. 0: it is not. */
-export const drainMsOf = ({ sent, candidate }: Trace, { error }: Refusal): number =>
+export const drainMsOf = ({ sent, candidate }: Trace, { error }: GatewayError): number =>
   error.kind === 'cancelled' && sent !== undefined ? (candidate?.channel.timeouts.drainMs ?? 0) : 0
 
 /**
@@ -51,14 +51,14 @@ export const drainMsOf = ({ sent, candidate }: Trace, { error }: Refusal): numbe
  */
 export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefined {
   if (!('again' in result)) return 'well'
-  const { again, refusal, wasNotSent } = result
-  if (wasNotSent || refusal.error.kind === 'cancelled') return undefined
-  return again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
+  const { again, rejection, wasNotSent } = result
+  if (wasNotSent || rejection.error.kind === 'cancelled') return undefined
+  return again !== 'never' && rejection.error.status >= 500 ? 'failed' : 'well'
 }
 
 async function tryAll(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   controller: Stopper,
 ): Promise<Opened> {
@@ -82,14 +82,14 @@ async function tryAll(
         isHeld = true
         if (candidate.fallback !== undefined)
           trace.notes.push(gatewayNote('gateway.fallback-model', ''))
-        else if (failures.refusal || isSkipped(candidate))
+        else if (failures.rejection || isSkipped(candidate))
           trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
-      if (result.again === 'never' || signal.aborted) throw result.refusal
+      if (result.again === 'never' || signal.aborted) throw result.rejection
       if (candidate !== ask.candidates.at(-1) && candidate !== lastResort)
-        reportFailed(service, trace, candidate, result.refusal)
-      failures.add(candidate, result.refusal)
+        reportFailed(service, trace, candidate, result.rejection)
+      failures.add(candidate, result.rejection)
       return undefined
     } finally {
       if (!isHeld) release()
@@ -101,11 +101,11 @@ async function tryAll(
       name: slotOf(candidate),
       limit: candidate.channel.concurrentRequests,
       signal,
-      refusal: channelIsBusy,
+      rejection: channelIsBusy,
     })
-    const release = await waiting.catch((refusal: Refusal) => {
-      if (signal.aborted) throw refusal
-      failures.refusal ??= refusal
+    const release = await waiting.catch((rejection: GatewayError) => {
+      if (signal.aborted) throw rejection
+      failures.rejection ??= rejection
     })
     return release ? opened(candidate, release) : undefined
   }
@@ -133,11 +133,11 @@ async function tryAll(
   // The only channel of a model gets requests whatever its breaker says, so several must not serve
   // fewer. A channel that limits its rate works, and its client knows when to come back.
   lastResort = leastBad(resting)
-  if (lastResort && failures.refusal?.error.status !== 429) {
+  if (lastResort && failures.rejection?.error.status !== 429) {
     const response = await openedInTurn(lastResort)
     if (response) return response
   }
-  throw failures.reported() ?? refuse(404, 'not_found', 'no channel serves this model')
+  throw failures.reported() ?? reject(404, 'not_found', 'no channel serves this model')
 }
 
 /** The open channel that would be tried again first. */
@@ -146,7 +146,7 @@ const leastBad = (resting: readonly { candidate: Candidate; restMs: number }[]) 
 
 /** The failures of an exchange. The client gets the first 429 or 5xx, else the last one, and the record names its channel. */
 class Failures {
-  refusal: Refusal | undefined
+  rejection: GatewayError | undefined
   readonly #trace: Trace
   #at: Pick<Trace, 'candidate' | 'upstreamRequestId'> | undefined
 
@@ -154,19 +154,22 @@ class Failures {
     this.#trace = trace
   }
 
-  add(candidate: Candidate, refusal: Refusal): void {
+  add(candidate: Candidate, rejection: GatewayError): void {
     const { upstreamRequestId } = this.#trace
     // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces them.
-    if (!this.refusal || (this.refusal.error.status < 500 && this.refusal.error.status !== 429)) {
-      this.refusal = refusal
+    if (
+      !this.rejection ||
+      (this.rejection.error.status < 500 && this.rejection.error.status !== 429)
+    ) {
+      this.rejection = rejection
       this.#at = { candidate, ...defined({ upstreamRequestId }) }
     }
     delete this.#trace.upstreamRequestId
   }
 
-  reported(): Refusal | undefined {
+  reported(): GatewayError | undefined {
     Object.assign(this.#trace, this.#at)
-    return this.refusal
+    return this.rejection
   }
 }
 
@@ -179,15 +182,15 @@ function reportFailed(
   { log }: Service,
   { requestId }: Trace,
   { channel, model }: Candidate,
-  refusal: Refusal,
+  rejection: GatewayError,
 ): void {
   const details = {
     requestId,
     channel: channel.name,
     model,
-    status: refusal.error.status,
-    failure: failureKind(refusal),
-    error: wordsOf(refusal),
+    status: rejection.error.status,
+    failure: failureKind(rejection),
+    error: wordsOf(rejection),
   }
   log('warn', details, 'a channel failed: the next one is tried')
 }
@@ -198,7 +201,7 @@ function reportFailed(
  */
 async function tryOne(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   { others, ...at }: Attempted & { others: boolean },
 ): Promise<Opened | Failure> {
@@ -231,7 +234,7 @@ const mostDropped = 8
 /** A refused field is left out, and the request sent once more. */
 async function attempt(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   at: Target & Attempted,
 ): Promise<Opened | Failure> {

@@ -16,15 +16,22 @@ import type {
   TransportResponse,
 } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
-import type { Ask, Passing, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
 import { endpointFor, socketFor } from '../channel.ts'
 import { estimateBody } from '../endpoints/estimate.ts'
-import { channelAtLimit, failureKind, Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
+import {
+  channelAtLimit,
+  failureKind,
+  GatewayError,
+  reasonOf,
+  reject,
+  rejectionOf,
+} from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { wordsOf } from '../record.ts'
+import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
@@ -40,19 +47,19 @@ export type Target = { candidate: Candidate; controller: Stopper; dropped: Refus
 /** One attempt at one candidate. */
 export async function call(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   { candidate, controller, dropped }: Target,
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
   // Its call is only read to its end: see `drainMs`.
   if (ask.request.signal.aborted)
-    return { refusal: reasonOf(ask.request.signal), again: 'never', wasNotSent: true }
+    return { rejection: reasonOf(ask.request.signal), again: 'never', wasNotSent: true }
   const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
     ?.waitMs
   if (tooMany !== undefined) {
-    const refusal = channelAtLimit(tooMany)
-    return { refusal, again: 'elsewhere', wasNotSent: true }
+    const rejection = channelAtLimit(tooMany)
+    return { rejection, again: 'elsewhere', wasNotSent: true }
   }
   let prepared: Prepared
   let embedded: TransportResponse | undefined
@@ -79,7 +86,7 @@ export async function call(
         },
       })
   } catch (error) {
-    return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
+    return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
   trace.notes = [...prepared.notes]
   const sent = sizeSent(ask, prepared)
@@ -102,13 +109,13 @@ export async function call(
 }
 
 /** The input tokens of a request by its size. Undefined: it costs nothing. */
-function sizeSent({ operation, passing }: Ask, { bytes }: Prepared): number | undefined {
+function sizeSent({ operation, passing }: RequestContext, { bytes }: Prepared): number | undefined {
   if (operation === 'count-tokens' || bytes === undefined) return undefined
   return estimateBody(bytes, !passing || passing.isJson)
 }
 
 /** The client has left, or the time is over: the upstream may have worked all the same. One that refuses a request, or is not there, has not. */
-const mayStillCost = ({ refusal: { error, cause } }: Failure) =>
+const mayStillCost = ({ rejection: { error, cause } }: Failure) =>
   error.kind === 'cancelled' ||
   (error.kind === 'timeout' && error.protocol === undefined && cause === undefined)
 
@@ -122,7 +129,7 @@ function reportAttempt(
   }: { prepared: Prepared; result: Opened | Failure; ms: number },
 ): void {
   const { channel, model, protocol } = candidate
-  const failed = 'again' in result ? result.refusal : undefined
+  const failed = 'again' in result ? result.rejection : undefined
   const failure = failed && {
     status: failed.error.status,
     kind: failureKind(failed),
@@ -154,7 +161,7 @@ type Opening = (response: TransportResponse, kind: Opened['kind']) => Opened
 /** Sends the request. `signal`: of the exchange. A timeout aborts only this attempt, so that the next one may be tried. */
 async function send(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   { prepared, opened, signal }: { prepared: Prepared; opened: Opening; signal: Signal },
 ): Promise<Opened | Failure> {
@@ -162,7 +169,7 @@ async function send(
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const { proxy } = channel
   const own = linked(signal)
-  const tooLate = () => own.abort(refuse(504, 'timeout', 'the upstream did not respond in time'))
+  const tooLate = () => own.abort(reject(504, 'timeout', 'the upstream did not respond in time'))
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
@@ -203,16 +210,21 @@ async function send(
   } catch (error) {
     if (own.signal.aborted)
       return {
-        refusal:
-          own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'),
+        rejection:
+          own.signal.reason instanceof GatewayError
+            ? own.signal.reason
+            : rejectionOf(error, 'upstream'),
         again: 'elsewhere',
       }
     if (TranslationError.is(error))
-      return { refusal: refusalOf(error, 'request'), again: 'never', wasNotSent: true }
-    if (error instanceof Refusal)
-      return { refusal: error, again: error.failure === 'upstream_network' ? 'elsewhere' : 'never' }
-    const refusal = unreachable(error)
-    return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }
+      return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
+    if (error instanceof GatewayError)
+      return {
+        rejection: error,
+        again: error.failure === 'upstream_network' ? 'elsewhere' : 'never',
+      }
+    const rejection = unreachable(error)
+    return { rejection, again: failureKind(rejection) === 'gateway' ? 'never' : 'here' }
   } finally {
     clearTimeout(timer)
   }
@@ -220,7 +232,7 @@ async function send(
 
 /** Says which field of the request was refused. */
 function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>): Failure {
-  const refused = refusedField(failure.refusal.error, () =>
+  const refused = refusedField(failure.rejection.error, () =>
     parseJson(typeof sent === 'string' ? sent : textOf(sent)),
   )
   return refused ? { ...failure, refusedField: refused } : failure
@@ -285,7 +297,7 @@ export function limitTotal(
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
   const timer = setTimeout(
-    () => controller.abort(refuse(504, 'timeout', 'the upstream took too long')),
+    () => controller.abort(reject(504, 'timeout', 'the upstream took too long')),
     totalMs,
   )
   atEnd(trace, () => clearTimeout(timer))
@@ -342,7 +354,7 @@ async function recognized(
     if (isJson || isObject) return opened(replayed, 'json')
   }
   return {
-    refusal: refuse(
+    rejection: reject(
       502,
       'internal',
       'the upstream returned a web page or something else that is not a response: check its base address',
@@ -352,7 +364,7 @@ async function recognized(
 }
 
 function target(
-  ask: Ask,
+  ask: RequestContext,
   trace: Trace,
   { candidate, stream, settings }: Prepared,
 ): { url: string; headers: Record<string, string> } {
@@ -374,7 +386,7 @@ function target(
     )
   }
   const path = protocol.address.target({ operation, model, stream })
-  if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  if (path === undefined) throw reject(404, 'not_found', 'the channel has no such call')
   const accept = stream
     ? (protocol.framing?.contentType ?? 'text/event-stream')
     : 'application/json'
@@ -392,12 +404,12 @@ type Addressed = Calling & { channel: Candidate['channel']; caller: Protocol; pa
 /** URL and headers of a call to a channel. Headers for the provider are forwarded from clients of the same protocol. */
 export function addressed(
   { caller, path, ...calling }: Addressed,
-  request: Ask['request'],
+  request: RequestContext['request'],
   { observed }: Pick<Trace, 'observed'>,
 ): { url: string; headers: Record<string, string> } {
   const { channel, protocol } = calling
   const endpoint = endpointFor(channel, protocol)
-  if (!endpoint) throw refuse(404, 'not_found', 'the channel has no such call')
+  if (!endpoint) throw reject(404, 'not_found', 'the channel has no such call')
   const isSame = protocol === caller
   const url = urlOf(endpoint.baseUrl, path, endpoint.addVersion)
   const headers = callHeaders(

@@ -31,7 +31,7 @@ export function demoUpstream(
 ): TransportResponse {
   refuseForeign(body, protocol, Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
-  refuseMemory(request, protocol)
+  rejectMemory(request, protocol)
   const { messages, ...rest } = request
   const question = {
     ...rest,
@@ -69,7 +69,7 @@ const memories = [
 ] as const
 
 /** The demo model stores nothing, so requests that continue a response are refused. */
-function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
+function rejectMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
   for (const key of memories)
     if (state?.[key])
       throw new TranslationError(

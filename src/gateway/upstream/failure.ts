@@ -5,7 +5,7 @@ import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/j
 import type { Protocol } from '../../protocol.ts'
 import { parseFrames } from '../../sse/parse.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
-import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
+import { GatewayError, isRetryableStatus, reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Candidate } from './catalog.ts'
 import { redactText } from './redact.ts'
@@ -17,7 +17,7 @@ import type { RefusedField } from './refused-field.ts'
  * `refusedField`: a field of the request that the upstream does not accept.
  */
 export type Failure = {
-  refusal: Refusal
+  rejection: GatewayError
   again: 'never' | 'elsewhere' | 'here'
   waitMs?: number
   wasNotSent?: true
@@ -49,15 +49,15 @@ export function failureOf(
   // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
   const again = retriedWhere(status, headers)
-  const failure = (refusal: Refusal): Failure => ({
-    refusal,
+  const failure = (rejection: GatewayError): Failure => ({
+    rejection,
     // The quota of a channel is its own, and stays spent.
-    again: again === 'here' && refusal.error.kind === 'quota' ? 'elsewhere' : again,
+    again: again === 'here' && rejection.error.kind === 'quota' ? 'elsewhere' : again,
     ...(waitMs !== undefined && { waitMs }),
   })
   if (status < 400)
     return failure(
-      refuse(
+      reject(
         502,
         'internal',
         `the upstream responded with a redirect (${status}): is its base address right?`,
@@ -71,7 +71,7 @@ export function failureOf(
       message,
       ...(waitMs !== undefined && { retryAfterMs: waitMs }),
     }
-    return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
+    return failure(new GatewayError(error, { headers: kept, failure: 'upstream_status' }))
   }
   const { raw, ...decoded } = from.decodeError({
     status,
@@ -84,7 +84,7 @@ export function failureOf(
     from === to && whole !== undefined
       ? { status, headers: { ...errorHeaders(value, from), ...kept }, body: shown }
       : undefined
-  return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
+  return failure(new GatewayError(value, { headers: kept, ...(wire && { wire }) }))
 }
 
 /** The headers of an error of this protocol, one of which may name it. Its id is another one for the client, and retry headers stay as they are. */
@@ -104,13 +104,13 @@ function eventIn(text: string): unknown {
 }
 
 /** There was no response: no connection, or it was closed, or the transport of the application has a fault. */
-export function unreachable(error: unknown): Refusal {
+export function unreachable(error: unknown): GatewayError {
   const code = codeOf(error)
-  if (code === undefined && isFault(error)) return refusalOf(error, 'upstream')
+  if (code === undefined && isFault(error)) return rejectionOf(error, 'upstream')
   const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
   if (/TIMEOUT|ETIMEDOUT/.test(code ?? ''))
-    return new Refusal({ status: 504, kind: 'timeout', message }, { cause: error })
-  return new Refusal(
+    return new GatewayError({ status: 504, kind: 'timeout', message }, { cause: error })
+  return new GatewayError(
     { status: 502, kind: 'internal', message },
     { failure: 'upstream_network', cause: error },
   )

@@ -6,7 +6,6 @@ import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
 import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
-import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
 import { atOnce, longWorkFrom, pause, withPauses } from '../body/long-work.ts'
@@ -14,6 +13,7 @@ import { renamed, withMembers } from '../body/outline.ts'
 import { socketFor, vendorRules } from '../channel.ts'
 import { reasonOf } from '../error.ts'
 import { freshIds } from '../ids.ts'
+import type { RequestContext, Service } from '../request-context.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
 import { type Shape, shapeOf } from './learned.ts'
@@ -35,11 +35,11 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 /**
  * Translates the caller's request for a candidate. Between equal protocols the bytes stay as they are, except for the model name and
  * the option that asks for usage. `dropped`: fields that the upstream has refused of this very request.
- * @throws TranslationError, Refusal 400
+ * @throws TranslationError, GatewayError 400
  */
 export async function prepare(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   candidate: Candidate,
   dropped: readonly string[] = [],
 ): Promise<Prepared> {
@@ -72,7 +72,7 @@ type Sending = { upstreamStream: boolean; dropped: readonly string[] }
 /** The request with its original bytes. Undefined: something inside the body has to be read or changed. */
 function passed(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   candidate: Candidate,
   { upstreamStream, dropped }: Sending,
 ): Prepared | undefined {
@@ -119,7 +119,7 @@ function passed(
 
 async function translated(
   service: Service,
-  ask: Ask,
+  ask: RequestContext,
   candidate: Candidate,
   { upstreamStream, dropped }: Sending,
 ): Promise<Prepared> {
@@ -193,7 +193,7 @@ async function translated(
 /** The request with the stream options that it is sent with. Encoders ask for usage themselves. Between equal protocols the caller's own setting stays. */
 function withUsage(
   wire: unknown,
-  { protocol }: Ask,
+  { protocol }: RequestContext,
   { protocol: to, channel }: Candidate,
   asking: Asking,
 ): unknown {
@@ -204,7 +204,7 @@ function withUsage(
 /** Settings for translating the request. */
 function requestSettings(
   { responseStore, config: { defaults } }: Service,
-  ask: Ask,
+  ask: RequestContext,
   candidate: Candidate,
 ): Parameters<typeof translateRequest>[4] {
   const { protocol, operation, body, model, recalled } = ask
@@ -242,12 +242,14 @@ export const hasTools = (outline: unknown): boolean =>
   isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
 
 /** A request with tools is one of an agent. */
-const isOfForeignAgent = ({ operation, protocol, body: { outline } }: Ask, to: Protocol): boolean =>
-  operation === 'generate' && to !== protocol && hasTools(outline)
+const isOfForeignAgent = (
+  { operation, protocol, body: { outline } }: RequestContext,
+  to: Protocol,
+): boolean => operation === 'generate' && to !== protocol && hasTools(outline)
 
 /** Does the vendor want anything in the body to be different? A long body is parsed for that. */
 function isDemanding(
-  { operation, body }: Ask,
+  { operation, body }: RequestContext,
   { protocol, channel, entry, model }: Candidate,
 ): boolean {
   const { options } = vendorRules(channel, protocol, model)
@@ -269,7 +271,7 @@ function isDemanding(
 /** The fields that the vendor refuses, and those that this upstream has refused, of this request or of one like it. */
 function refusedBy(
   { learned }: Service,
-  { operation }: Ask,
+  { operation }: RequestContext,
   candidate: Candidate,
   { body, dropped }: { body: unknown; dropped: readonly string[] },
 ): { unsupported: string[]; shape: () => Shape } {
@@ -304,7 +306,7 @@ function askingUsage(
 
 /** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */
 function edited(
-  { body: { bytes, outline, members }, model }: Ask,
+  { body: { bytes, outline, members }, model }: RequestContext,
   candidate: Candidate,
   asking: Asking,
 ): Uint8Array<ArrayBuffer> | undefined {
@@ -321,7 +323,7 @@ function edited(
 /** Settings for translating the response. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
 function responseSettings(
   { config: { defaults }, responseStore, isRepeated }: Service,
-  ask: Ask,
+  ask: RequestContext,
   candidate: Candidate,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
 ): Prepared['settings'] {
@@ -353,10 +355,13 @@ const groupOf = (
   options: object | false | undefined,
 ): object | undefined => (options ? { [optionsKey]: options } : undefined)
 
-const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean =>
+const keepsHere = ({ recalled, protocol }: RequestContext, candidate: Candidate): boolean =>
   recalled?.keeps === true && !keepsItself(candidate, protocol)
 
 /** Options that refuse a request without an output limit, if its protocol requires one. Counting tokens needs none. */
-export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {
+export function demanding(
+  operation: RequestContext['operation'],
+  { outputLimit }: Protocol,
+): object {
   return operation === 'generate' ? { ...outputLimit?.demanded } : {}
 }

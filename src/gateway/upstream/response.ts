@@ -4,7 +4,7 @@ import { encoded, join, textOf } from '../../sse/bytes.ts'
 import { createTextReader } from '../../sse/text.ts'
 import type { Stopper } from '../../transports/stopper.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
-import { brokenOff, refuse } from '../error.ts'
+import { brokenOff, reject } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
 /** The bound of a response that has to be in memory as a whole. */
@@ -19,14 +19,14 @@ export type Watched = {
   ): AsyncIterable<Uint8Array | string>
 }
 
-/** The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
+/** The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no limit. @throws GatewayError 502, 504 */
 export function watch(
   body: TransportResponse['body'],
   idleMs: number | (() => number),
   controller: Stopper,
 ): AsyncIterableIterator<Uint8Array | string, undefined> {
   const chunks = body[Symbol.asyncIterator]()
-  const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
+  const silence = () => controller.abort(reject(504, 'timeout', 'the upstream stopped sending'))
   const watched: AsyncIterableIterator<Uint8Array | string, undefined> = {
     [Symbol.asyncIterator]: () => watched,
     async next() {
@@ -49,7 +49,7 @@ export function watch(
   return watched
 }
 
-/** The complete body of a response. @throws Refusal 502, 504 */
+/** The complete body of a response. @throws GatewayError 502, 504 */
 export async function readWhole({ response, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -63,17 +63,17 @@ export async function readWhole({ response, watched }: Watched): Promise<Uint8Ar
 
 /**
  * The JSON object in the body of a response.
- * @throws Refusal for an error with status 200, or a body that is no JSON object
+ * @throws GatewayError for an error with status 200, or a body that is no JSON object
  */
 export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   const text = textOf(bytes)
   if (isBottomless(text))
-    throw refuse(502, 'internal', 'the response of the upstream is nested too deeply')
+    throw reject(502, 'internal', 'the response of the upstream is nested too deeply')
   const value = parseJson(text)
   // Some providers send errors as a list of one.
   const body: unknown = Array.isArray(value) ? value[0] : value
   if (isObject(body) && body['error'] && from.detect(body).response.length === 0)
-    throw refuse(
+    throw reject(
       502,
       'internal',
       'the upstream failed',
@@ -81,7 +81,7 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
     )
   if (isObject(value)) return value
   const isPage = /^\s*</.test(text)
-  throw refuse(
+  throw reject(
     502,
     'internal',
     isPage
@@ -99,10 +99,10 @@ function statusIn(body: JsonObject, from: Protocol): number {
   return kind === 'internal' ? 502 : status
 }
 
-/** Checks the length of a response that has to be in memory as a whole. @throws Refusal 502 */
+/** Checks the length of a response that has to be in memory as a whole. @throws GatewayError 502 */
 export function bounded(length: number): number {
   if (length > maxResponseBytes)
-    throw refuse(502, 'internal', 'the response of the upstream is too large')
+    throw reject(502, 'internal', 'the response of the upstream is too large')
   return length
 }
 

@@ -1,8 +1,8 @@
 import type { Cloud } from '../../clouds/index.ts'
 import type { Transport } from '../../transports/transport.ts'
-import type { Service } from '../ask.ts'
-import { Refusal } from '../error.ts'
+import { GatewayError } from '../error.ts'
 import type { ChannelEntry } from '../options.ts'
+import type { Service } from '../request-context.ts'
 
 /** Sends calls by the transport, and calls to a channel with a cloud through that cloud, whose code is loaded with the first one. */
 export function createSend(transport: Transport, log: Service['log']): Service['send'] {
@@ -28,5 +28,8 @@ function withoutCredentials(error: unknown, { name }: ChannelEntry, log: Service
   if (!(error instanceof Error) || error.name !== 'CloudAuthError') return error
   log('error', { channel: name, reason: error.message }, 'a channel has no credentials')
   const message = `the gateway has no credentials for the channel ${name}; its log has the reason`
-  return new Refusal({ status: 503, kind: 'unavailable', message }, { failure: 'upstream_network' })
+  return new GatewayError(
+    { status: 503, kind: 'unavailable', message },
+    { failure: 'upstream_network' },
+  )
 }

@@ -2,14 +2,14 @@ import type { Note } from '../../canonical/note.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { pointer } from '../../kit/notes/path.ts'
-import type { Ask } from '../ask.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { Candidate } from './catalog.ts'
 
 type Fields = NonNullable<Candidate['channel']['set']>
 
 /** Does the configuration set fields of this request? Only of one for a response. */
 export const setsFields = (
-  { operation }: Pick<Ask, 'operation'>,
+  { operation }: Pick<RequestContext, 'operation'>,
   { channel, entry, link }: Candidate,
 ): boolean =>
   operation === 'generate' &&

@@ -6,7 +6,7 @@ import type { StreamTranslator } from '../translate/stream-translator.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
-import type { Refusal } from './error.ts'
+import type { GatewayError } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
@@ -52,7 +52,7 @@ export type Service = {
 }
 
 /** A request with its candidates, and the form in which the caller wants the response. */
-export type Ask = {
+export type RequestContext = {
   request: GatewayRequest
   /** Of the caller. */
   protocol: Protocol
@@ -127,5 +127,5 @@ export type Trace = {
   /** Headers that show the client its rate limit. Absent: it has none. */
   rateLimit?: Record<string, string>
   /** Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts. */
-  ended(status: number, failure?: Refusal): void
+  ended(status: number, failure?: GatewayError): void
 }
