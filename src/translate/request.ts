@@ -15,6 +15,7 @@ import { refuseEmpty } from './empty-conversation.ts'
 import { encodeRequest } from './encode.ts'
 import { fitRequest } from './fitting.ts'
 import { refuseForeign } from './foreign.ts'
+import { refuseTooMany } from './limits.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
@@ -96,6 +97,7 @@ function rewritten(
   const writing = optionsFor(to, settings)
   const decoded = from.decodeRequest(body, optionsFor(from, settings))
   const decodedRequest = decoded.value
+  if (from.name !== to.name) refuseTooMany(decodedRequest, from.name)
   const resolved = resolves(settings)
     ? resolveReferences(decodedRequest, settings, {
         issuer: from.name,

@@ -155,8 +155,13 @@ export class StreamReader {
     return this.frameReader.count
   }
 
+  /** Notes are only ever added to these lists. */
+  noteLists(): Note[][] {
+    return [this.frameReader.state.notes, this.frameReader.report.notes]
+  }
+
   notes(): Note[] {
-    return [...this.frameReader.state.notes, ...this.frameReader.report.notes]
+    return this.noteLists().flat()
   }
 
   /** Names of fields that differ from the protocol's own table. */

@@ -53,6 +53,8 @@ class Translation implements Own<string> {
   #out = ''
   #hasSpoken = false
   #isRenewed = false
+  /** How many notes of each list `strict` has allowed. */
+  readonly #checked = new WeakMap<Note[], number>()
   readonly #write = (wire: unknown): void => {
     const { frames } = this.#to
     this.#hasSpoken = true
@@ -101,13 +103,13 @@ class Translation implements Own<string> {
   readonly ping = (): string => this.#to.frames.ping
 
   notes(): Note[] {
-    const { notes } = this.#encoding
-    return [
-      ...this.reader.notes(),
-      ...this.#restoring.notes,
-      ...this.#order.notes,
-      ...(this.#isRenewed ? ofRenewedId(notes) : notes),
-    ]
+    return this.#notesOf(list => list)
+  }
+
+  #notesOf(choose: (list: Note[]) => Note[]): Note[] {
+    const before = [...this.reader.noteLists(), this.#restoring.notes, this.#order.notes]
+    const encoded = choose(this.#encoding.notes)
+    return [...before.flatMap(choose), ...(this.#isRenewed ? ofRenewedId(encoded) : encoded)]
   }
 
   signatures(): Signatures {
@@ -168,9 +170,18 @@ class Translation implements Own<string> {
     else this.#out += text
   }
 
+  /** The first forbidden note since it was last asked: to look at all notes after each event would take quadratic time. */
   #unwanted(): Note | undefined {
     const { strict } = this.#settings
-    return strict && !this.reader.seen.error ? forbidden(this.notes(), strict) : undefined
+    return strict && !this.reader.seen.error
+      ? forbidden(this.#notesOf(this.#newIn), strict)
+      : undefined
+  }
+
+  readonly #newIn = (list: Note[]): Note[] => {
+    const found = list.slice(this.#checked.get(list))
+    this.#checked.set(list, list.length)
+    return found
   }
 
   #refuse({ reason, code, path }: Note): void {

@@ -185,6 +185,7 @@ export const ResponsesTool = open([
   ResponsesNamespaceTool,
 ])
 export type ResponsesTool = z.infer<typeof ResponsesTool>
+export const ResponsesAddedTools = z.looseObject({ tools: z.nullish(z.array(ResponsesTool)) })
 
 export const ResponsesToolChoice = z.union([string, z.looseObject({ type: string })])
 

@@ -78,10 +78,10 @@ export type OpenBlock = {
   /** Reasoning so far, or of a call a marker: not empty once input has come. Of a `whole` call its input so far. */
   text: string
   signature: string
-  /** Chunks of a blob, in base64. */
+  /** Chunks of a blob or of an image, in base64. */
   chunks: string[]
   /** Of a `whole` tool result: what its deltas have brought. */
-  results: unknown[]
+  results?: unknown[]
   /** Of a text: how many citations it has so far. */
   citations: number
 }
@@ -91,7 +91,6 @@ export const openBlock = (kind: OpenBlock['kind']): OpenBlock => ({
   text: '',
   signature: '',
   chunks: [],
-  results: [],
   citations: 0,
 })
 
@@ -102,36 +101,42 @@ export function addToWhole(open: OpenBlock, delta: JsonObject): boolean {
   if (isObject(toolUse) && typeof toolUse['input'] === 'string' && raw['toolUse'] != null)
     open.text += toolUse['input']
   else if (Array.isArray(toolResult) && isObject(raw['toolResult'])) {
+    open.results ??= []
     for (const one of toolResult) open.results.push(one)
-  } else if (isObject(image) && isObject(raw['image']))
-    open.raw = { ...raw, image: { ...raw['image'], ...withSource(raw['image']['source'], image) } }
-  else return false
+  } else if (isObject(image) && isObject(raw['image'])) {
+    addChunk(open, raw['image']['source'], image['source'])
+    open.raw = { ...raw, image: { ...raw['image'], ...image } }
+  } else return false
   return true
 }
 
-/** The bytes of an image may come in several chunks. */
-function withSource(before: unknown, image: JsonObject): JsonObject {
-  const { source } = image
-  if (
-    !isObject(before) ||
-    !isObject(source) ||
-    typeof before['bytes'] !== 'string' ||
-    typeof source['bytes'] !== 'string'
-  )
-    return image
-  return {
-    ...image,
-    source: { ...source, bytes: joinedBase64([before['bytes'], source['bytes']]) },
-  }
+/** The bytes of an image may come in several chunks, which are joined at its end. */
+function addChunk({ chunks }: OpenBlock, before: unknown, source: unknown): void {
+  const [first, next] = [before, source].map(one => (isObject(one) ? one['bytes'] : undefined))
+  if (typeof first !== 'string' || typeof next !== 'string') chunks.length = 0
+  else if (chunks.length === 0) chunks.push(first, next)
+  else chunks.push(next)
 }
 
 /** The block as a whole response has it. */
-export function wholeBlock({ raw = {}, text }: OpenBlock): ConverseBlock {
-  const call = raw['toolUse']
-  if (!isObject(call)) return raw
-  const block = { ...raw, toolUse: { ...call } }
-  setOwn(block.toolUse, 'input', parsed(text))
-  return block
+export function wholeBlock({ raw = {}, text, chunks, results }: OpenBlock): ConverseBlock {
+  const { toolUse, toolResult, image } = raw
+  if (isObject(toolUse)) {
+    const block = { ...raw, toolUse: { ...toolUse } }
+    setOwn(block.toolUse, 'input', parsed(text))
+    return block
+  }
+  if (isObject(toolResult) && results) {
+    const { content } = toolResult
+    const before = Array.isArray(content) ? (content as unknown[]) : []
+    return { ...raw, toolResult: { ...toolResult, content: before.concat(results) } }
+  }
+  if (isObject(image) && isObject(image['source']) && chunks.length > 0)
+    return {
+      ...raw,
+      image: { ...image, source: { ...image['source'], bytes: joinedBase64(chunks) } },
+    }
+  return raw
 }
 
 /** Input that is no JSON stays text. */

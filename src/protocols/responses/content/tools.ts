@@ -13,11 +13,12 @@ import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import {
+  ResponsesAddedTools,
   type ResponsesCustomTool,
   type ResponsesFunctionTool,
   type ResponsesHosted,
   type ResponsesNamespaceTool,
-  ResponsesTool,
+  type ResponsesTool,
   type ResponsesWrittenCustom,
   type ResponsesWrittenTool,
 } from '../schema.ts'
@@ -35,27 +36,17 @@ export function decodeTools(
 }
 
 /**
- * The tools of an item that adds some. Undefined: it has no list.
+ * The tools of an item that adds some. Undefined: it has no list. Items are kept as they are, so their schema does not check their tools.
  * @throws TranslationError `malformed` for a tool that cannot be one
  */
 export function decodeAddedTools(
-  { tools }: JsonObject,
+  wire: JsonObject,
   at: Place,
   report?: ResponsesReport,
 ): Tool[] | undefined {
-  if (!Array.isArray(tools)) return undefined
-  const list = below(at, 'tools')
-  return flatMap(tools as unknown[], (tool, index) => {
-    if (!isObject(tool) || typeof tool['type'] !== 'string') return []
-    const place = below(list, index)
-    // Items are kept as they are, so their schema does not check their tools.
-    const path = pointerOf(place)
-    return decodeTool(
-      check(protocolName, ResponsesTool, tool, inner => path + inner),
-      place,
-      report,
-    )
-  })
+  const path = pointerOf(at)
+  const { tools } = check(protocolName, ResponsesAddedTools, wire, inner => path + inner)
+  return tools ? decodeTools(tools, below(at, 'tools'), report) : undefined
 }
 
 function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
