@@ -94,7 +94,7 @@ export function createConsole(options: ConsoleOptions): Console {
     const { [keyHeader]: name } = request.headers
     if (name === undefined) return { name: operatorName }
     if (!records) throw reject(401, 'authentication', 'keys by name need records')
-    return records.identify(decodeURIComponent(name))
+    return records.identify(decoded(name))
   }
 
   return {
@@ -128,5 +128,14 @@ export function createConsole(options: ConsoleOptions): Console {
       void import('./page.ts').then(({ sendPage }) => sendPage(request, response))
       return true
     },
+  }
+}
+
+/** The name in a header, which browsers send encoded. One that is not encoded properly is as it came. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
   }
 }

@@ -303,6 +303,7 @@ describe('the playground', () => {
       (await fetch(url + asking('messages')[0], asking('messages', { model }, headers)[1])).status
     expect(await status({ ...admin, ...named }, 'other')).toBe(404)
     expect(await status({ ...admin, 'wireglot-key': 'unknown' })).toBe(401)
+    expect(await status({ ...admin, 'wireglot-key': '%' })).toBe(401)
     expect(await status(named)).toBe(401)
     expect(await status({ authorization: 'Bearer wg-wrong', ...named })).toBe(401)
   })

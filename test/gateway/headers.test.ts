@@ -64,6 +64,24 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('an idempotency key means the same only in the requests of one client', async () => {
+    const seen = await upstream(sendJson(200, responses.messages))
+    const keys = ['alice', 'bob'].map(name => ({ name, key: `secret-of-${name}` }))
+    const { auth: _, ...config } = one(seen.url, 'messages')
+    const ask = await start({ ...config, keys })
+    for (const key of ['alice', 'alice', 'bob'])
+      await ask(
+        ...asking(
+          'messages',
+          {},
+          { authorization: `Bearer secret-of-${key}`, 'idempotency-key': 'once' },
+        ),
+      )
+    const sent = seen.calls.map(({ headers }) => headers['idempotency-key'])
+    expect(sent[0]).toBe(sent[1])
+    expect(new Set([...sent, 'once']).size).toBe(3)
+  })
+
   test('forwards trace headers to upstreams of any protocol', async () => {
     const seen = await upstream(sendJson(200, responses.messages))
     const ask = await start(one(seen.url, 'messages'))

@@ -1,5 +1,6 @@
 import { urlOf } from '../../address/paths.ts'
 import { TranslationError } from '../../errors.ts'
+import { hashHex } from '../../kit/conversation/ids.ts'
 import { parseJson } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import type { ProtocolName } from '../../protocols/index.ts'
@@ -405,7 +406,7 @@ type Addressed = Calling & { channel: Candidate['channel']; caller: Protocol; pa
 export function addressed(
   { caller, path, ...calling }: Addressed,
   request: RequestContext['request'],
-  { observed }: Pick<Trace, 'observed'>,
+  { observed, identity }: Pick<Trace, 'observed' | 'identity'>,
 ): { url: string; headers: Record<string, string> } {
   const { channel, protocol } = calling
   const endpoint = endpointFor(channel, protocol)
@@ -414,9 +415,22 @@ export function addressed(
   const url = urlOf(endpoint.baseUrl, path, endpoint.addVersion)
   const headers = callHeaders(
     { ...calling, auth: endpoint.auth },
-    { headers: request.headers, isSame, traced: observed.headers() },
+    { headers: ofClient(request.headers, identity), isSame, traced: observed.headers() },
   )
   return { url: isSame ? withQuery(url, request.query) : url, headers }
+}
+
+const idempotencyKey = 'idempotency-key'
+
+/** The headers of a client. Clients share the key of the channel, so one must not get what another has asked for. */
+function ofClient(
+  headers: RequestContext['request']['headers'],
+  identity: Trace['identity'],
+): RequestContext['request']['headers'] {
+  const { [idempotencyKey]: key } = headers
+  const client = identity?.id ?? identity?.name
+  if (key === undefined || client === undefined) return headers
+  return { ...headers, [idempotencyKey]: hashHex(`${client}\n${key}`, 32) }
 }
 
 /** Parameters of the APIs of Google that leave fields out of a response, and with them the usage. */
