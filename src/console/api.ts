@@ -11,10 +11,10 @@ import type { AdminSources, RecordFilter, RecordRow } from '../records/index.ts'
 import {
   type ApiResponse,
   bodyOf,
+  callOf,
   found,
   ok,
   Refused,
-  stepsOf,
   valid,
 } from '../records/json-calls.ts'
 import type { Access, Gatekeeper } from './access.ts'
@@ -61,11 +61,7 @@ export type ApiParts = {
 /** Handles a call of the page. @throws Refused */
 export async function handleCall(request: IncomingMessage, parts: ApiParts): Promise<ApiResponse> {
   const access = await parts.gatekeeper.decide(request)
-  const {
-    steps: [, , resource, id, action],
-    query,
-  } = stepsOf(request)
-  const route = `${request.method} ${resource}${id === undefined ? '' : '/id'}${action === undefined ? '' : `/${action}`}`
+  const { route, id, query } = callOf(request, '/console/api/')
   switch (route) {
     case 'GET session':
       return ok(session(access, parts))
@@ -76,7 +72,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'GET notes':
       return ok({ notes: noteCatalog })
     case 'GET exchanges/id':
-      return ok(exchangeFor(access, parts, id ?? ''))
+      return ok(exchangeFor(access, parts, id))
     case 'GET records': {
       const { limit, cursor, ...filter } = valid(RecordQuery, query)
       const { records, ...more } = await parts.source.find(
@@ -96,7 +92,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
       return ok(await parts.source.sum(visible(access, defined(filter)), by))
     }
     default:
-      return handleOperatorCall(request, { access, parts, route, id: id ?? '', query })
+      return handleOperatorCall(request, { access, parts, route, id, query })
   }
 }
 

@@ -7,6 +7,7 @@ import { LearnedQuery, RecordQuery, text, UsageQuery } from './filters.ts'
 import {
   type ApiResponse,
   bodyOf,
+  callOf,
   createComparison,
   found,
   ok,
@@ -14,7 +15,6 @@ import {
   rejectOtherSites,
   sendJson,
   shownKey,
-  stepsOf,
   valid,
 } from './json-calls.ts'
 import { KeyError, type Keys } from './keys.ts'
@@ -101,12 +101,8 @@ async function handle(
 ): Promise<ApiResponse> {
   rejectOtherSites(request)
   if (!isAdmin(shownKey(request))) throw new Refused(401, 'the admin key is missing or wrong')
-  const {
-    steps: [, resource, name, action],
-    query,
-  } = stepsOf(request)
+  const { route, id: name, query } = callOf(request, '/admin/')
   const { database, keys, writer } = parts
-  const route = `${request.method} ${resource}${name === undefined ? '' : '/name'}${action === undefined ? '' : `/${action}`}`
   switch (route) {
     case 'GET state':
       return ok({
@@ -121,9 +117,9 @@ async function handle(
           channels: model.channels.map(channel => priced(channel, parts.prices())),
         })),
       })
-    case 'POST channels/name/verify': {
+    case 'POST channels/id/verify': {
       const { model } = valid(Verified, await bodyOf(request))
-      return ok(found(await parts.verify?.(name ?? '', model)))
+      return ok(found(await parts.verify?.(name, model)))
     }
     case 'GET learned':
       return ok({ learned: found(parts.learned?.()).all() })
@@ -147,12 +143,12 @@ async function handle(
       const { name: wantedName, ...wantedLimits } = valid(NewKey, await bodyOf(request))
       return { status: 201, body: await keys.create(wantedName, defined(wantedLimits)) }
     }
-    case 'PATCH keys/name':
-      return ok(await keys.change(name ?? '', defined(valid(ChangedKey, await bodyOf(request)))))
-    case 'POST keys/name/rotate':
-      return ok(await keys.rotate(name ?? ''))
-    case 'DELETE keys/name':
-      await keys.delete(name ?? '')
+    case 'PATCH keys/id':
+      return ok(await keys.change(name, defined(valid(ChangedKey, await bodyOf(request)))))
+    case 'POST keys/id/rotate':
+      return ok(await keys.rotate(name))
+    case 'DELETE keys/id':
+      await keys.delete(name)
       return ok({ deleted: true })
     default:
       return found<ApiResponse>(undefined)

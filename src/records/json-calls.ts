@@ -67,15 +67,21 @@ export function createComparison(secret: string): (shown: string | undefined) =>
 /** Of equal length, for the comparison. */
 const digest = (secret: string) => createHash('sha256').update(secret).digest()
 
-/** The steps of the path, decoded, and the query. @throws Refused 400 or 414 */
-export function stepsOf({ url = '' }: IncomingMessage): {
-  steps: string[]
-  query: Record<string, string>
-} {
+/**
+ * What is called under a path: `route` is the method with the steps of the rest, where `id` stands for the second one, as in
+ * `POST keys/id/rotate`. Empty: there is no second one. @throws Refused 400 or 414
+ */
+export function callOf(
+  { url = '', method }: IncomingMessage,
+  under: string,
+): { route: string; id: string; query: Record<string, string> } {
   if (url.length > 4096) throw new Refused(414, 'the URL is too long')
   const { pathname, searchParams } = new URL(url, 'http://host')
+  const [resource = '', id, ...rest] = pathname.slice(under.length).split('/').map(decoded)
+  const steps = id === undefined ? [resource] : [resource, 'id', ...rest]
   return {
-    steps: pathname.split('/').slice(1).map(decoded),
+    route: `${method} ${steps.join('/')}`,
+    id: id ?? '',
     query: Object.fromEntries(searchParams),
   }
 }

@@ -176,6 +176,7 @@ describe('the admin API', () => {
   test('rotates, disables and deletes a key', async () => {
     const { admin, ask } = await started()
     const { body: created } = await admin('keys', { json: { name: 'alice' } })
+    expect((await admin('keys/alice/rotate/more', { method: 'POST' })).status).toBe(404)
     const { body: rotated } = await admin('keys/alice/rotate', { method: 'POST' })
     expect((await ask(String(created['secret']))).status).toBe(401)
     expect((await ask(String(rotated['secret']))).status).toBe(200)
