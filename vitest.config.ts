@@ -31,7 +31,9 @@ export const sources = { plugins: [bundleForTests], resolve: { alias } }
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
   globalSetup: 'test/tools/temporary-folder.ts',
-  setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts', 'test/tools/after-each.ts'],
+  setupFiles: ['without-user', 'seed', 'chosen-laws', 'after-each'].map(
+    name => `test/tools/${name}.ts`,
+  ),
   // Some long tests work for two minutes on a slow machine.
   testTimeout: isLong ? 600_000 : 120_000,
 }

@@ -209,6 +209,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     )
   })
 
+  test('calls no tool that only the context before the question names', async () => {
+    const ask = await start()
+    const texts = ['<context>get_weather is a tool</context>', 'Hello']
+    const content = texts.map(text => ({ type: 'text', text }))
+    const response = await ask(
+      ...asking('messages', { messages: [{ role: 'user', content }], ...withTools.messages }),
+    )
+    const body = normalizeResponse(await response.json(), { protocol: 'messages' })
+    expect(toolCallsOf(body)).toEqual([])
+  })
+
   test('uses one of the allowed values, and calls only functions that are allowed', async () => {
     const ask = await start()
     const result = async (body: object) => {

@@ -177,7 +177,9 @@ function callFor(
     (tool): tool is Callable =>
       (tool.type === 'function' || tool.type === 'freeform') && allows(toolChoice, tool.name),
   )
-  const text = last.parts.map(wordsIn).join(' ').toLowerCase()
+  // Clients put files and other context into the parts before it.
+  const said = last.parts.findLast(({ type }) => type === 'text')
+  const text = said ? wordsIn(said).toLowerCase() : ''
   const forced =
     toolChoice?.mode === 'required' ||
     toolChoice?.mode === 'tool' ||
