@@ -12,8 +12,9 @@ import { openRecords } from '../src/records/index.ts'
 import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
 
 /**
- * The gateway compared with the best case: a `node:http` proxy that pipes bytes, and one that also parses and writes
- * each body. Upstream, proxy and load are processes of their own; upstream and load do as little as they can.
+ * The gateway compared with the best case: a `node:http` proxy that pipes bytes, and one that also
+ * parses and writes each body. Upstream, proxy and load are processes of their own; upstream and
+ * load do as little as they can.
  */
 
 type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded'
@@ -40,8 +41,8 @@ const model = 'bench-model'
 /** The gateway's other name of the model. */
 const alias = 'bench-alias'
 /**
- * What a request may get from the upstream: a stream that stops after its start, one in large writes, or a short response. Otherwise the
- * response has 12 KB.
+ * What a request may get from the upstream: a stream that stops after its start, one in large
+ * writes, or a short response. Otherwise the response has 12 KB.
  */
 const words = { idle: 'be idle', bundled: 'be bundled', brief: 'be brief' }
 const writes = 20
@@ -92,7 +93,10 @@ function serveUpstream(): void {
   )
 }
 
-/** As little as a proxy can do. `parses`: each body that goes up is parsed and written, as a translation has to. */
+/**
+ * As little as a proxy can do. `parses`: each body that goes up is parsed and written, as a
+ * translation has to.
+ */
 function serveProxy(parses: boolean): void {
   const upstream = new URL(process.env['BENCH_UPSTREAM'] ?? '')
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
@@ -150,7 +154,9 @@ const created = (hooks?: Hooks) =>
 
 const serveGateway = () => serve(createServer(created()))
 
-/** The same with access log and metrics, and with records in an embedded database if `isRecorded`. */
+/**
+ * The same with access log and metrics, and with records in an embedded database if `isRecorded`.
+ */
 async function serveOperated(isRecorded: boolean): Promise<void> {
   const operations = createOperations({ log: 'json', state: () => handler.state() })
   const records = isRecorded
@@ -238,7 +244,10 @@ function withHead(protocol: ProtocolName, body: string): Buffer {
   return Buffer.from(head + body)
 }
 
-/** One socket that sends requests one after another; a complete response is recognized by its length, or by its last chunk. */
+/**
+ * One socket that sends requests one after another; a complete response is recognized by its
+ * length, or by its last chunk.
+ */
 function ask(socket: Socket, bytes: Buffer): Promise<{ firstByteUs: number; length: number }> {
   return new Promise((resolve, reject) => {
     const since = process.hrtime.bigint()
@@ -298,7 +307,10 @@ async function load(
 
 type Entry = { name: string; served: Served; bytes: Buffer; against: string }
 
-/** What serves for days is timed when it is warm: functions are compiled after some thousand calls, and a proxy has few of them. */
+/**
+ * What serves for days is timed when it is warm: functions are compiled after some thousand calls,
+ * and a proxy has few of them.
+ */
 const warm: Record<Kind, number> = {
   stream: 400,
   bundled: 2_000,
@@ -336,8 +348,9 @@ async function throughput(
 const median = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
 /**
- * One request in flight, a thousand by each way in turn; the last of three turns counts. A single one between others would measure the time
- * that a process takes to wake up. A long response would take a core from those who pass its beginning on.
+ * One request in flight, a thousand by each way in turn; the last of three turns counts. A single
+ * one between others would measure the time that a process takes to wake up. A long response would
+ * take a core from those who pass its beginning on.
  */
 async function firstBytes(
   entries: readonly { name: string; served: Served; bytes: Buffer }[],
@@ -406,10 +419,16 @@ const names: Record<Kind, string> = {
 
 const isKind = (word: string): word is Kind => Object.hasOwn(warm, word)
 
-/** How often all processes are started anew: one that was compiled luckily stays a tenth faster than another for as long as it lives. */
+/**
+ * How often all processes are started anew: one that was compiled luckily stays a tenth faster than
+ * another for as long as it lives.
+ */
 const starts = 5
 
-/** The gateway compared with itself plus what an operator adds to it: of all starts the best rates, and the medians of the ratios. */
+/**
+ * The gateway compared with itself plus what an operator adds to it: of all starts the best rates,
+ * and the medians of the ratios.
+ */
 async function runOperated(): Promise<void> {
   const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small')
     .split(',')

@@ -10,8 +10,9 @@ export type Task = { name: string; units: number; floor?: string; work: () => un
 export type Measured = { name: string; us: number; ratio?: number }
 
 /**
- * All tasks in turn, several times over, so that whatever else the machine does falls on each alike. The best round's
- * median counts: nothing makes a machine faster than it is. `warmMs`: long code takes longer until it is compiled.
+ * All tasks in turn, several times over, so that whatever else the machine does falls on each
+ * alike. The best round's median counts: nothing makes a machine faster than it is. `warmMs`: long
+ * code takes longer until it is compiled.
  */
 export async function measure(
   tasks: readonly Task[],

@@ -3,7 +3,10 @@ import { type ProtocolName, protocolNames, protocols } from '../src/protocols/in
 import { grownRequest, streamOf } from './fixtures.ts'
 import { type Measured, measure } from './measure.ts'
 
-/** Runs with `--expose-gc` and a young generation so large that nothing is collected while a stream is counted. */
+/**
+ * Runs with `--expose-gc` and a young generation so large that nothing is collected while a stream
+ * is counted.
+ */
 
 export type Cost = {
   from: ProtocolName

@@ -6,8 +6,9 @@ import { measure, type Task } from './measure.ts'
 import { wrongInRequest, wrongInResponse, wrongInStream } from './right.ts'
 
 /**
- * One pair in a process of its own, as in a service that speaks two protocols: code that has seen all sixteen pairs is
- * compiled for all of them and slower for each. What is timed has to be right first.
+ * One pair in a process of its own, as in a service that speaks two protocols: code that has seen
+ * all sixteen pairs is compiled for all of them and slower for each. What is timed has to be right
+ * first.
  */
 
 const [from, to, part] = process.argv.slice(2) as [

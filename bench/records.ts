@@ -9,7 +9,10 @@ import { newId } from '../src/gateway/ids.ts'
 import { type ConnectGateway, gateway } from '../src/hosts/connect.ts'
 import { openRecords } from '../src/records/index.ts'
 
-/** Records that are written through the whole path into a file as they come, and calls of a console about `records` of 30 days. */
+/**
+ * Records that are written through the whole path into a file as they come, and calls of a console
+ * about `records` of 30 days.
+ */
 export type RecordsResult = {
   records: number
   perSecond: number
@@ -51,7 +54,10 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-records-'))
 const prices = { 'model-*': { input: 1, output: 5 } }
 const now = Date.now()
 
-/** `perSecond`: by the wall; `cpuUs`: processor time of one record; `longestPauseMs`: while nothing else can run. */
+/**
+ * `perSecond`: by the wall; `cpuUs`: processor time of one record; `longestPauseMs`: while nothing
+ * else can run.
+ */
 async function write(file: string, count: number, recordAt: (number: number) => UsageRecord) {
   const records = await openRecords({ file }, { prices: () => prices })
   let longestPauseMs = 0

@@ -335,7 +335,10 @@ export function sectionIn(text: string, name: SectionName): string {
   return from < 0 ? '' : text.slice(from + start.length, to).trim()
 }
 
-/** The text of RESULTS.md with these sections, in front of all others. `section`: empty if there is none. */
+/**
+ * The text of RESULTS.md with these sections, in front of all others. `section`: empty if there is
+ * none.
+ */
 export function withSections(text: string, section: (name: SectionName) => string): string {
   const sections = sectionNames.flatMap(name =>
     section(name) === ''

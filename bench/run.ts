@@ -27,13 +27,19 @@ import type { SocketsResult } from './sockets.ts'
 import type { TrafficResult } from './traffic.ts'
 
 /**
- * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
- * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --operations` does the same for the gateway with records, log and metrics, and `-- --sockets` for WebSocket next to SSE; `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
- * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
- * `-- --baseline` writes that file; `-- --soak` runs a gateway that keeps records and bodies of many models and keys for `--minutes`
- * (10), and exits 1 when its memory grows. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams) and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
- * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
- * and BENCH_PEERS where, if not there.
+ * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and
+ * captured traffic and writes the first section of that file (it needs WIREGLOT_SHARED, or
+ * `../shared`); `-- --operations` does the same for the gateway with records, log and metrics, and
+ * `-- --sockets` for WebSocket next to SSE; `-- --only
+ * streams|requests|gateway|memory|records|peers` prints one part; `--
+ * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became
+ * slower beyond noise; `-- --baseline` writes that file; `-- --soak` runs a gateway that keeps
+ * records and bodies of many models and keys for `--minutes` (10), and exits 1 when its memory
+ * grows. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams)
+ * and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users:
+ * loaders that keep the names of functions make each closure several times as dear. Other packages
+ * take part where they are installed: `bench/peers/package.json` says how, and BENCH_PEERS where,
+ * if not there.
  */
 
 const parts = [
@@ -105,7 +111,10 @@ async function measured(
   return inProcess<Measured[]>('pair', [from, to, part])
 }
 
-/** Every contender that is installed, for every pair. Those without a single conversion between two protocols take no time. */
+/**
+ * Every contender that is installed, for every pair. Those without a single conversion between two
+ * protocols take no time.
+ */
 async function comparePeers(dir: string): Promise<Results['peers']> {
   const found: NonNullable<Results['peers']> = []
   for (const name of contenderNames.filter(name => isInstalled(dir, name)))
@@ -202,7 +211,8 @@ const ratiosOf = (
 
 const readBaseline = () => JSON.parse(readFileSync(here('baseline.json'), 'utf8')) as Baseline
 
-// The lower of old and new: what one run of the same code takes longer than another is noise. Who accepts that something is slower takes its line out first.
+// The lower of old and new: what one run of the same code takes longer than another is noise. Who
+// accepts that something is slower takes its line out first.
 if (has('baseline')) {
   const old = readBaseline()
   const ratios: Baseline = Object.fromEntries(
@@ -213,7 +223,10 @@ if (has('baseline')) {
   writeFileSync(here('baseline.json'), `${JSON.stringify(ratios, null, 2)}\n`)
 }
 
-/** Two runs of the same code differ by up to a fifth; what is slower still after three runs is slower. */
+/**
+ * Two runs of the same code differ by up to a fifth; what is slower still after three runs is
+ * slower.
+ */
 const noise = 1.3
 
 if (has('check')) {

@@ -19,12 +19,14 @@ import {
 } from './soak/plan.ts'
 
 /**
- * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. The pairs of four protocols in turn,
- * complete responses among them; five of a hundred meet a failing upstream, five of a hundred clients leave; every text is compared letter
- * by letter. Then a hundred clients leave at once, in each phase.
+ * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes
+ * 30`. The pairs of four protocols in turn, complete responses among them; five of a hundred meet a
+ * failing upstream, five of a hundred clients leave; every text is compared letter by letter. Then
+ * a hundred clients leave at once, in each phase.
  *
- * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds out first. `--pause MS` between two chunks
- * of a stream, `--words N` of a stream. `--record NAME` writes the figures between the marks of this name in docs/reliability.md, and draws
+ * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds
+ * out first. `--pause MS` between two chunks of a stream, `--words N` of a stream. `--record NAME`
+ * writes the figures between the marks of this name in docs/reliability.md, and draws
  * bench/NAME.svg. Exit code 1: something was not as it should be.
  */
 const given = (name: string) => {
@@ -50,7 +52,8 @@ type Measured = {
 
 async function soak(): Promise<Measured> {
   const built = mkdtempSync(join(tmpdir(), 'soak-'))
-  // As it is for users: loaders that keep the names of functions make each closure several times as dear.
+  // As it is for users: loaders that keep the names of functions make each closure several times as
+  // dear.
   await build({
     entryPoints: [fileURLToPath(new URL('./soak/served.ts', import.meta.url))],
     outfile: join(built, 'served.mjs'),
@@ -137,7 +140,9 @@ async function soak(): Promise<Measured> {
   return { streams, samples: under, rest: { before, after }, windows: during, ended, open, counts }
 }
 
-/** More and more at once, until the gateway is nearly busy all the time; or as many as requested. */
+/**
+ * More and more at once, until the gateway is nearly busy all the time; or as many as requested.
+ */
 async function busy(order: (one: Order) => void, next: () => Promise<Sample>): Promise<number> {
   let streams = Number(given('streams') ?? 100)
   order({ atOnce: streams })
@@ -177,7 +182,10 @@ const shown = (list: readonly number[], digits = 0) =>
 const at = (list: readonly number[], share: number) =>
   list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
 
-/** When a hundred clients leave at once, the longest time that the last of their upstream calls may continue. */
+/**
+ * When a hundred clients leave at once, the longest time that the last of their upstream calls may
+ * continue.
+ */
 const leftWithinMs = 100
 
 function report({ streams, samples, rest, windows, ended, open, counts }: Measured): number {

@@ -6,11 +6,15 @@ import { type WebSocket as Connection, WebSocket, WebSocketServer } from 'ws'
 import { gateway } from '../src/hosts/connect.ts'
 
 /**
- * Responses over WebSocket next to SSE, on the side of the client and on that of the upstream. The gateway runs in its own process; client and
- * upstream are in this one. Sent as a message: a SocketsResult.
+ * Responses over WebSocket next to SSE, on the side of the client and on that of the upstream. The
+ * gateway runs in its own process; client and upstream are in this one. Sent as a message: a
+ * SocketsResult.
  */
 
-/** For one way through the gateway. `firstUs`: from the request to the first event, median. Bytes: of one exchange on a connection that is open already, with TCP payload alone. */
+/**
+ * For one way through the gateway. `firstUs`: from the request to the first event, median. Bytes:
+ * of one exchange on a connection that is open already, with TCP payload alone.
+ */
 type Row = {
   name: string
   firstUs: number
@@ -94,7 +98,10 @@ function eventsOf(id: string): string[] {
 let made = 0
 const nextEvents = () => eventsOf(`resp_${++made}`)
 
-/** An upstream that sends a response at once, over SSE or WebSocket. `bytes`: of all its connections so far. */
+/**
+ * An upstream that sends a response at once, over SSE or WebSocket. `bytes`: of all its connections
+ * so far.
+ */
 async function startUpstream(): Promise<{
   port: number
   bytes(): { sent: number; received: number }
@@ -154,7 +161,10 @@ function serveGateway(): void {
   process.once('disconnect', () => process.exit())
 }
 
-/** A client with one connection. `ask`: sends a body and waits for the end of the response; the time to the first event in µs, and the id of the response. */
+/**
+ * A client with one connection. `ask`: sends a body and waits for the end of the response; the time
+ * to the first event in µs, and the id of the response.
+ */
 type Client = {
   ask(body: object): Promise<{ firstUs: number; id: string }>
   bytes(): { sent: number; received: number }

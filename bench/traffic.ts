@@ -4,11 +4,13 @@ import { createFrameParser } from '../src/sse/parse.ts'
 import { corpusFiles, recordedRequests } from '../test/corpus/data.ts'
 
 /**
- * One pair over captured traffic, in a process of its own: text → parse → translate → serialize, against `JSON.parse` and
- * `JSON.stringify` of the same text.
+ * One pair over captured traffic, in a process of its own: text → parse → translate → serialize,
+ * against `JSON.parse` and `JSON.stringify` of the same text.
  */
 
-/** What of the traffic: requests of recorded clients, or captured requests, responses and streams. */
+/**
+ * What of the traffic: requests of recorded clients, or captured requests, responses and streams.
+ */
 export type TrafficKind = 'recorded' | 'requests' | 'responses' | 'streams'
 
 /** Microseconds for one text. `client`: who sent it, for recorded requests. */
@@ -23,7 +25,10 @@ type Item = { kind: TrafficKind; client?: string; work: () => unknown; floor: ()
 const sampleSize = 200
 const rounds = 7
 const warmMs = 1500
-/** A round repeats its work until it takes this long, so that the clock's resolution does not matter. */
+/**
+ * A round repeats its work until it takes this long, so that the clock's resolution does not
+ * matter.
+ */
 const roundMs = 0.3
 
 function sample<T>(all: readonly T[]): T[] {
@@ -105,7 +110,10 @@ function timeOf(work: () => unknown, repeats: number): number {
   return ((performance.now() - started) * 1000) / repeats
 }
 
-/** The best of several rounds, floor and work in turn, so that whatever else the machine does falls on both. */
+/**
+ * The best of several rounds, floor and work in turn, so that whatever else the machine does falls
+ * on both.
+ */
 function timed({ kind, client, work, floor }: Item): Timed {
   const repeatsOf = (one: () => unknown) =>
     Math.max(1, Math.ceil((roundMs * 1000) / Math.max(timeOf(one, 2), 0.5)))

@@ -40,7 +40,10 @@ export type { Reference, ReferenceKind, Resolvers } from './translate/references
 export type { ErrorResponse } from './translate/response.ts'
 export { toWebStream } from './translate/web-streams.ts'
 
-/** See the class of the same name. `notes`: those made so far, when the error is about what would be lost. */
+/**
+ * See the class of the same name. `notes`: those made so far, when the error is about what would be
+ * lost.
+ */
 export type TranslationError = Omit<errors.TranslationError, 'notes'> & { readonly notes?: Note[] }
 
 type TranslationErrorClass = {
@@ -50,7 +53,8 @@ type TranslationErrorClass = {
 }
 
 /**
- * Thrown by all translating functions; `code` names the kind of fault. The message contains no user data.
+ * Thrown by all translating functions; `code` names the kind of fault. The message contains no user
+ * data.
  * @example
  * import { normalizeResponse, TranslationError } from 'wireglot'
  *
@@ -62,10 +66,16 @@ type TranslationErrorClass = {
  */
 export const TranslationError = errors.TranslationError as TranslationErrorClass
 
-/** Options that every protocol reads, and a group of options for each protocol. Only a gateway sets the omitted ones. */
+/**
+ * Options that every protocol reads, and a group of options for each protocol. Only a gateway sets
+ * the omitted ones.
+ */
 type CommonOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions
 
-/** Options of every function that translates. A RangeError names each unknown option and each invalid value. */
+/**
+ * Options of every function that translates. A RangeError names each unknown option and each
+ * invalid value.
+ */
 export type TranslateOptions<
   From extends ProtocolName = ProtocolName,
   To extends ProtocolName = ProtocolName,
@@ -75,13 +85,17 @@ export type TranslateOptions<
   /** The protocol of the output. */
   to: To
   /**
-   * The vendor that serves the model. Its known requirements are defaults for the options, and fields that it refuses are dropped with a
-   * note. Absent: requests are written so that every server of the protocol accepts them.
+   * The vendor that serves the model. Its known requirements are defaults for the options, and
+   * fields that it refuses are dropped with a note. Absent: requests are written so that every
+   * server of the protocol accepts them.
    */
   vendor?: VendorName
 }
 
-/** Options of every function with one protocol. A RangeError names each unknown option and each invalid value. */
+/**
+ * Options of every function with one protocol. A RangeError names each unknown option and each
+ * invalid value.
+ */
 export type OneProtocol<Name extends ProtocolName = ProtocolName> = CommonOptions & {
   /** The protocol of input and output. */
   protocol: Name
@@ -159,11 +173,13 @@ function modelOf(body: unknown): string | undefined {
 }
 
 /**
- * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON, to
- * the translation of the response. Between equal protocols the body is returned unchanged, except for `model`, what a named vendor refuses, and
- * reasoning that another provider signed; the last two are noted.
- * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the target
- * cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
+ * Translates a request, with a note for everything that was dropped, approximated or synthesized.
+ * Pass `context`, which is plain JSON, to the translation of the response. Between equal protocols
+ * the body is returned unchanged, except for `model`, what a named vendor refuses, and reasoning
+ * that another provider signed; the last two are noted.
+ * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of
+ * `from`; `inexpressible` when the target cannot express the request even with a note (see
+ * `onUnresolvable`), or `strict` forbids a note
  * @example
  * import { translateRequest } from 'wireglot'
  *
@@ -218,8 +234,8 @@ function translated(
 }
 
 /**
- * The ids in a request that only the provider that issued them can resolve. Fetch what they refer to, then translate with
- * resolvers that return it. Empty: the request refers to nothing.
+ * The ids in a request that only the provider that issued them can resolve. Fetch what they refer
+ * to, then translate with resolvers that return it. Empty: the request refers to nothing.
  * @throws TranslationError `malformed`
  * @example
  * import { referencesOf } from 'wireglot'
@@ -234,10 +250,12 @@ export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['
 }
 
 /**
- * The conversation up to and including a response, as plain JSON: store it under the id of the response, and return its `messages` from
- * `resolvePrevious`. Pass a streamed response through `collectStream` first. When the request continues an earlier response itself,
- * resolvers are needed for it.
- * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
+ * The conversation up to and including a response, as plain JSON: store it under the id of the
+ * response, and return its `messages` from `resolvePrevious`. Pass a streamed response through
+ * `collectStream` first. When the request continues an earlier response itself, resolvers are
+ * needed for it.
+ * @throws TranslationError `malformed`; `inexpressible` when the request continues something that
+ * no resolver knows
  * @example
  * import { historyOf } from 'wireglot'
  *
@@ -258,10 +276,12 @@ export function historyOf<
 }
 
 /**
- * Translates a complete response. An error body becomes an error body of `to`. `context`: the one that `translateRequest` returned; without
- * it, tools that the request had to rename or wrap keep the upstream's names and shapes.
- * @throws TranslationError `malformed`; `truncated` for a response without a finish reason (in chat-completions, whose servers often omit
- * it, that is a note); `inexpressible` when `strict` forbids a note
+ * Translates a complete response. An error body becomes an error body of `to`. `context`: the one
+ * that `translateRequest` returned; without it, tools that the request had to rename or wrap keep
+ * the upstream's names and shapes.
+ * @throws TranslationError `malformed`; `truncated` for a response without a finish reason (in
+ * chat-completions, whose servers often omit it, that is a note); `inexpressible` when `strict`
+ * forbids a note
  * @example
  * import { translateResponse } from 'wireglot'
  *
@@ -289,8 +309,9 @@ export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<
 }
 
 /**
- * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
- * for request ids and retry hints, as an object or as the `Headers` of `fetch`. Names are read in any case.
+ * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the
+ * status. `headers`: of the response, for request ids and retry hints, as an object or as the
+ * `Headers` of `fetch`. Names are read in any case.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  * @throws TypeError without a status
  * @example
@@ -310,9 +331,10 @@ export function translateError<To extends ProtocolName>(
 }
 
 /**
- * A synchronous translator of one stream: push chunks in, get text/event-stream out, also where the protocol itself has binary frames (see
- * `translateStream`). It never throws because of what the upstream sent: a stream
- * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
+ * A synchronous translator of one stream: push chunks in, get text/event-stream out, also where the
+ * protocol itself has binary frames (see `translateStream`). It never throws because of what the
+ * upstream sent: a stream that cannot be read, or that makes a note which `strict` forbids, ends
+ * with an error event of `to`.
  * @example
  * import { createStreamTranslator } from 'wireglot'
  *
@@ -327,7 +349,8 @@ export function createStreamTranslator(options: TranslateOptions): Coded<StreamT
 }
 
 /**
- * The same as an async iterable of the bytes that a server of `to` sends: at most one chunk for each chunk of the source. Rejects when the source does.
+ * The same as an async iterable of the bytes that a server of `to` sends: at most one chunk for
+ * each chunk of the source. Rejects when the source does.
  * @example
  * import { translateStream } from 'wireglot'
  *
@@ -357,8 +380,9 @@ export function createTransformStream(
 }
 
 /**
- * Reads a stream as canonical events, which are the same for all protocols. `complete()` of the result is the complete response.
- * `source`: the body of a `fetch` response, a Node stream, or any iterable of bytes or text.
+ * Reads a stream as canonical events, which are the same for all protocols. `complete()` of the
+ * result is the complete response. `source`: the body of a `fetch` response, a Node stream, or any
+ * iterable of bytes or text.
  * @example
  * import { readStream, toolCallsOf } from 'wireglot'
  *
@@ -372,8 +396,10 @@ export function readStream(source: ByteStream, options: OneProtocol): Coded<Even
 }
 
 /**
- * Collects a stream into the complete response, in the same protocol. A stream that failed gives an error body.
- * @throws TranslationError `truncated` when the stream stopped before the response had ended; `inexpressible` when `strict` forbids a note
+ * Collects a stream into the complete response, in the same protocol. A stream that failed gives an
+ * error body.
+ * @throws TranslationError `truncated` when the stream stopped before the response had ended;
+ * `inexpressible` when `strict` forbids a note
  * @example
  * import { collectStream } from 'wireglot'
  *
@@ -392,8 +418,9 @@ export function collectStream<Name extends ProtocolName>(
 }
 
 /**
- * The opposite of `collectStream`: a complete response as the text of a stream, in the same protocol. What the streams of the protocol
- * cannot express is left out; pass `strict` to refuse such a response.
+ * The opposite of `collectStream`: a complete response as the text of a stream, in the same
+ * protocol. What the streams of the protocol cannot express is left out; pass `strict` to refuse
+ * such a response.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  * @example
  * import { explodeResponse } from 'wireglot'
@@ -409,8 +436,8 @@ export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name
 }
 
 /**
- * A complete response in the canonical model, which is the same for all protocols. A failed response, or an error body, has `error` and may
- * have no candidates.
+ * A complete response in the canonical model, which is the same for all protocols. A failed
+ * response, or an error body, has `error` and may have no candidates.
  * @throws TranslationError `malformed`
  * @example
  * import { normalizeResponse } from 'wireglot'
@@ -427,8 +454,9 @@ export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Na
 }
 
 /**
- * Guesses the protocol of a body, for error messages. Only unmistakable signs count; `reasons` lists them. `protocol` is absent when
- * there is no sign, or when there are signs of several protocols or kinds.
+ * Guesses the protocol of a body, for error messages. Only unmistakable signs count; `reasons`
+ * lists them. `protocol` is absent when there is no sign, or when there are signs of several
+ * protocols or kinds.
  * @example
  * import { detectProtocol } from 'wireglot'
  *

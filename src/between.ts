@@ -29,10 +29,16 @@ import { translateForeignStream } from './translate/stream-translation.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 
-/** The options of `wireglot` without `from`, `to` and `vendor`. Only the groups of the two protocols and `tools` are allowed. */
+/**
+ * The options of `wireglot` without `from`, `to` and `vendor`. Only the groups of the two protocols
+ * and `tools` are allowed.
+ */
 export type BetweenOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions
 
-/** The functions of `wireglot` for one pair. Requests go from the client to the upstream; all else comes back. */
+/**
+ * The functions of `wireglot` for one pair. Requests go from the client to the upstream; all else
+ * comes back.
+ */
 export type Between<Client extends ProtocolName, Upstream extends ProtocolName> = {
   /** @throws TranslationError `malformed`, `inexpressible` */
   translateRequest<Body = WireInput[Client]['request']>(
@@ -44,7 +50,11 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
     body: ResponseInput<Body, Upstream>,
     options?: BetweenOptions,
   ): { body: Wire[Client]['response']; notes: Note[] }
-  /** Accepts any body. @throws TranslationError `inexpressible` when `strict` forbids a note. @throws TypeError without a status */
+  /**
+   * Accepts any body.
+   * @throws TranslationError `inexpressible` when `strict` forbids a note.
+   * @throws TypeError without a status
+   */
   translateError(
     error: ErrorResponse,
     options?: BetweenOptions,
@@ -63,9 +73,11 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
 }
 
 /**
- * The functions that translate between the protocol of a client and that of an upstream, which must differ. A bundle contains only these
- * two halves. The whole protocols of `wireglot/protocols/…` are accepted, too. Every function throws a RangeError for an unknown option.
- * @throws TypeError when an argument is not the half of a protocol; RangeError when both are the same protocol
+ * The functions that translate between the protocol of a client and that of an upstream, which must
+ * differ. A bundle contains only these two halves. The whole protocols of `wireglot/protocols/…`
+ * are accepted, too. Every function throws a RangeError for an unknown option.
+ * @throws TypeError when an argument is not the half of a protocol; RangeError when both are the
+ * same protocol
  * @example
  * import { translateBetween } from 'wireglot/between'
  * import { chatCompletions } from 'wireglot/protocols/chat-completions/client'

@@ -3,9 +3,9 @@ import type { Note } from './canonical/note.ts'
 import { pointerOf } from './canonical/place.ts'
 
 /**
- * malformed: the input does not follow its protocol · inexpressible: the target protocol cannot express it, and a note would not be
- * enough or is forbidden by `strict` · out-of-order: the events of a stream came in an illegal order · truncated: the input stopped
- * before its end.
+ * malformed: the input does not follow its protocol · inexpressible: the target protocol cannot
+ * express it, and a note would not be enough or is forbidden by `strict` · out-of-order: the events
+ * of a stream came in an illegal order · truncated: the input stopped before its end.
  */
 export type ErrorCode = 'malformed' | 'inexpressible' | 'out-of-order' | 'truncated'
 
@@ -36,7 +36,8 @@ export class TranslationError extends Error {
     message: string,
   ) {
     const path = pointerOf(at.path)
-    // The path of what cannot be expressed is in the source, and `protocol` may be the target: together they would mislead.
+    // The path of what cannot be expressed is in the source, and `protocol` may be the target:
+    // together they would mislead.
     const place = at.code === 'inexpressible' ? path : `${at.protocol}${path && ` at ${path}`}`
     super(
       place ? `${place}: ${message}` : message,

@@ -29,7 +29,10 @@ export type NoteCode =
 
 /** One difference that a translation made. Whatever has no note was translated without loss. */
 export type Note = Omit<AnyNote, 'code'> & {
-  /** Stable across versions, with one kind and one meaning in every protocol: see `noteCatalog` in `wireglot/notes`. */
+  /**
+   * Stable across versions, with one kind and one meaning in every protocol: see `noteCatalog` in
+   * `wireglot/notes`.
+   */
   code: NoteCode
 }
 

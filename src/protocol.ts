@@ -12,7 +12,10 @@ export type ProtocolFacts<Options extends object = object> = {
   optionsKey: string
   /** Its options, for configurations and command lines. */
   options: Record<string, OptionWords>
-  /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
+  /**
+   * Where this wire has a canonical field, so that notes point into the source body:
+   * `'sampling.topK'` → `top_k`.
+   */
   fieldNames: FieldNames
   /** By canonical field: further paths at which older clients write it. Absent: none. */
   olderNames?: Record<string, readonly string[]>
@@ -24,14 +27,20 @@ export type ProtocolFacts<Options extends object = object> = {
   framing?: Framing
 }
 
-/** The half of a protocol that serves its clients: it decodes requests, and encodes responses, errors and streams. */
+/**
+ * The half of a protocol that serves its clients: it decodes requests, and encodes responses,
+ * errors and streams.
+ */
 export type ClientHalf<
   Options extends object = object,
   Wire extends WireTypes = WireTypes,
 > = ProtocolFacts<Options> & {
   /** @throws TranslationError `malformed` */
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
-  /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
+  /**
+   * The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in
+   * addition to those that all protocols need. Absent: none.
+   */
   remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
   /** @throws TranslationError `inexpressible` */
   encodeResponse(
@@ -46,26 +55,34 @@ export type ClientHalf<
   streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
   frames: Frames
   /**
-   * The fast path of `streamEncoder` for text deltas: the frame of this delta. `literal`: its text as a JSON string. Changes the state as
-   * `step` would. Undefined: the state is unchanged, and `step` has to take the delta. Absent: `step` takes every event.
+   * The fast path of `streamEncoder` for text deltas: the frame of this delta. `literal`: its text
+   * as a JSON string. Changes the state as `step` would. Undefined: the state is unchanged, and
+   * `step` has to take the delta. Absent: `step` takes every event.
    */
   writeDelta?(state: MachineState, delta: PartDelta, literal: string): string | undefined
   /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
   streamParts?(options: CodecOptions & Options): StreamParts
-  /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
+  /**
+   * Can `streamEncoder` write the signature of a call after its end? Then a call with whole
+   * arguments ends as soon as another part waits for it.
+   */
   takesLateSignatures?: true
   /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
   oneCandidate?: true
 }
 
-/** The half of a protocol that calls its servers: it encodes requests, and decodes responses, errors and streams. */
+/**
+ * The half of a protocol that calls its servers: it encodes requests, and decodes responses, errors
+ * and streams.
+ */
 export type UpstreamHalf<
   Options extends object = object,
   Wire extends WireTypes = WireTypes,
 > = ProtocolFacts<Options> & {
   /**
-   * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
-   * this body. The same object if all demands are met. Absent: there are no such options.
+   * A request body of this protocol in the form that its server demands by the options, with a note
+   * for each change, whose path is in this body. The same object if all demands are met. Absent:
+   * there are no such options.
    */
   fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
   /** What a request of another protocol must be like before `encodeRequest` gets it. */
@@ -76,16 +93,19 @@ export type UpstreamHalf<
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
   /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
-  /** The fast path of `streamDecoder` for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
+  /**
+   * The fast path of `streamDecoder` for text deltas, which need not be parsed one by one. Absent:
+   * `step` takes every event.
+   */
   shortcut?: Shortcut
 }
 
 /**
  * The contract of a protocol folder; nothing else of the folder is used from outside.
  *
- * Decoding is wire → canonical, encoding is canonical → wire. Neither changes its argument. A decoder takes any JSON value
- * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
- * a note would not be enough.
+ * Decoding is wire → canonical, encoding is canonical → wire. Neither changes its argument. A
+ * decoder takes any JSON value and throws `TranslationError` `malformed`, with the path, when it
+ * cannot be read. An encoder throws `inexpressible` when a note would not be enough.
  */
 export type Protocol<
   Options extends object = object,
@@ -93,7 +113,10 @@ export type Protocol<
 > = ClientHalf<Options, Wire> &
   UpstreamHalf<Options, Wire> & {
     address: Address
-    /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/shared.ts`. */
+    /**
+     * By code: every note that its codecs may make, in addition to the common ones of
+     * `kit/notes/shared.ts`.
+     */
     notes: NoteTable
     /** A copy of a request, complete response or stream event with this model name. */
     withModel(wire: unknown, model: string): unknown
@@ -107,52 +130,74 @@ export type Protocol<
     signatureStorage?: SignatureStorage<Options>
     /** For protocols that require an output limit in each request. */
     outputLimit?: OutputLimit<Options>
-    /** Defaults for requests of agents that speak another protocol. An agent sends its growing conversation again with each request. */
+    /**
+     * Defaults for requests of agents that speak another protocol. An agent sends its growing
+     * conversation again with each request.
+     */
     agentDefaults?: Options
     /**
-     * Usage and error of a complete response, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
-     * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long strings
-     * `''`; a response with a key `error` somewhere inside is passed in full.
+     * Usage and error of a complete response, as `decodeResponse` would give them, without reading
+     * the rest. Never throws: of an invalid body it gives what can be read. The gateway may pass an
+     * outline in which long lists are `[null]`, long objects `{}` and long strings `''`; a response
+     * with a key `error` somewhere inside is passed in full.
      */
     outcome(wire: unknown, options?: CodecOptions & Options): Outcome
-    /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
+    /**
+     * `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another
+     * protocol. Not for other values.
+     */
     errorJson(body: unknown): string
   }
 
 /** What the encoders of a protocol write. `error`: the body of an error. */
 export type WireTypes = { request: unknown; response: unknown; event: unknown; error: unknown }
 
-/** The values of an option in a configuration file: a boolean, an integer, any text, or one of these words. */
+/**
+ * The values of an option in a configuration file: a boolean, an integer, any text, or one of these
+ * words.
+ */
 export type OptionWords = 'flag' | 'number' | 'text' | 'function' | readonly string[]
 
 /** Options about tools, in the group `tools`. They apply to every target that has the choice. */
 export type ToolOptions = {
   /**
-   * Dangling tool calls and orphaned results, which servers refuse. `synthesize` (default): such a call gets a result that says that it
-   * was interrupted, and the content of such a result becomes user text. `keep`: both are written unchanged.
+   * Dangling tool calls and orphaned results, which servers refuse. `synthesize` (default): such a
+   * call gets a result that says that it was interrupted, and the content of such a result becomes
+   * user text. `keep`: both are written unchanged.
    */
   repair?: 'synthesize' | 'keep'
-  /** Tools that the provider of the source runs. `drop` (default): tools of different providers never match. `map`: the nearest tool of the target. */
+  /**
+   * Tools that the provider of the source runs. `drop` (default): tools of different providers
+   * never match. `map`: the nearest tool of the target.
+   */
   serverTools?: 'drop' | 'map'
-  /** Earlier uses of tools that another provider ran. `drop` (default): the text after them contains the outcome. `text`: each in one line of text. */
+  /**
+   * Earlier uses of tools that another provider ran. `drop` (default): the text after them contains
+   * the outcome. `text`: each in one line of text.
+   */
   serverToolHistory?: 'drop' | 'text'
   /**
-   * Tools that the client runs, but that only another provider knows by name (a shell, an editor, a memory), become functions with their
-   * documented input. In responses so do `shell` in the local environment, `local_shell` and `apply_patch`. Default false: a model that
-   * was not trained on such a tool may use it badly. The messages protocol ignores it.
+   * Tools that the client runs, but that only another provider knows by name (a shell, an editor, a
+   * memory), become functions with their documented input. In responses so do `shell` in the local
+   * environment, `local_shell` and `apply_patch`. Default false: a model that was not trained on
+   * such a tool may use it badly. The messages protocol ignores it.
    */
   expandClientTools?: boolean
   /**
-   * Whether code may call a tool, if the source allows that to code of another provider. `drop` (default): only the model may. `map`: code
-   * that the target provider runs may, too. Targets: messages, responses.
+   * Whether code may call a tool, if the source allows that to code of another provider. `drop`
+   * (default): only the model may. `map`: code that the target provider runs may, too. Targets:
+   * messages, responses.
    */
   foreignCallers?: 'drop' | 'map'
   /**
-   * The schemas of tools. `keep` (default). `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
-   * next to unions. Targets: chat-completions, responses.
+   * The schemas of tools. `keep` (default). `plain`: for servers that refuse `$schema`, unions at
+   * the root, lists under `items` and types next to unions. Targets: chat-completions, responses.
    */
   schemas?: 'keep' | 'plain'
-  /** Put before the text of a failed tool result, in protocols without an error flag. Default: nothing. Targets: chat-completions, responses. */
+  /**
+   * Put before the text of a failed tool result, in protocols without an error flag. Default:
+   * nothing. Targets: chat-completions, responses.
+   */
   errorPrefix?: string
 }
 
@@ -167,7 +212,9 @@ export const toolOptions = {
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
 
-/** The values of every option. `function`: one that no configuration file or command line can hold. */
+/**
+ * The values of every option. `function`: one that no configuration file or command line can hold.
+ */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionWords }
 
 /** The options that a configuration file can hold: all but functions. */
@@ -181,13 +228,13 @@ export type WrittenOnly<Options> = {
 export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
 
 /**
- * `fieldNames`: names of fields in this body that differ from the protocol's own table. Under the key `''`: a JSON pointer to the body,
- * when it is nested inside another one.
+ * `fieldNames`: names of fields in this body that differ from the protocol's own table. Under the
+ * key `''`: a JSON pointer to the body, when it is nested inside another one.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 /**
- * `context`, and `isEmpty` (no message of the conversation was written): of requests only. `signatures`: of responses, when the caller
- * keeps them for the client.
+ * `context`, and `isEmpty` (no message of the conversation was written): of requests only.
+ * `signatures`: of responses, when the caller keeps them for the client.
  */
 export type Encoded<W> = {
   wire: W
@@ -203,7 +250,9 @@ export type SignatureStorage<Options> = {
   keysOf(request: unknown): string[]
   /** Options for decoding a request. `signatureOf`: looks up what was stored for a call. */
   reading(signatureOf: (callId: string) => string | undefined): Options
-  /** Options for encoding a response, so that its signatures are returned as `Encoded.signatures`. */
+  /**
+   * Options for encoding a response, so that its signatures are returned as `Encoded.signatures`.
+   */
   writing: Options
 }
 
@@ -212,8 +261,9 @@ export type Demands = {
   toolNames: ToolNameDemands
   toolPairs: ToolPairDemands
   /**
-   * Where tools are that the conversation adds. `list`: with the others in the request; `parts`: in the parts that add them; `controls`:
-   * in control parts, and those that a tool search has found in the list.
+   * Where tools are that the conversation adds. `list`: with the others in the request; `parts`: in
+   * the parts that add them; `controls`: in control parts, and those that a tool search has found
+   * in the list.
    */
   lateTools: 'list' | 'controls' | 'parts'
   /** Absent: instructions may be anywhere in the conversation. */
@@ -223,9 +273,11 @@ export type Demands = {
 }
 
 /**
- * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order of the calls, in messages of their
- * own; default: anywhere behind the call. `namesInResults`: results have the name of the tool, not only calls. `callId`: the id as the
- * wire takes it, unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have the same id.
+ * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order
+ * of the calls, in messages of their own; default: anywhere behind the call. `namesInResults`:
+ * results have the name of the tool, not only calls. `callId`: the id as the wire takes it,
+ * unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have
+ * the same id.
  */
 export type ToolPairDemands = {
   resultsFollowCalls?: boolean
@@ -236,9 +288,10 @@ export type ToolPairDemands = {
 }
 
 /**
- * `spell`: the name as the wire takes it, unchanged if it can stay, at most `longest` characters. `namespaces`: tools have them.
- * `freeform`: `wrapped`: freeform tools are written as functions; `freeform`: they are written as they are, but servers may call them as
- * functions; absent: they are written as they are.
+ * `spell`: the name as the wire takes it, unchanged if it can stay, at most `longest` characters.
+ * `namespaces`: tools have them. `freeform`: `wrapped`: freeform tools are written as functions;
+ * `freeform`: they are written as they are, but servers may call them as functions; absent: they
+ * are written as they are.
  */
 export type ToolNameDemands = {
   /** The name as the protocol takes it. */
@@ -249,9 +302,11 @@ export type ToolNameDemands = {
 }
 
 /**
- * `later`: what becomes of a system message inside the conversation. `user`: text of the user; `front`: it moves before the conversation;
- * `behind-user`: it stays behind a user message or tool results, elsewhere `user`; `keep`: it stays. `joined`: there is only one system
- * message at the front. `developer`: there is the role developer, also for instructions of the request; default: system is written.
+ * `later`: what becomes of a system message inside the conversation. `user`: text of the user;
+ * `front`: it moves before the conversation; `behind-user`: it stays behind a user message or tool
+ * results, elsewhere `user`; `keep`: it stays. `joined`: there is only one system message at the
+ * front. `developer`: there is the role developer, also for instructions of the request; default:
+ * system is written.
  */
 export type InstructionDemands = {
   later: 'user' | 'front' | 'behind-user' | 'keep'
@@ -260,8 +315,8 @@ export type InstructionDemands = {
 }
 
 /**
- * `demanded`: options for decoding, which refuse a request without a limit. `defaults`: options for encoding, with the limit for
- * requests that have none.
+ * `demanded`: options for decoding, which refuse a request without a limit. `defaults`: options for
+ * encoding, with the limit for requests that have none.
  */
 export type OutputLimit<Options> = {
   demanded: Options
@@ -269,7 +324,10 @@ export type OutputLimit<Options> = {
   defaults(tokens: number): Options
 }
 
-/** By call id: opaque reasoning signatures that the response has no field for, and that the caller stores itself. */
+/**
+ * By call id: opaque reasoning signatures that the response has no field for, and that the caller
+ * stores itself.
+ */
 export type Signatures = Record<string, string>
 
 /** Takes the output of a stream machine. */
@@ -282,11 +340,14 @@ export type EmitEvent = Emit<CanonicalEvent>
 export type MachineState = {
   notes: Note[]
   signatures?: Signatures
-  /** Of a decoder: names of fields in this stream that differ from the protocol's own table. Known once the first event is emitted. */
+  /**
+   * Of a decoder: names of fields in this stream that differ from the protocol's own table. Known
+   * once the first event is emitted.
+   */
   places?: FieldNames
   /**
-   * Of a decoder whose stream may lack a last event: changes with each finish reason, once every candidate has one. 0 or absent: one has
-   * none yet.
+   * Of a decoder whose stream may lack a last event: changes with each finish reason, once every
+   * candidate has one. 0 or absent: one has none yet.
    */
   finishes?: number
   /** Of an encoder: the error that it ended the stream with, although its source ended properly. */
@@ -294,8 +355,9 @@ export type MachineState = {
 }
 
 /**
- * One direction of a stream. `step` takes one event, updates the state and emits zero or more events. `end` is called once, when
- * the source has ended (perhaps too early), and emits the remaining ones. After `end`, `step` emits nothing.
+ * One direction of a stream. `step` takes one event, updates the state and emits zero or more
+ * events. `end` is called once, when the source has ended (perhaps too early), and emits the
+ * remaining ones. After `end`, `step` emits nothing.
  */
 export type StreamMachine<In, Out, State extends MachineState, Options extends object = object> = {
   /** The state of a stream before its first event. */
@@ -307,53 +369,84 @@ export type StreamMachine<In, Out, State extends MachineState, Options extends o
 }
 
 /**
- * `any`: several parts may be open at once, and their deltas may alternate. `sequential`: a part starts only when the one before it has
- * ended. `one-per-kind`: the same within the texts, the refusals, the reasoning and the calls of a candidate; all but calls also wait for
- * the end of earlier messages. Only where the source is cut off may earlier parts lack their end.
+ * `any`: several parts may be open at once, and their deltas may alternate. `sequential`: a part
+ * starts only when the one before it has ended. `one-per-kind`: the same within the texts, the
+ * refusals, the reasoning and the calls of a candidate; all but calls also wait for the end of
+ * earlier messages. Only where the source is cut off may earlier parts lack their end.
  */
 export type StreamParts = 'any' | 'sequential' | 'one-per-kind'
 
-/** Options of every codec. Times and ids are passed in, so that the same input always gives the same output. */
+/**
+ * Options of every codec. Times and ids are passed in, so that the same input always gives the same
+ * output.
+ */
 export type CodecOptions = {
   /** Unix seconds, for required time fields that the source does not have. Absent: 0. */
   now?: number
-  /** Creates ids that the target requires and the source does not have. `prefix`: of the protocol, such as `msg_`. Absent: the prefix + `0`. */
+  /**
+   * Creates ids that the target requires and the source does not have. `prefix`: of the protocol,
+   * such as `msg_`. Absent: the prefix + `0`.
+   */
   newId?: (prefix: string) => string
-  /** Of a response: the context that `translateRequest` returned for its request. Absent: tools keep the upstream's names. */
+  /**
+   * Of a response: the context that `translateRequest` returned for its request. Absent: tools keep
+   * the upstream's names.
+   */
   context?: TranslationContext
-  /** Of a request: the path it was sent to, for protocols whose path contains the model or whether to stream. Absent: only the body is read. */
+  /**
+   * Of a request: the path it was sent to, for protocols whose path contains the model or whether
+   * to stream. Absent: only the body is read.
+   */
   path?: string
-  /** Names of fields in the source, for the paths of notes: those of its protocol, overridden by `Decoded.fieldNames`. Absent: notes use canonical names. */
+  /**
+   * Names of fields in the source, for the paths of notes: those of its protocol, overridden by
+   * `Decoded.fieldNames`. Absent: notes use canonical names.
+   */
   fieldNames?: FieldNames
   /**
-   * For references that only the source's provider can resolve, and for its built-in tools when the request forces one or has no
-   * others. `throw` (default): refuse the request. `note`: leave them out, with a note.
+   * For references that only the source's provider can resolve, and for its built-in tools when the
+   * request forces one or has no others. `throw` (default): refuse the request. `note`: leave them
+   * out, with a note.
    */
   onUnresolvable?: 'throw' | 'note'
   /**
-   * Reasoning signatures of other providers in the history. `drop` (default): they are left out, because only their issuer accepts them.
-   * `wrap`: they are sent in the envelopes that clients receive, for an upstream that is wireglot itself and opens them.
+   * Reasoning signatures of other providers in the history. `drop` (default): they are left out,
+   * because only their issuer accepts them. `wrap`: they are sent in the envelopes that clients
+   * receive, for an upstream that is wireglot itself and opens them.
    */
   foreignSignatures?: 'drop' | 'wrap'
-  /** How the output ends when the source stopped early: as an error (default), or as if the length limit was reached. */
+  /**
+   * How the output ends when the source stopped early: as an error (default), or as if the length
+   * limit was reached.
+   */
   truncated?: 'error' | 'length'
 }
 
-/** What an encoder changed in a request, to be undone in the response, and what to send along with the body. Plain JSON. */
+/**
+ * What an encoder changed in a request, to be undone in the response, and what to send along with
+ * the body. Plain JSON.
+ */
 export type EncodingContext = {
-  /** Headers that the body needs; names are lower case. Values are lists: append them to a header that is sent anyway, after a comma. */
+  /**
+   * Headers that the body needs; names are lower case. Values are lists: append them to a header
+   * that is sent anyway, after a comma.
+   */
   headers?: Headers
   /** Path to send the body to, for protocols whose path contains the model or whether to stream. */
   path?: string
   /**
-   * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was written as a function.
-   * `freeform`: one that was written as a freeform tool; a call of it that comes as a function call is converted too.
+   * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was
+   * written as a function. `freeform`: one that was written as a freeform tool; a call of it that
+   * comes as a function call is converted too.
    */
   tools?: Record<
     string,
     { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }
   >
-  /** The text of the response is an object `{ value }` around the value that the client wants. `word`: a string, without its quotes. */
+  /**
+   * The text of the response is an object `{ value }` around the value that the client wants.
+   * `word`: a string, without its quotes.
+   */
   output?: 'value' | 'word'
 }
 
@@ -361,11 +454,17 @@ export type EncodingContext = {
 export type TranslationContext = EncodingContext & {
   from: string
   to: string
-  /** The fields of the request that the response needs. No secrets, and no messages except those that a response repeats. */
+  /**
+   * The fields of the request that the response needs. No secrets, and no messages except those
+   * that a response repeats.
+   */
   request?: CanonicalRequest
 }
 
-/** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
+/**
+ * An HTTP error response. `headers`: names are read in any case and written in lower case. `body`:
+ * parsed JSON, else the text.
+ */
 export type WireError<Body = unknown> = {
   status: number
   headers: Record<string, string>
@@ -376,17 +475,21 @@ export type WireError<Body = unknown> = {
 export type NoteTable = Record<string, { kind: NoteKind; meaning: string }>
 
 /**
- * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to nodes that are in `tool_calls`,
- * directly or in a list, and wins over `'name'`; `'/tools/0:name'` applies to that node alone. A path that begins with `../` is relative
- * to what contains the node; `''` is the node itself. A key `'metadata/*'` says that unknown fields kept under `metadata` are the
- * remaining ones of a known object; its value is the name of that object in this body, or empty where that is the key.
+ * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to
+ * nodes that are in `tool_calls`, directly or in a list, and wins over `'name'`; `'/tools/0:name'`
+ * applies to that node alone. A path that begins with `../` is relative to what contains the node;
+ * `''` is the node itself. A key `'metadata/*'` says that unknown fields kept under `metadata` are
+ * the remaining ones of a known object; its value is the name of that object in this body, or empty
+ * where that is the key.
  */
 export type FieldNames = Record<string, string>
 
 /**
- * Signs that a body belongs to this protocol, as sentences; an empty list: none. `shared`: the body may be a request of this protocol
- * even though it shows signs of another one that has shapes in common with it. `maybe`: it holds a conversation where requests of this
- * protocol have one, and so may those of another. `weak`: the only sign of a request is one that requests of another may bear, too.
+ * Signs that a body belongs to this protocol, as sentences; an empty list: none. `shared`: the body
+ * may be a request of this protocol even though it shows signs of another one that has shapes in
+ * common with it. `maybe`: it holds a conversation where requests of this protocol have one, and so
+ * may those of another. `weak`: the only sign of a request is one that requests of another may
+ * bear, too.
  */
 export type Detection = {
   request: string[]
@@ -401,7 +504,10 @@ export type Detection = {
 export type StreamUsage = {
   /** Does the request ask for usage? */
   isRequested(wire: unknown): boolean
-  /** The request that asks for usage. `added`: the new field, when the request was only extended by one. */
+  /**
+   * The request that asks for usage. `added`: the new field, when the request was only extended by
+   * one.
+   */
   ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
   /** Does this event hold usage and nothing else? */
   isOnlyCounts(event: unknown): boolean
@@ -411,25 +517,30 @@ export type StreamUsage = {
 export type Shortcut = {
   /** Keys under which the text of a delta may be found. */
   text: ReadonlySet<string>
-  /** Keys of an event outside its delta whose values may change: they are not read, or only once per stream. */
+  /**
+   * Keys of an event outside its delta whose values may change: they are not read, or only once per
+   * stream.
+   */
   padding: ReadonlySet<string>
   /**
-   * When the previous event became one delta like this and nothing else. Changes the state as `step` would. False: the state is unchanged,
-   * and `step` has to take the event.
+   * When the previous event became one delta like this and nothing else. Changes the state as
+   * `step` would. False: the state is unchanged, and `step` has to take the event.
    */
   read(state: MachineState, delta: PartDelta): boolean
 }
 
 /**
- * A stream whose frames are not text on the wire. Inside the library such a stream is text/event-stream like all others: it is converted
- * where bytes come in and go out. Both functions return a converter for one stream, which takes its chunks in order.
+ * A stream whose frames are not text on the wire. Inside the library such a stream is
+ * text/event-stream like all others: it is converted where bytes come in and go out. Both functions
+ * return a converter for one stream, which takes its chunks in order.
  */
 export type Framing = {
   /** Of a streamed response. */
   contentType: string
   /**
-   * Frames → text/event-stream. Chunks of a stream that is text already pass unchanged. Damaged frames become an error event, and a stream
-   * that stops inside a frame stops inside a frame of the text.
+   * Frames → text/event-stream. Chunks of a stream that is text already pass unchanged. Damaged
+   * frames become an error event, and a stream that stops inside a frame stops inside a frame of
+   * the text.
    */
   decode(): (chunk: Uint8Array | string) => Uint8Array | string
   /** text/event-stream → frames. Frames that were decoded get the same bytes again. */
@@ -444,15 +555,27 @@ export type Frames = {
   write(wire: unknown): string
   /** The same for an object that is already written as JSON. */
   wrap(json: string, wire: unknown): string
-  /** Clients lose frames that contain U+2028 or U+2029, so both are escaped also in frames that otherwise pass unchanged. Default false. */
+  /**
+   * Clients lose frames that contain U+2028 or U+2029, so both are escaped also in frames that
+   * otherwise pass unchanged. Default false.
+   */
   escapesLines?: boolean
-  /** Breaks the connection off behind an error frame, because clients read on after it, or retry only then. `retryable`: only where a retry may help. */
+  /**
+   * Breaks the connection off behind an error frame, because clients read on after it, or retry
+   * only then. `retryable`: only where a retry may help.
+   */
   breaksOff?: 'always' | 'retryable'
-  /** No event contains the name of the model, so frames of the same protocol pass without being edited. */
+  /**
+   * No event contains the name of the model, so frames of the same protocol pass without being
+   * edited.
+   */
   withoutModel?: true
   /** Keeps an idle connection open; clients ignore it. */
   ping: string
-  /** Frames that end a stream as failed, in whatever state it is. `count`: the number of frames before, if known. */
+  /**
+   * Frames that end a stream as failed, in whatever state it is. `count`: the number of frames
+   * before, if known.
+   */
   failure(error: CanonicalError, count?: number): string
   /** For numbered frames: the number of the frame after the one with this data. */
   countAfter?(data: string): number | undefined
@@ -493,7 +616,10 @@ export type Address = {
   asList?(query: URLSearchParams): boolean
   /** Where clients send their key, besides `authorization: Bearer`. Header names are lower case. */
   keyPlaces: KeyPlaces
-  /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */
+  /**
+   * Auth and version headers of an upstream call; `client`: the caller's own headers, when it
+   * speaks the same protocol.
+   */
   upstreamHeaders(apiKey: string | undefined, client: Headers | undefined): Headers
   /** Which response header carries the request id. */
   requestIdHeader: string
@@ -503,7 +629,10 @@ export type Address = {
   list(models: ModelInfo[]): unknown
   /** `JSON.stringify`, but faster, for the body of `list`. Absent: nothing is faster. */
   listJson?(body: unknown): string
-  /** Path and query of an upstream's model listing, with the largest page size. Absent: `/v1/models`, which is not paged. */
+  /**
+   * Path and query of an upstream's model listing, with the largest page size. Absent:
+   * `/v1/models`, which is not paged.
+   */
   listing?: string
   /** The model ids in an upstream's listing. Absent: the `id` of each member of `data`. */
   listed?(body: unknown): string[]
@@ -515,7 +644,10 @@ export type Address = {
   stored?: StoredResponses
 }
 
-/** A protocol over WebSocket. Each message is one JSON object, and an event of a stream is one message. */
+/**
+ * A protocol over WebSocket. Each message is one JSON object, and an event of a stream is one
+ * message.
+ */
 export type SocketWire = {
   /** What the outermost fields of a client's message say. */
   glance(message: Record<string, unknown>): SocketGlance
@@ -523,21 +655,34 @@ export type SocketWire = {
   read(message: Record<string, unknown>): SocketRequest
   /** The headers of the handshake as those of a request over HTTP. */
   requestHeaders(handshake: Headers): Headers
-  /** The body with the items of an earlier exchange before its own, in place of the reference to it. */
+  /**
+   * The body with the items of an earlier exchange before its own, in place of the reference to it.
+   */
   continued(body: Record<string, unknown>, items: readonly unknown[]): Record<string, unknown>
   /** The items of a request, for `continued`. */
   itemsOf(body: Record<string, unknown>): readonly unknown[]
-  /** Those items of a response that a provider can read again. `isStored`: it has stored the response. */
+  /**
+   * Those items of a response that a provider can read again. `isStored`: it has stored the
+   * response.
+   */
   readable(output: readonly unknown[], isStored: boolean): readonly unknown[]
-  /** What an event of a stream means for the connection. `type`: its name, if the stream has names. */
+  /**
+   * What an event of a stream means for the connection. `type`: its name, if the stream has names.
+   */
   meaning(data: string, type: string | undefined): SocketEvent
   /** The events of a response to a request that generates nothing. `id`: of the response. */
   prepared(body: Record<string, unknown>, id: string, createdAt: number): object[]
   /** The event for an HTTP error. `body`: of the error over HTTP. */
   failure(status: number, headers: Headers, body: unknown): object
-  /** The message that sends a request to a provider. `body`: of the request over HTTP, a JSON object. */
+  /**
+   * The message that sends a request to a provider. `body`: of the request over HTTP, a JSON
+   * object.
+   */
   message(body: string): string
-  /** A provider's message: as a frame of text/event-stream, whether it is the last one of the response, and as an HTTP error if it is one. */
+  /**
+   * A provider's message: as a frame of text/event-stream, whether it is the last one of the
+   * response, and as an HTTP error if it is one.
+   */
   event(data: string): {
     frame: string
     ends: boolean
@@ -545,12 +690,15 @@ export type SocketWire = {
   }
 }
 
-/** `isAcknowledgement`: it gets no response. `marks`: fields that every event of its response has. */
+/**
+ * `isAcknowledgement`: it gets no response. `marks`: fields that every event of its response has.
+ */
 export type SocketGlance = { isAcknowledgement: boolean; marks?: Record<string, unknown> }
 
 /**
- * `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues. `generates` is false: the client only prepares a
- * conversation. `isStored`: the provider may store the response.
+ * `body`: as over HTTP, for a stream. `previous`: the id of the response that it continues.
+ * `generates` is false: the client only prepares a conversation. `isStored`: the provider may store
+ * the response.
  */
 export type SocketRequest = {
   body: Record<string, unknown>
@@ -560,8 +708,9 @@ export type SocketRequest = {
 }
 
 /**
- * `item`: a finished item of the response. `end`: the response has ended, and `continues` is its id if it can be continued; its own list of
- * items is `output`, if it has one. `sent`: the data in place of the original.
+ * `item`: a finished item of the response. `end`: the response has ended, and `continues` is its id
+ * if it can be continued; its own list of items is `output`, if it has one. `sent`: the data in
+ * place of the original.
  */
 export type SocketEvent = {
   item?: unknown
@@ -579,7 +728,10 @@ export type TokenCounting = {
   write(inputTokens: number): unknown
 }
 
-/** `input`: the input items of the response's request. `cancel`: stop a response that is still being generated. */
+/**
+ * `input`: the input items of the response's request. `cancel`: stop a response that is still being
+ * generated.
+ */
 export type StoredMatch = { id: string; part: 'response' | 'input' | 'cancel' }
 
 /** A response stored by the gateway, in the form of the protocol. */
@@ -591,7 +743,9 @@ export type StoredResponses = {
   match(path: string): StoredMatch | undefined
   /** Path of the same call upstream. */
   target(match: StoredMatch): string
-  /** False: the request certainly has no references to earlier responses, conversations or items. */
+  /**
+   * False: the request certainly has no references to earlier responses, conversations or items.
+   */
   mayRefer(request: unknown): boolean
   /** Does the request want its response to be stored? */
   wantsToKeep(request: unknown): boolean
@@ -607,7 +761,10 @@ export type StoredResponses = {
   itemsOf(response: unknown): string[]
   /** The item of the response that has this id. */
   itemOf(response: unknown, id: string): unknown
-  /** The request with item references replaced by the items. `find`: the item of an id; undefined: the reference stays. */
+  /**
+   * The request with item references replaced by the items. `find`: the item of an id; undefined:
+   * the reference stays.
+   */
   inFull(request: unknown, find: (id: string) => unknown): unknown
   /** The error for an unknown id. `previous`: the response that a request continues. */
   unknown(kind: 'response' | 'previous' | 'item', id: string): CanonicalError

@@ -1,5 +1,6 @@
 /**
- * The codecs of all protocols, and what a codec of your own is made of: `Protocol`, the canonical model, and its folds.
+ * The codecs of all protocols, and what a codec of your own is made of: `Protocol`, the canonical
+ * model, and its folds.
  * @module wireglot/protocols
  */
 import type { Protocol } from './protocol.ts'

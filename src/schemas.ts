@@ -1,7 +1,8 @@
 /**
- * Requests, responses, stream events and errors of the protocols as schemas of zod, each with a type of the same name: to validate,
- * to extend and to infer from, together with the zod that you have installed. wireglot checks requests and responses against them itself.
- * All objects are loose: a new field breaks nothing.
+ * Requests, responses, stream events and errors of the protocols as schemas of zod, each with a
+ * type of the same name: to validate, to extend and to infer from, together with the zod that you
+ * have installed. wireglot checks requests and responses against them itself. All objects are
+ * loose: a new field breaks nothing.
  * @module wireglot/schemas
  */
 export {

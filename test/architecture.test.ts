@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { vendorNames } from '../src/vendors/index.ts'
 
 /**
- * Who may import whom: what is allowed, all else is not. A room is a folder of `src` (a protocol's folder is `protocol
- * folder`) or a file directly in it. Every room may import itself, but one protocol folder never another.
+ * Who may import whom: what is allowed, all else is not. A room is a folder of `src` (a protocol's
+ * folder is `protocol folder`) or a file directly in it. Every room may import itself, but one
+ * protocol folder never another.
  */
 const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   canonical: { rooms: [], packages: [] },
@@ -353,7 +354,10 @@ describe('imports between the areas of the source', () => {
 })
 
 describe('the protocol folders', () => {
-  /** A newcomer reads a folder from the bottom: each of its files and folders needs only those of lower levels. */
+  /**
+   * A newcomer reads a folder from the bottom: each of its files and folders needs only those of
+   * lower levels.
+   */
   const mostLevels = 8
 
   /** By file or folder directly in this one, what it needs of the others. */

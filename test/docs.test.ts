@@ -40,8 +40,9 @@ const pages = [
 type Block = { name: string; language: string; code: string; config: string }
 
 /**
- * Code runs as a reader sees it: nothing is added. A comment `<!-- client-config CLIENT: WAY -->` before a block says that this command
- * prints it. A generated part is a file of test/examples, and run there.
+ * Code runs as a reader sees it: nothing is added. A comment `<!-- client-config CLIENT: WAY -->`
+ * before a block says that this command prints it. A generated part is a file of test/examples, and
+ * run there.
  */
 const blocks = pages.flatMap(page =>
   [
@@ -314,7 +315,10 @@ function anchorsOf(text: string): string[] {
   )
 }
 
-/** As a project with the package runs the command, which is on no path; a server is stopped as soon as it listens. */
+/**
+ * As a project with the package runs the command, which is on no path; a server is stopped as soon
+ * as it listens.
+ */
 const npx = `#!/usr/bin/env node
 const { spawn } = require('node:child_process')
 const [command, ...args] = process.argv.slice(2)

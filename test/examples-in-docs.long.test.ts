@@ -75,7 +75,8 @@ describe('examples in doc comments', () => {
       timeout: 60_000,
     })
     expect(stderr).toBe('')
-    // A comment after `console.log` or a loop over it is the beginning of what is printed; `…` matches anything.
+    // A comment after `console.log` or a loop over it is the beginning of what is printed; `…`
+    // matches anything.
     for (const [, message = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
       for (const chunk of message.split('…').map(text => text.trim()))
         expect(stdout).toContain(chunk)

@@ -3,7 +3,10 @@ import { checkSync } from 'recheck'
 import ts from 'typescript'
 import { expect, test, vi } from 'vitest'
 
-/** Every expression of the source takes time in proportion to the text, whatever the text. Proved by automata where it has no looking around, searched for else. */
+/**
+ * Every expression of the source takes time in proportion to the text, whatever the text. Proved by
+ * automata where it has no looking around, searched for else.
+ */
 
 // In this process, and without the programs for some platforms that recheck may bring.
 vi.stubEnv('RECHECK_BACKEND', 'pure')

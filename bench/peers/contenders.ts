@@ -5,13 +5,17 @@ import { createFrameParser } from '../../src/sse/parse.ts'
 import type { Covered } from '../../test/support/covered.ts'
 
 /**
- * Other packages that convert between these protocols, each called in its cheapest way. Only what they document, or what their own server
- * calls: none is slower or faster here than for its users. One needs a package for its command line that no registry has; a substitute
- * takes its place, which nothing here loads.
+ * Other packages that convert between these protocols, each called in its cheapest way. Only what
+ * they document, or what their own server calls: none is slower or faster here than for its users.
+ * One needs a package for its command line that no registry has; a substitute takes its place,
+ * which nothing here loads.
  */
 
 type Convert<In, Out> = (given: In) => Out | Promise<Out>
-/** Absent: it cannot. Requests are parsed JSON in and out, responses too; a stream is the bytes of its chunks, and text. */
+/**
+ * Absent: it cannot. Requests are parsed JSON in and out, responses too; a stream is the bytes of
+ * its chunks, and text.
+ */
 export type Ways = {
   request?: Convert<unknown, unknown>
   response?: Convert<unknown, unknown>

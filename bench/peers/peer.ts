@@ -6,7 +6,10 @@ import { type Measured, measure, type Task } from '../measure.ts'
 import { wrongInRequest, wrongInResponse, wrongInStream } from '../right.ts'
 import { contender, type Ways } from './contenders.ts'
 
-/** `wrong`: what was timed, and came out otherwise than it should; `cannot`: what was not timed, and why. */
+/**
+ * `wrong`: what was timed, and came out otherwise than it should; `cannot`: what was not timed, and
+ * why.
+ */
 export type PeerResult = {
   name: string
   version: string
@@ -18,7 +21,9 @@ export type PeerResult = {
 /** What each thing timed is called; ours has the same name behind this. */
 export const ours = 'wireglot: '
 
-/** One contender and one pair in a process of their own, compared with this library and the floor. */
+/**
+ * One contender and one pair in a process of their own, compared with this library and the floor.
+ */
 const [name = '', from, to, dir = ''] = process.argv.slice(2) as [string, Covered, Covered, string]
 
 // A contender may log what it does for each event.

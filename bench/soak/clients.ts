@@ -15,7 +15,10 @@ import {
   textOf,
 } from './plan.ts'
 
-/** Clients of all protocols in a process of their own: each sends requests one after another, and compares what it receives byte by byte. */
+/**
+ * Clients of all protocols in a process of their own: each sends requests one after another, and
+ * compares what it receives byte by byte.
+ */
 const { SOAK_GATEWAY, SOAK_WORDS, SOAK_PAUSE } = process.env
 const words = Number(SOAK_WORDS)
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
@@ -160,7 +163,10 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
   }
 }
 
-/** All at once would measure how fast sockets open: node takes one connection for each turn of its loop. */
+/**
+ * All at once would measure how fast sockets open: node takes one connection for each turn of its
+ * loop.
+ */
 async function run(delayMs: number): Promise<void> {
   await wait(delayMs)
   while (!isOver) await one(next++)

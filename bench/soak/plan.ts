@@ -36,7 +36,10 @@ function phaseToLeaveIn(number: number, round: number): Phase | undefined {
   return number % 20 === 13 ? phases[round % phases.length] : undefined
 }
 
-/** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a complete response; pairs come in turn. */
+/**
+ * Five of a hundred meet a failing upstream, five leave, and every sixth asks for a complete
+ * response; pairs come in turn.
+ */
 export function planOf(number: number): Plan {
   const round = Math.floor(number / 20)
   const pair = (number * 7 + round) % 16

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { gateway } from '../../src/hosts/connect.ts'
 import { openRecords } from '../../src/records/index.ts'
 
-/** A gateway with records and keys in a process of its own. It sends its secrets, and what it holds every few seconds. */
+/**
+ * A gateway with records and keys in a process of its own. It sends its secrets, and what it holds
+ * every few seconds.
+ */
 const { SOAK_UPSTREAM = '', SOAK_FILE = '', SOAK_KEYS = '' } = process.env
 const records = await openRecords(
   { file: SOAK_FILE },

@@ -11,7 +11,10 @@ import { Agent, request } from 'undici'
 const heapMegabytes = 160
 const models = 300
 const keys = 100
-/** The most requests of a burst. Each burst has another number, so that the batches of records have every size. */
+/**
+ * The most requests of a burst. Each burst has another number, so that the batches of records have
+ * every size.
+ */
 const mostAtOnce = 120
 /** In MB: how much larger the process may be in the last quarter than in the second one. */
 const mayGrow = 25
@@ -21,7 +24,10 @@ type Sample = { rss: number; heap: number; waiting: number; dropped: number }
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
-/** Keeps records and bodies of many models and keys, in batches of changing sizes, some of failing upstreams. Exit code 1: memory grows. */
+/**
+ * Keeps records and bodies of many models and keys, in batches of changing sizes, some of failing
+ * upstreams. Exit code 1: memory grows.
+ */
 export async function soakRecords(minutes: number): Promise<number> {
   const built = mkdtempSync(here('../../node_modules/.bench-'))
   const folder = mkdtempSync(join(tmpdir(), 'soak-'))

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { type Script, wireOf } from '../../test/support/upstreams/index.ts'
 import { isQuietLeaver, type Plan, planOf, textOf } from './plan.ts'
 
-/** An upstream of all protocols in a process of its own: sends the word of its request, again and again, or fails as planned. */
+/**
+ * An upstream of all protocols in a process of its own: sends the word of its request, again and
+ * again, or fails as planned.
+ */
 const { SOAK_PAUSE, SOAK_WORDS } = process.env
 const pauseMs = Number(SOAK_PAUSE)
 const words = Number(SOAK_WORDS)

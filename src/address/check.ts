@@ -32,10 +32,16 @@ export type AddressRule =
   | 'slashes'
   | 'page'
 
-/** `message`: the fault and how to correct it. `severe`: requests will fail; otherwise they may work. */
+/**
+ * `message`: the fault and how to correct it. `severe`: requests will fail; otherwise they may
+ * work.
+ */
 export type AddressFault = { rule: AddressRule; severe: boolean; message: string }
 
-/** `address`: what to configure, or to request if the client appends nothing. `fits`: the given address is right for this usage. */
+/**
+ * `address`: what to configure, or to request if the client appends nothing. `fits`: the given
+ * address is right for this usage.
+ */
 export type AddressRow = AddressUsage & {
   address: string
   fits: boolean /** What the client would ask for with the given address. */
@@ -47,7 +53,10 @@ export type AddressCheck = {
   given: string
   /** The service root, without version and endpoint. Absent: the text is not an address. */
   root?: string
-  /** What paths are appended to: the root, or the whole address if it ends in a version segment of the service's own. */
+  /**
+   * What paths are appended to: the root, or the whole address if it ends in a version segment of
+   * the service's own.
+   */
   service?: string
   /** What to configure: for the requested usage, otherwise the root. */
   address?: string
@@ -64,8 +73,8 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
 )
 
 /**
- * The address to configure for a client, or to request if the client appends nothing. `base`: the service root; a version, an
- * endpoint, a query or slashes after it are ignored.
+ * The address to configure for a client, or to request if the client appends nothing. `base`: the
+ * service root; a version, an endpoint, a query or slashes after it are ignored.
  * @throws RangeError when `base` is no URL
  * @example
  * import { addressFor } from 'wireglot/clients'
@@ -313,7 +322,10 @@ function isPage({ pathname, hostname, hash }: URL): boolean {
 
 const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localhost)$/i.test(host)
 
-/** True for this machine and for private networks, where plain http is common: private addresses and names that are not public. */
+/**
+ * True for this machine and for private networks, where plain http is common: private addresses and
+ * names that are not public.
+ */
 function isNear(host: string): boolean {
   return (
     isOwn(host) ||

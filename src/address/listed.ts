@@ -12,7 +12,8 @@ export function idsIn({ address }: Protocol, listing: unknown): string[] {
     : data.flatMap(model =>
         isObject(model) && typeof model['id'] === 'string' ? [model['id']] : [],
       )
-  // An id with control characters cannot be requested, and a terminal that prints it would interpret them.
+  // An id with control characters cannot be requested, and a terminal that prints it would
+  // interpret them.
   return ids.filter(id => printable(id) === id)
 }
 

@@ -114,7 +114,10 @@ export function withoutVersion(path: string): string {
   return isVersion(path.slice(1, end)) ? path.slice(end) : path
 }
 
-/** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */
+/**
+ * The URL of a call. Without the protocol's version if the base ends in its own, or if none is to
+ * be added.
+ */
 export function urlOf(base: string, target: string, addVersion = true): string {
   const root = withoutSlashes(base)
   return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1))

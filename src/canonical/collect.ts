@@ -4,8 +4,8 @@ import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
 /**
- * The response so far, as plain data. `parts`: those of the response, by `candidate/part`. `candidates`: the same as in the response, by
- * number.
+ * The response so far, as plain data. `parts`: those of the response, by `candidate/part`.
+ * `candidates`: the same as in the response, by number.
  */
 export type Collected = {
   response: CanonicalResponse
@@ -109,7 +109,10 @@ export function collect(events: Iterable<CanonicalEvent>): {
   return { response: into.response, clean: into.clean }
 }
 
-/** Adds a delta to a part in place, and to its lists, which no other part may have. A delta that does not fit the part changes nothing. */
+/**
+ * Adds a delta to a part in place, and to its lists, which no other part may have. A delta that
+ * does not fit the part changes nothing.
+ */
 export function addDelta(part: Part, delta: Delta): void {
   if (delta.ext) part.ext = mergeExt(part.ext, delta.ext)
   switch (delta.kind) {
@@ -201,7 +204,10 @@ function messageOf(into: Collected, candidate: number, message: number): Message
   return messages[message]
 }
 
-/** What `mergeExt` has made, and nothing else has: the fields of many events are added to it in place. */
+/**
+ * What `mergeExt` has made, and nothing else has: the fields of many events are added to it in
+ * place.
+ */
 const merging = new WeakSet<ExtMap>()
 
 /** Both. `earlier` must not be used any more. */

@@ -10,7 +10,10 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
     })
 }
 
-/** A deep copy of plain data, in a tenth of the time of `structuredClone`, which serializes to bytes. */
+/**
+ * A deep copy of plain data, in a tenth of the time of `structuredClone`, which serializes to
+ * bytes.
+ */
 export function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf) as T

@@ -39,7 +39,10 @@ export type CanonicalError = {
   protocol?: string
   /** The original body; written only for the same protocol. */
   raw?: unknown
-  /** JSON pointer into the body or event it was read from; used for the paths of notes. Absent: `/error`. */
+  /**
+   * JSON pointer into the body or event it was read from; used for the paths of notes. Absent:
+   * `/error`.
+   */
   at?: Place
   ext?: ExtMap
 }

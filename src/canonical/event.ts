@@ -18,17 +18,20 @@ import type {
 import type { CanonicalResponse, Finish, Usage } from './response.ts'
 
 /**
- * One step of a streamed response. A whole stream obeys this grammar (`grammar.ts` holds it as code):
+ * One step of a streamed response. A whole stream obeys this grammar (`grammar.ts` holds it as
+ * code):
  *
  *     stream  = start { message | usage | ping | opaque | error } { finish } [ usage ] end
  *     message = message.start { part } message.end
  *     part    = part.start { part.delta } part.end        (several messages and parts may be open at once)
  *
- * `candidate` numbers the candidates, `message` the messages of a candidate, `part` the parts of a candidate; all count from 0, without
- * gaps, and no number is used twice. A part ends before its message, a message before the `finish` of its candidate, and there is one
- * `finish` for each candidate that appeared. Only a signature may come after the end of its part, as some wires send it last. Nothing
- * follows an `error` except `end` with `clean: false`. For wires without start and end events of messages or parts the decoder makes them.
- * `at` is a JSON pointer into the complete response.
+ * `candidate` numbers the candidates, `message` the messages of a candidate, `part` the parts of a
+ * candidate; all count from 0, without gaps, and no number is used twice. A part ends before its
+ * message, a message before the `finish` of its candidate, and there is one `finish` for each
+ * candidate that appeared. Only a signature may come after the end of its part, as some wires send
+ * it last. Nothing follows an `error` except `end` with `clean: false`. For wires without start and
+ * end events of messages or parts the decoder makes them. `at` is a JSON pointer into the complete
+ * response.
  */
 export type CanonicalEvent =
   /** `source`: the protocol of the stream; absent: made here. */
@@ -59,7 +62,10 @@ export type CanonicalEvent =
       CanonicalResponse,
       'serviceTier' | 'completedAt' | 'promptBlocked' | 'transformations' | 'echo' | 'ext'
     >)
-  /** The upstream failed. `unrecognized`: clients of its protocol do not recognize the form of the error. */
+  /**
+   * The upstream failed. `unrecognized`: clients of its protocol do not recognize the form of the
+   * error.
+   */
   | { type: 'error'; error: CanonicalError; unrecognized?: true }
   /** A wire event that only reports the progress of a provider's tool. */
   | { type: 'opaque'; protocol: string; raw: unknown }
@@ -92,7 +98,10 @@ export type MessageEnd = {
   ext?: ExtMap
 }
 
-/** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
+/**
+ * `head`: the part as known at its start; deltas add to it. A part that arrives complete has no
+ * deltas.
+ */
 export type PartStart = {
   type: 'part.start'
   candidate: number
@@ -104,12 +113,15 @@ export type PartStart = {
 /** More content of an open part. */
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
-/** `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. */
+/**
+ * `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas
+ * added up to.
+ */
 export type PartEnd = EncodedPartEnd & { final?: Part }
 
 /**
- * The end of a part as stream encoders receive it.
- * `cut`: whether a token limit cut off the arguments of the call, if they are not whole. Absent: the next event of the candidate shows it.
+ * The end of a part as stream encoders receive it. `cut`: whether a token limit cut off the
+ * arguments of the call, if they are not whole. Absent: the next event of the candidate shows it.
  */
 export type EncodedPartEnd = { type: 'part.end'; candidate: number; part: number; cut?: boolean }
 
@@ -132,11 +144,14 @@ export type Delta = Node &
     /** More base64 of a media part. */
     | { kind: 'media'; base64: string }
     /**
-     * Fields next to the content of a text, refusal, reasoning part or tool call that arrive only at its end. Each replaces an earlier
-     * value. `at`: the path of the part from here on.
+     * Fields next to the content of a text, refusal, reasoning part or tool call that arrive only
+     * at its end. Each replaces an earlier value. `at`: the path of the part from here on.
      */
     | { kind: 'fields'; fields: LateFields }
-    /** A complete part of another type, which has no deltas or is known in full only at its end. Replaces the part. */
+    /**
+     * A complete part of another type, which has no deltas or is known in full only at its end.
+     * Replaces the part.
+     */
     | { kind: 'whole'; whole: Part }
   )
 
@@ -147,16 +162,20 @@ type Late<Of extends Part> = {
 }
 
 /**
- * The fields of a `fields` delta. Absent: the field keeps its value. Undefined: the field has no value after all, as an id that was made
- * up at the start. `citations`, `logprobs` and `segments` are complete lists;
- * `segments` divides the reasoning that was streamed otherwise, and may have an empty line less between two segments.
+ * The fields of a `fields` delta. Absent: the field keeps its value. Undefined: the field has no
+ * value after all, as an id that was made up at the start. `citations`, `logprobs` and `segments`
+ * are complete lists; `segments` divides the reasoning that was streamed otherwise, and may have an
+ * empty line less between two segments.
  */
 export type LateFields = Late<TextPart> &
   Late<RefusalPart> &
   Late<ReasoningPart> &
   Late<ToolCallPart>
 
-/** A signature, and what arrives only with it: the id of the reasoning part and the kinds of its segments. */
+/**
+ * A signature, and what arrives only with it: the id of the reasoning part and the kinds of its
+ * segments.
+ */
 export type PlacedSignature = {
   signature: Signature
   id?: string

@@ -3,8 +3,9 @@ import type { Part } from './message.ts'
 import type { CanonicalResponse } from './response.ts'
 
 /**
- * A complete response → events, with one delta for each text, input or segment. `collect` turns them back into the response. With an
- * `error`, or a candidate without `finish`, the stream ends with `clean: false`.
+ * A complete response → events, with one delta for each text, input or segment. `collect` turns
+ * them back into the response. With an `error`, or a candidate without `finish`, the stream ends
+ * with `clean: false`.
  * @example
  * import { normalizeResponse } from 'wireglot'
  * import { explode } from 'wireglot/protocols'
@@ -92,7 +93,10 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   return events
 }
 
-/** The numbers of the candidates: their `index`, or their places where the indexes have gaps or repeat. */
+/**
+ * The numbers of the candidates: their `index`, or their places where the indexes have gaps or
+ * repeat.
+ */
 function numbersOf(candidates: CanonicalResponse['candidates']): number[] {
   const numbers = candidates.map(({ index }) => index)
   const places = [...numbers.keys()]
@@ -129,7 +133,10 @@ export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
   }
 }
 
-/** The contents of a part as deltas. The signature of a tool call is not among them: it is part of the head. */
+/**
+ * The contents of a part as deltas. The signature of a tool call is not among them: it is part of
+ * the head.
+ */
 export function deltasOf(part: Part): Delta[] {
   const deltas: Delta[] = []
   if (part.type === 'text')

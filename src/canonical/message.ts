@@ -4,9 +4,10 @@ import type { Tool } from './tool.ts'
 export type { CacheTtl, Ext, ExtMap, Node, Place, ServerToolKind } from './node.ts'
 
 /**
- * The protocol that a request or response was decoded from, and its body: this protocol writes unedited parts back unchanged. Other
- * protocols do not read it. `wire` absent: the protocol writes everything anew. `at`: JSON pointer to the request or response in its body,
- * if it is nested there.
+ * The protocol that a request or response was decoded from, and its body: this protocol writes
+ * unedited parts back unchanged. Other protocols do not read it. `wire` absent: the protocol writes
+ * everything anew. `at`: JSON pointer to the request or response in its body, if it is nested
+ * there.
  */
 export type Source = { readonly protocol: string; readonly wire?: unknown; readonly at?: string }
 
@@ -14,13 +15,17 @@ export type Source = { readonly protocol: string; readonly wire?: unknown; reado
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
 /**
- * One container of the source: a chat message, a messages-protocol message, a responses item. Decoders never merge and
- * never split containers; encoders that need another grouping do it themselves.
+ * One container of the source: a chat message, a messages-protocol message, a responses item.
+ * Decoders never merge and never split containers; encoders that need another grouping do it
+ * themselves.
  */
 export type Message = Node & {
   role: Role
   parts: Part[]
-  /** Where it was: in the request's field for instructions, or in the conversation as a message or an item. */
+  /**
+   * Where it was: in the request's field for instructions, or in the conversation as a message or
+   * an item.
+   */
   origin: 'message' | 'item' | 'instructions'
   /** The container's own id, where the wire gives one. */
   id?: string
@@ -30,7 +35,10 @@ export type Message = Node & {
   name?: string
 }
 
-/** Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one model. */
+/**
+ * Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one
+ * model.
+ */
 export type Signature = {
   /** Empty: a placeholder that a later signature delta replaces. */
   value: string
@@ -54,7 +62,10 @@ export type TextPart = PartBase & {
   text: string
   citations?: Citation[]
   logprobs?: TokenLogprob[]
-  /** The phase of the message that held this text, when a client sent several messages of a response back as one. */
+  /**
+   * The phase of the message that held this text, when a client sent several messages of a response
+   * back as one.
+   */
   phase?: NonNullable<Message['phase']>
 }
 
@@ -100,7 +111,10 @@ export type RefusalPart = PartBase & {
   phase?: NonNullable<TextPart['phase']>
 }
 
-/** A segment of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote it. */
+/**
+ * A segment of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote
+ * it.
+ */
 export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
 
 /** Reasoning of the model, visible or only as a signature. */
@@ -196,7 +210,10 @@ export type ControlPart = PartBase & {
     | 'item-reference'
   protocol: string
   raw: unknown
-  /** Of a `tool-addition`: the tools. Wires without such parts write them among those of the request. */
+  /**
+   * Of a `tool-addition`: the tools. Wires without such parts write them among those of the
+   * request.
+   */
   tools?: Tool[]
   /** Of a `configuration`: the reasoning effort from here on. */
   effort?: string
@@ -224,7 +241,10 @@ export type Citation = {
   url?: string
   title?: string
   citedText?: string
-  /** Offsets into the text of the response, in Unicode code points; the end is exclusive. Absent: the whole part. */
+  /**
+   * Offsets into the text of the response, in Unicode code points; the end is exclusive. Absent:
+   * the whole part.
+   */
   start?: number
   end?: number
   fileId?: string

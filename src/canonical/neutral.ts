@@ -1,4 +1,7 @@
-/** Values that mean the same as no value in every protocol: when one is not written, nothing is lost. */
+/**
+ * Values that mean the same as no value in every protocol: when one is not written, nothing is
+ * lost.
+ */
 const neutral = new Map<string, readonly unknown[]>([
   ['sampling.temperature', [1]],
   ['sampling.topP', [1]],
@@ -19,8 +22,9 @@ const neutral = new Map<string, readonly unknown[]>([
   ['cache.mode', ['implicit']],
 ])
 /**
- * What only the protocol of the source needs: its body, what that repeats of the request or was changed in it, the form of a tool there,
- * its object of all sources, and a wish for signatures that others always send.
+ * What only the protocol of the source needs: its body, what that repeats of the request or was
+ * changed in it, the form of a tool there, its object of all sources, and a wish for signatures
+ * that others always send.
  */
 const implied = new Set([
   'source',
@@ -40,8 +44,9 @@ const neutralWhenEmpty = new Set([
 ])
 
 /**
- * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of fields whose
- * meaning other protocols have anyway, or that the decoder notes.
+ * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g.
+ * `sampling.topK`. Also of fields whose meaning other protocols have anyway, or that the decoder
+ * notes.
  */
 export function isNeutral(field: string, value: unknown): boolean {
   if (implied.has(field)) return true

@@ -5,16 +5,24 @@ export type ExtMap = Record<string, Ext>
 
 /** Unknown fields of one protocol. */
 export type Ext = {
-  /** Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a note for each. */
+  /**
+   * Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a
+   * note for each.
+   */
   fields?: Record<string, unknown>
 }
 
-/** Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node above it. Spelled only when a note needs it. */
+/**
+ * Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node
+ * above it. Spelled only when a note needs it.
+ */
 export type Place = string | { readonly up: Place; readonly key: string | number }
 
 /** Common to all nodes of the model. */
 export type Node = {
-  /** Its place in the body that it was decoded from; used for the paths of notes. Absent: made here. */
+  /**
+   * Its place in the body that it was decoded from; used for the paths of notes. Absent: made here.
+   */
   at?: Place
   ext?: ExtMap
 }

@@ -30,13 +30,15 @@ export function reasoningOf(response: CanonicalResponse): string {
 }
 
 /**
- * A tool call to run. `input`: the arguments, parsed; `{}` when the model gave none, the text itself for a freeform tool, undefined when
- * the text is not valid JSON. `inputText`: the text as the model wrote it.
+ * A tool call to run. `input`: the arguments, parsed; `{}` when the model gave none, the text
+ * itself for a freeform tool, undefined when the text is not valid JSON. `inputText`: the text as
+ * the model wrote it.
  */
 export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText: string }
 
 /**
- * The tool calls of the first candidate that the client should run, in order. Never throws for invalid arguments.
+ * The tool calls of the first candidate that the client should run, in order. Never throws for
+ * invalid arguments.
  * @example
  * import { normalizeResponse, toolCallsOf } from 'wireglot'
  *

@@ -4,7 +4,10 @@ import type { JsonSchema, Tool, ToolChoice } from './tool.ts'
 /** A request. An absent key was not given; absence never means a default value. */
 export type CanonicalRequest = {
   model?: string
-  /** The conversation with its instructions, which come first when the wire has a separate field for them. */
+  /**
+   * The conversation with its instructions, which come first when the wire has a separate field for
+   * them.
+   */
   messages: Message[]
   tools?: Tool[]
   toolChoice?: ToolChoice
@@ -43,7 +46,10 @@ export type Sampling = {
   presencePenalty?: number
   seed?: number
   logitBias?: Record<string, number>
-  /** On servers of open models: the minimum probability of a token, relative to that of the most likely one. */
+  /**
+   * On servers of open models: the minimum probability of a token, relative to that of the most
+   * likely one.
+   */
   minP?: number
   /** On the same servers: divides the probability of tokens that were used already. */
   repetitionPenalty?: number
@@ -134,7 +140,10 @@ export type StateSpec = {
   prompt?: unknown
   /** What the response should contain in addition. */
   include?: string[]
-  /** Should reasoning in the response contain its encrypted form, which another request can continue? */
+  /**
+   * Should reasoning in the response contain its encrypted form, which another request can
+   * continue?
+   */
   encryptedReasoning?: true
   /** How a conversation that is too long is shortened. */
   truncation?: string
@@ -145,7 +154,9 @@ export type StateSpec = {
   container?: unknown
   /** As `conversation`, on wires that call it a thread. */
   thread?: unknown
-  /** Only shorten the conversation, into a form that the provider reads: no response is generated. */
+  /**
+   * Only shorten the conversation, into a form that the provider reads: no response is generated.
+   */
   compaction?: unknown
   continuationToken?: string
 }

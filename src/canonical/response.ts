@@ -15,11 +15,17 @@ export type CanonicalResponse = {
   promptBlocked?: { reason: string; message?: string; raw?: unknown }
   /** The tier that served the request, in the provider's word. */
   serviceTier?: string
-  /** What the provider changed in the request, as on its wire; only its own protocol writes it, and the decoder notes it. */
+  /**
+   * What the provider changed in the request, as on its wire; only its own protocol writes it, and
+   * the decoder notes it.
+   */
   transformations?: unknown
   /** The response as a whole failed. */
   error?: CanonicalError
-  /** Fields of the request that the response repeats, in the source protocol. The client has them already. */
+  /**
+   * Fields of the request that the response repeats, in the source protocol. The client has them
+   * already.
+   */
   echo?: Record<string, unknown>
   ext?: ExtMap
   /** Absent: made here. */
@@ -36,7 +42,10 @@ export type Candidate = {
   /** Absent: the source gave no finish reason. Never filled in with a default. */
   finish?: Finish
   logprobs?: TokenLogprob[]
-  /** Sources and citations of all parts in one object, as on the wire that has it; only its own protocol writes it, while the citations are the same. */
+  /**
+   * Sources and citations of all parts in one object, as on the wire that has it; only its own
+   * protocol writes it, while the citations are the same.
+   */
   grounding?: unknown
   ext?: ExtMap
 }
@@ -78,8 +87,8 @@ export type Finish = {
 }
 
 /**
- * Token counts. Totals are inclusive: `input` contains tokens read from and written to the cache, `output` contains reasoning. An
- * unknown count is absent, never 0.
+ * Token counts. Totals are inclusive: `input` contains tokens read from and written to the cache,
+ * `output` contains reasoning. An unknown count is absent, never 0.
  */
 export type Usage = {
   input?: number

@@ -18,16 +18,25 @@ export type FunctionTool = Node & {
   examples?: unknown[]
   /** The model sees the tool only after a tool search has found it. */
   deferLoading?: boolean
-  /** Who may call it: the model (`direct`), or code that the provider runs. Absent: the protocol's own default. */
+  /**
+   * Who may call it: the model (`direct`), or code that the provider runs. Absent: the protocol's
+   * own default.
+   */
   allowedCallers?: string[]
   async?: boolean
   /** Stream the arguments without validating them first. */
   eagerStreaming?: boolean
   namespace?: string
-  /** The description of the namespace, at its first tool only. `namespaceFields`: unknown keys of the namespace. */
+  /**
+   * The description of the namespace, at its first tool only. `namespaceFields`: unknown keys of
+   * the namespace.
+   */
   namespaceDescription?: string
   namespaceFields?: Record<string, unknown>
-  /** The built-in tool, as on the wire, that this function is for models of other providers: the client runs both. */
+  /**
+   * The built-in tool, as on the wire, that this function is for models of other providers: the
+   * client runs both.
+   */
   builtIn?: unknown
   cache?: { ttl?: CacheTtl }
 }
@@ -47,7 +56,10 @@ export type FreeformTool = Node & {
   async?: boolean
 }
 
-/** A built-in tool of a provider. `raw`: the definition on the wire; `common`: the fields that several providers have. */
+/**
+ * A built-in tool of a provider. `raw`: the definition on the wire; `common`: the fields that
+ * several providers have.
+ */
 export type ServerTool = Node & {
   type: 'server'
   tool: ServerToolKind

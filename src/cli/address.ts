@@ -53,7 +53,9 @@ export function addAddress(program: Command): void {
     })
 }
 
-/** @throws Error if only one of the two options is given, or the client does not speak the protocol */
+/**
+ * @throws Error if only one of the two options is given, or the client does not speak the protocol
+ */
 function usageOf({ client, protocol, appends }: CommandOptions): AddressUsage | undefined {
   if (client === undefined) {
     if ((protocol === undefined) !== (appends === undefined))

@@ -28,7 +28,10 @@ export function adminSources({
   }
 }
 
-/** Sends a channel a few small requests as the gateway would, without its keys, limits and store. Undefined: there is no such channel. */
+/**
+ * Sends a channel a few small requests as the gateway would, without its keys, limits and store.
+ * Undefined: there is no such channel.
+ */
 async function verifyChannel({ channels }: GatewayConfig, name: string, model: string) {
   const channel = channels.find(one => (one.name ?? one.vendor) === name)
   if (!channel) return undefined

@@ -26,7 +26,8 @@ export async function findConfig(folder: string): Promise<string | undefined> {
 }
 
 /**
- * The configuration in a file: JSON with or without comments, YAML, or a module whose default export it is.
+ * The configuration in a file: JSON with or without comments, YAML, or a module whose default
+ * export it is.
  * @throws Error with the file and the position, but without any of its text, which may contain keys
  */
 export async function readConfig(file: string): Promise<unknown> {

@@ -5,7 +5,10 @@ export const envFileOption = [
   'set environment variables from a file such as .env; those that are set already stay',
 ] as const
 
-/** Node 20 does this too, before the command starts, and then exits with 9 for a missing file. @throws Error with the file and the reason */
+/**
+ * Node 20 does this too, before the command starts, and then exits with 9 for a missing file.
+ * @throws Error with the file and the reason
+ */
 export function loadEnvironment(file: string | undefined): void {
   if (file === undefined) return
   try {

@@ -17,8 +17,9 @@ export function vendorsIn(environment: Environment): Vendor[] {
 }
 
 /**
- * A configuration that serves all models of these vendors. A name such as `gpt-5` goes to the vendor that lists it, `vendor/model` to the
- * named one. `warn`: called for a vendor whose models cannot be listed; names that no client lists go to each vendor in turn.
+ * A configuration that serves all models of these vendors. A name such as `gpt-5` goes to the
+ * vendor that lists it, `vendor/model` to the named one. `warn`: called for a vendor whose models
+ * cannot be listed; names that no client lists go to each vendor in turn.
  */
 export async function configFor(
   found: readonly Vendor[],

@@ -44,7 +44,10 @@ async function ask(found: Choices): Promise<Choices> {
   }
 }
 
-/** A configuration with comments. Without vendors it serves the demo model. With several, a client chooses one: `openai/gpt-5`. */
+/**
+ * A configuration with comments. Without vendors it serves the demo model. With several, a client
+ * chooses one: `openai/gpt-5`.
+ */
 export function configText({ vendors: wanted, needsKeys }: Choices): string {
   const channels = wanted.map(({ name, keyVariable, endpoints: [{ baseUrl }] }) => {
     const key = keyVariable === undefined ? '' : `, "apiKey": "env:${keyVariable}"`

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { placeOfFault } from '../kit/json/fault.ts'
 
-/** @throws Error with the file and the position, but without any of the text, which may contain keys */
+/**
+ * @throws Error with the file and the position, but without any of the text, which may contain keys
+ */
 export async function readJsonFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(

@@ -5,7 +5,10 @@ import type { Environment } from './environment.ts'
 /** How other tools write a variable: `$NAME`, `${NAME}`, `os.environ/NAME`, `{env:NAME}`. */
 const reference = /^(?:\$\{?|os\.environ\/|\{env:)(\w*)\}?$/
 
-/** Keys of a configuration that look like references to environment variables, but are taken as the keys themselves. One sentence each. */
+/**
+ * Keys of a configuration that look like references to environment variables, but are taken as the
+ * keys themselves. One sentence each.
+ */
 export function keyHints(config: GatewayConfig, environment: Environment): string[] {
   if (!isObject(config)) return []
   return [
@@ -23,7 +26,10 @@ function hintsIn(entries: unknown, list: string, field: string, environment: Env
   })
 }
 
-/** The variable that a value seems to mean. Undefined: it is a key, or a reference that the gateway resolves. */
+/**
+ * The variable that a value seems to mean. Undefined: it is a key, or a reference that the gateway
+ * resolves.
+ */
 function variableIn(value: string, environment: Environment): string | undefined {
   if (/^[A-Za-z_]\w*$/.test(value) && environment[value] !== undefined) return value
   const [isReference, name] = reference.exec(value) ?? []

@@ -3,7 +3,10 @@ import { defined } from '../kit/fields/defined.ts'
 import type { KeyInfo, KeyLimits, Keys, Location } from '../records/index.ts'
 import { remoteKeys } from './remote-keys.ts'
 
-/** Where records are kept, unless the configuration says otherwise: PostgreSQL by `DATABASE_URL`, else a file of this folder. */
+/**
+ * Where records are kept, unless the configuration says otherwise: PostgreSQL by `DATABASE_URL`,
+ * else a file of this folder.
+ */
 export function locationOf(
   environment: Readonly<Record<string, string | undefined>>,
   given?: string,
@@ -113,7 +116,10 @@ async function using<T>(
   }
 }
 
-/** The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys create ci)`. */
+/**
+ * The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys
+ * create ci)`.
+ */
 function printSecret({ secret, ...info }: KeyInfo & { secret: string }, json?: true): void {
   if (json) printJson({ ...info, secret })
   else {

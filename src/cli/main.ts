@@ -246,7 +246,10 @@ async function translate({
   return print(`${JSON.stringify(error)}\n`)
 }
 
-/** @throws TranslationError when the stream cannot be read or is cut off; not when the source itself reports an error */
+/**
+ * @throws TranslationError when the stream cannot be read or is cut off; not when the source itself
+ * reports an error
+ */
 async function translateStream(options: TranslateOptions): Promise<void> {
   const translator = createStreamTranslator(options)
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>)

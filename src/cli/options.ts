@@ -15,7 +15,10 @@ type Common = Exclude<
   | keyof typeof ungroupedOptions
 >
 
-/** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */
+/**
+ * The options of all protocols in common; a missing one does not compile. `strict` may also be a
+ * list.
+ */
 const common: Record<Common, OptionWords | 'list'> = {
   strict: 'list',
   model: 'text',

@@ -3,7 +3,11 @@ import { isObject, parseJson } from '../kit/json/json.ts'
 import type { Keys } from '../records/index.ts'
 import { faultOfKey } from '../verify/key.ts'
 
-/** The keys of a running gateway, through its admin API. Each call throws an Error with the message of the gateway. @throws Error if no request can hold the admin key */
+/**
+ * The keys of a running gateway, through its admin API. Each call throws an Error with the message
+ * of the gateway.
+ * @throws Error if no request can hold the admin key
+ */
 export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
   const fault = faultOfKey(adminKey)
   if (fault !== undefined) throw new Error(`the admin key cannot be sent: ${fault}`)

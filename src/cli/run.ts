@@ -28,7 +28,10 @@ type Options = {
 /** The gateway of a client: one in this process, or a running one. */
 type Gateway = { base: string; key: string; isOwn: boolean; close(): Promise<void> }
 
-/** `folder`: where the client works, and where configurations are looked for. Default: those of the process. */
+/**
+ * `folder`: where the client works, and where configurations are looked for. Default: those of the
+ * process.
+ */
 type Surroundings = {
   environment: Environment
   folder: string
@@ -85,7 +88,10 @@ export function addRun(program: Command): void {
     })
 }
 
-/** Runs a client until it ends. Returns its exit code. @throws Error when the gateway cannot be started, or the model is unclear */
+/**
+ * Runs a client until it ends. Returns its exit code.
+ * @throws Error when the gateway cannot be started, or the model is unclear
+ */
 export async function run(
   name: string,
   args: readonly string[],
@@ -240,7 +246,10 @@ function environmentOf(
   return all
 }
 
-/** The exit code of a program, as a shell gives it. Signals to this process go to the program. @throws Error when it cannot be started */
+/**
+ * The exit code of a program, as a shell gives it. Signals to this process go to the program.
+ * @throws Error when it cannot be started
+ */
 async function ended(child: ChildProcess): Promise<number> {
   const forward = (signal: NodeJS.Signals) => void child.kill(signal)
   // A terminal sends Ctrl+C to both. A second one would make most clients exit.

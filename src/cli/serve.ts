@@ -33,8 +33,9 @@ export type ServeOptions = SourceOptions & {
   /** Keep usage records even if the configuration does not ask for it. Default false. */
   records?: boolean
   /**
-   * The gateway is for one client program of this process, which sends this key. Then the caller handles signals, and DATABASE_URL, REDIS_URL
-   * and WIREGLOT_ADMIN_KEY are not used, unless the configuration names them: they may belong to the project that the client works on.
+   * The gateway is for one client program of this process, which sends this key. Then the caller
+   * handles signals, and DATABASE_URL, REDIS_URL and WIREGLOT_ADMIN_KEY are not used, unless the
+   * configuration names them: they may belong to the project that the client works on.
    */
   clientKey?: string
 }
@@ -50,7 +51,10 @@ export type Served = {
 
 type PrintLine = (line: string) => void
 
-/** `folder` and `environment`: where configurations and keys are looked for. Default: those of the process. */
+/**
+ * `folder` and `environment`: where configurations and keys are looked for. Default: those of the
+ * process.
+ */
 type Surroundings = {
   out: PrintLine
   err: PrintLine
@@ -59,9 +63,11 @@ type Surroundings = {
 }
 
 /**
- * Runs a gateway until the process gets a stop signal and the requests in progress are finished. `out` gets lines for people and the access
- * log; `err` gets warnings and errors, one JSON object per line.
- * @throws ConfigError; Error when the options do not fit together, the port is taken or a package is missing
+ * Runs a gateway until the process gets a stop signal and the requests in progress are finished.
+ * `out` gets lines for people and the access log; `err` gets warnings and errors, one JSON object
+ * per line.
+ * @throws ConfigError; Error when the options do not fit together, the port is taken or a package
+ * is missing
  */
 export async function serve(
   options: ServeOptions,
@@ -129,7 +135,8 @@ export async function serve(
       live.current()(request, response)
   })
   if (webSocket) acceptSockets(server, () => live.current())
-  // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
+  // Longer than the idle timeouts of common proxies: otherwise they would use connections that are
+  // being closed.
   server.keepAliveTimeout = 75_000
   const bound = await listen(server, host, port)
   const url = `http://${inUrl(reachable(host))}:${bound}`
@@ -167,7 +174,10 @@ export async function serve(
   return { host, port: bound, url, accepts, close }
 }
 
-/** Only for a configuration with `webSocket`: with a listener, Node passes every request for an upgrade to it. */
+/**
+ * Only for a configuration with `webSocket`: with a listener, Node passes every request for an
+ * upgrade to it.
+ */
 function acceptSockets(server: Server, current: () => ConnectGateway): void {
   server.on('upgrade', (request, socket, head) => {
     if (!current().upgrade(request, socket, head))
@@ -206,7 +216,10 @@ type RecordsWanted = {
   configuredNames(): string[]
 }
 
-/** @throws Error if records are configured and cannot be kept, or there may be keys that cannot be read */
+/**
+ * @throws Error if records are configured and cannot be kept, or there may be keys that cannot be
+ * read
+ */
 async function recordsOf(
   config: GatewayConfig,
   { options, source, folder, environment, shared, logger, prices, configuredNames }: RecordsWanted,
@@ -277,7 +290,10 @@ function hasContent(file: string): boolean {
 const inFolder = (folder: string, location: Location): Location =>
   'file' in location ? { file: resolve(folder, location.file) } : location
 
-/** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. A database that is away may have some. */
+/**
+ * Keys of the database are accepted once there is one, or somebody who can create one. Until then
+ * only this machine is served. A database that is away may have some.
+ */
 async function acceptsKeys(
   { keys = [] }: GatewayConfig,
   records: Records | undefined,
@@ -369,7 +385,10 @@ function helpOf(
   return lines
 }
 
-/** Variables with keys of vendors that a configuration contains neither by name nor, as modules do, by value. */
+/**
+ * Variables with keys of vendors that a configuration contains neither by name nor, as modules do,
+ * by value.
+ */
 function unusedKeys(config: GatewayConfig, environment: Environment): string[] {
   const text = JSON.stringify(config)
   const isUsed = (variable: string) =>

@@ -6,7 +6,10 @@ import type { SettingsFile } from '../clients/client.ts'
 import { isObject, type JsonObject } from '../kit/json/json.ts'
 import type { Environment } from './environment.ts'
 
-/** Writes the settings of a client into a folder. @throws Error when the user's own settings are not JSON, or the folder cannot be written */
+/**
+ * Writes the settings of a client into a folder.
+ * @throws Error when the user's own settings are not JSON, or the folder cannot be written
+ */
 export async function writeSettingsFile(
   folder: string,
   { path, settings, homeVariable }: SettingsFile,

@@ -5,7 +5,10 @@ import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import { findConfig, readConfig } from './config-file.ts'
 import { configFor, type Environment, sharedIn, vendorConfig, vendorsIn } from './environment.ts'
 
-/** Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option named it, so it may surprise. */
+/**
+ * Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option
+ * named it, so it may surprise.
+ */
 export type Source = {
   title: string
   file?: string
@@ -15,7 +18,10 @@ export type Source = {
 }
 
 export type SourceOptions = {
-  /** File with the configuration. Without this, `vendor` and `upstream`: a file of the folder, the vendors whose keys are set, or the demo model. */
+  /**
+   * File with the configuration. Without this, `vendor` and `upstream`: a file of the folder, the
+   * vendors whose keys are set, or the demo model.
+   */
   config?: string
   /** One vendor for every model, with the key from its usual environment variable. */
   vendor?: string
@@ -91,7 +97,10 @@ function upstreamConfig(
   }
 }
 
-/** The source of a gateway for one client program, which sends this key: it has no console, and accepts the key beside the configured ones. */
+/**
+ * The source of a gateway for one client program, which sends this key: it has no console, and
+ * accepts the key beside the configured ones.
+ */
 export function forOneClient(source: Source, key: string): Source {
   return {
     ...source,

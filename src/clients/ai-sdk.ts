@@ -32,8 +32,9 @@ export const providers: readonly Provider[] = [
 ]
 
 /**
- * Without these options it loses reasoning between steps: over chat-completions everything except plain text and the signatures of
- * calls, over messages and responses unsigned reasoning, over responses also raw reasoning, over generate-content signatures without text.
+ * Without these options it loses reasoning between steps: over chat-completions everything except
+ * plain text and the signatures of calls, over messages and responses unsigned reasoning, over
+ * responses also raw reasoning, over generate-content signatures without text.
  */
 export const keepingReasoning: WrittenOptions = {
   chatCompletions: { signedReasoning: 'calls', unsignedReasoning: 'seal' },

@@ -17,8 +17,9 @@ export type Snippet = {
 }
 
 /**
- * The values for the settings. `model`: the one it uses; `smallModel`: for background tasks; `models`: all that it can choose from, including
- * these two. `webSocket`: the gateway accepts WebSocket connections.
+ * The values for the settings. `model`: the one it uses; `smallModel`: for background tasks;
+ * `models`: all that it can choose from, including these two. `webSocket`: the gateway accepts
+ * WebSocket connections.
  */
 export type ClientSetup = {
   model: string
@@ -36,10 +37,16 @@ export type Client = {
   usages: readonly AddressUsage[]
   /** Hints for users, one sentence each. */
   remarks?: readonly string[]
-  /** Mapping options that it requires. `agents`: prefixes of the `user-agent` by which it is recognized. */
+  /**
+   * Mapping options that it requires. `agents`: prefixes of the `user-agent` by which it is
+   * recognized.
+   */
   needs?: readonly { agents: readonly string[]; options: WrittenOptions }[]
   snippets(setup: ClientSetup): Snippet[]
-  /** How `wireglot run` starts it. Absent: it is no program, or has no settings that leave the user's files alone. */
+  /**
+   * How `wireglot run` starts it. Absent: it is no program, or has no settings that leave the
+   * user's files alone.
+   */
   run?: ClientProgram
 }
 
@@ -66,8 +73,9 @@ export type RunSettings = {
 }
 
 /**
- * `path`: in the folder. `homeVariable`: the folder takes the place of the user's home, which this variable names, or HOME. Then the settings
- * are added to the user's own ones, and the files beside them are those of the user.
+ * `path`: in the folder. `homeVariable`: the folder takes the place of the user's home, which this
+ * variable names, or HOME. Then the settings are added to the user's own ones, and the files beside
+ * them are those of the user.
  */
 export type SettingsFile = { path: string; settings: object; homeVariable?: string }
 
@@ -78,8 +86,8 @@ export const quoted = (text: string): string => JSON.stringify(text)
 export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * Gives the variable with the key a value, unless it has one: clients refuse to start without. The comment has a line of its own, because zsh
- * takes one behind a command for its arguments.
+ * Gives the variable with the key a value, unless it has one: clients refuse to start without. The
+ * comment has a line of its own, because zsh takes one behind a command for its arguments.
  */
 export const keyLines = (keyEnv: string): string =>
   lines(

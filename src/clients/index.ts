@@ -45,7 +45,9 @@ export function isClientName(name: string): name is ClientName {
 
 const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
 
-/** The mapping options that the client with this `user-agent` requires. Undefined: none are known. */
+/**
+ * The mapping options that the client with this `user-agent` requires. Undefined: none are known.
+ */
 export function neededBy(userAgent = ''): WrittenOptions | undefined {
   const wanted = known.filter(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))
   return wanted.length > 0 ? mergeOptions(...wanted.map(({ options }) => options)) : undefined
@@ -67,9 +69,15 @@ export type ClientConfigOptions = {
   smallModel?: string
   /** All models that the client can choose from. Absent: only `model` and `smallModel`. */
   models?: readonly string[]
-  /** Name of the environment variable with the key; the settings never contain the key itself. Default `WIREGLOT_KEY`. */
+  /**
+   * Name of the environment variable with the key; the settings never contain the key itself.
+   * Default `WIREGLOT_KEY`.
+   */
   keyEnv?: string
-  /** The gateway accepts WebSocket connections, and clients that can use them should do so. Default false. */
+  /**
+   * The gateway accepts WebSocket connections, and clients that can use them should do so. Default
+   * false.
+   */
   webSocket?: boolean
 }
 
@@ -86,7 +94,8 @@ export type ClientConfig = {
 
 /**
  * Settings that point a client at a gateway, ready to paste.
- * @throws RangeError for an unknown client, a `base` that is not a URL, or an invalid name of an environment variable
+ * @throws RangeError for an unknown client, a `base` that is not a URL, or an invalid name of an
+ * environment variable
  * @example
  * import { clientConfig } from 'wireglot/clients'
  *
@@ -109,7 +118,10 @@ export function clientConfig(client: ClientName, options: ClientConfigOptions): 
   }
 }
 
-/** The options with their defaults. @throws RangeError for a `base` that is not a URL, or an invalid name of an environment variable */
+/**
+ * The options with their defaults.
+ * @throws RangeError for a `base` that is not a URL, or an invalid name of an environment variable
+ */
 export function setupOf({
   base,
   models = [],
@@ -132,7 +144,10 @@ export function setupOf({
   }
 }
 
-/** Snippets with one that sets the variable with the key, before the first that reads the variable and does not set it. */
+/**
+ * Snippets with one that sets the variable with the key, before the first that reads the variable
+ * and does not set it.
+ */
 function withKey(snippets: readonly Snippet[], keyEnv: string): Snippet[] {
   const text = keyLines(keyEnv)
   const at = snippets.findIndex(one => one.text.includes(keyEnv) && !one.text.includes(text))

@@ -11,7 +11,8 @@ export const langchain: Client = {
   remarks: [
     'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option chatCompletions.missingReasoning: blank at its channel.',
   ],
-  // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its summary.
+  // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its
+  // summary.
   needs: [
     {
       agents: ['langchainjs-openai/'],

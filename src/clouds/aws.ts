@@ -16,7 +16,10 @@ const refusedTime =
 /** A difference of clocks that AWS accepts; below it the time is not the reason. */
 const acceptedSkewMs = 4 * 60_000
 
-/** Signs every call with Signature Version 4. After a refusal because of its keys or its time, a call is signed again and sent once more. */
+/**
+ * Signs every call with Signature Version 4. After a refusal because of its keys or its time, a
+ * call is signed again and sent once more.
+ */
 export function signing(
   settings: AwsSettings,
   transport: Transport,
@@ -108,7 +111,9 @@ export async function sign(
   return changed(call, { headers: { ...headers, ...Object.fromEntries(signed.headers) } })
 }
 
-/** Region and service that a signature is for: those of the settings, else those in the host name. */
+/**
+ * Region and service that a signature is for: those of the settings, else those in the host name.
+ */
 export function placeOf(
   url: string,
   { region, service }: Pick<AwsSettings, 'region' | 'service'>,
@@ -150,7 +155,10 @@ function keysOf(
 type Identity = AwsKeys & { expiration?: Date }
 type Chain = (options: { forceRefresh: boolean }) => Promise<Identity>
 
-/** The credential chain of AWS: environment, shared files and SSO, web identity, container, instance. */
+/**
+ * The credential chain of AWS: environment, shared files and SSO, web identity, container,
+ * instance.
+ */
 async function openChain(profile: string | undefined): Promise<Chain> {
   const needed = missing('@aws-sdk/credential-providers')
   const { fromNodeProviderChain }: Partial<typeof import('@aws-sdk/credential-providers')> =

@@ -2,7 +2,10 @@ import { replay } from '../transports/bodies.ts'
 import type { Signal } from '../transports/stopper.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
-/** The call with some of its parts replaced. `signal` is a getter in calls of the gateway, which creates an AbortSignal. */
+/**
+ * The call with some of its parts replaced. `signal` is a getter in calls of the gateway, which
+ * creates an AbortSignal.
+ */
 export function changed(
   call: TransportCall,
   more: Partial<Pick<TransportCall, 'url' | 'method' | 'headers' | 'body'>>,
@@ -24,7 +27,10 @@ export function changed(
   }
 }
 
-/** The value, unless the call is aborted before. Nothing else is aborted, because other calls may wait for the same value. */
+/**
+ * The value, unless the call is aborted before. Nothing else is aborted, because other calls may
+ * wait for the same value.
+ */
 export function unlessAborted<Value>(value: Promise<Value>, call: TransportCall): Promise<Value> {
   const signal: Signal = call.stop ?? call.signal
   if (signal.aborted) return Promise.reject(signal.reason)

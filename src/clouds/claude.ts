@@ -2,7 +2,8 @@ import { isObject, type JsonObject } from '../kit/json/json.ts'
 import type { TransportResponse } from '../transports/transport.ts'
 import { readObject, withJson } from './wrapping.ts'
 
-// What clouds that serve Claude have in common: requests of the messages protocol without `model`, with `anthropic_version`.
+// What clouds that serve Claude have in common: requests of the messages protocol without `model`,
+// with `anthropic_version`.
 
 /** `/v1/messages` of a URL, or `/v1/messages/count_tokens`. */
 export const messagesPath = /(?:\/v1)?\/messages(?:\/count_tokens)?$/
@@ -30,7 +31,10 @@ export const errorBody = (type: string, message: string): object => ({
   error: { type, message },
 })
 
-/** The response of a refusal, with its error as the messages protocol writes it. One that is written so stays. */
+/**
+ * The response of a refusal, with its error as the messages protocol writes it. One that is written
+ * so stays.
+ */
 export async function withError(
   response: TransportResponse,
   type?: string,

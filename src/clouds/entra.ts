@@ -11,7 +11,10 @@ type Credential = {
   getToken(scope: string): Promise<{ token: string; expiresOnTimestamp: number } | null>
 }
 
-/** Sends calls with an access token of Microsoft Entra ID: of an application with a secret, or of the default credentials. */
+/**
+ * Sends calls with an access token of Microsoft Entra ID: of an application with a secret, or of
+ * the default credentials.
+ */
 export function entraTokens(settings: EntraSettings, transport: Transport): Transport {
   return bearing(
     createRenewing(async () => {

@@ -6,7 +6,10 @@ import { bearing } from './tokens.ts'
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
-/** Sends calls with an access token of Google: of a service account, or of the application-default credentials. */
+/**
+ * Sends calls with an access token of Google: of a service account, or of the application-default
+ * credentials.
+ */
 export function googleTokens(settings: GoogleSettings, transport: Transport): Transport {
   const key = settings.credentials === undefined ? undefined : keyIn(settings.credentials)
   return bearing(
@@ -15,7 +18,10 @@ export function googleTokens(settings: GoogleSettings, transport: Transport): Tr
   )
 }
 
-/** A new client each time: a client keeps its token until it expires, also where Google has refused it. */
+/**
+ * A new client each time: a client keeps its token until it expires, also where Google has refused
+ * it.
+ */
 async function obtain(
   { keyFile }: GoogleSettings,
   key: Record<string, string> | undefined,

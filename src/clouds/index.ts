@@ -22,7 +22,10 @@ function authorizing(auth: CloudSettings['auth'], transport: Transport): Transpo
   return auth?.entra ? entraTokens(auth.entra, transport) : transport
 }
 
-/** Sends the calls of one channel as its cloud requires. `onNotes`: gets the notes of a call before it is sent, and may throw instead. */
+/**
+ * Sends the calls of one channel as its cloud requires. `onNotes`: gets the notes of a call before
+ * it is sent, and may throw instead.
+ */
 export type Cloud = {
   send(call: TransportCall, onNotes?: (notes: readonly Note[]) => void): Promise<TransportResponse>
 }

@@ -16,10 +16,16 @@ import {
   withJson,
 } from './wrapping.ts'
 
-/** The version of the body. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html */
+/**
+ * The version of the body. Source:
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html
+ */
 const version = 'bedrock-2023-05-31'
 
-/** The beta flags that the service accepts; one that it does not know is a 400. Source: the page above. */
+/**
+ * The beta flags that the service accepts; one that it does not know is a 400. Source: the page
+ * above.
+ */
 const knownBetas = new Set([
   'claude-code-20250219',
   'computer-use-2024-10-22',
@@ -36,7 +42,10 @@ const knownBetas = new Set([
   'tool-search-tool-2025-10-19',
 ])
 
-/** Messages as InvokeModel of Amazon Bedrock: the model in the path, betas in the body, streams in frames of AWS. */
+/**
+ * Messages as InvokeModel of Amazon Bedrock: the model in the path, betas in the body, streams in
+ * frames of AWS.
+ */
 export const invokeModel: Wrapping = call => {
   const base = baseBefore(call.url, messagesPath)
   const parts = base === undefined ? undefined : takeMembers(call.body, ownMembers)
@@ -66,7 +75,10 @@ export const invokeModel: Wrapping = call => {
 
 type Parts = { model: string; sent: Record<string, string>; added: object; others: Uint8Array[] }
 
-/** CountTokens takes the whole body of an invocation, which needs a limit, and the model without the prefix of its inference profile. */
+/**
+ * CountTokens takes the whole body of an invocation, which needs a limit, and the model without the
+ * prefix of its inference profile.
+ */
 function counting(
   call: Parameters<Wrapping>[0],
   base: string,
@@ -122,7 +134,10 @@ async function unwrap(response: TransportResponse): Promise<TransportResponse> {
   }
 }
 
-/** Exceptions of the service as error types of the messages protocol, without the ending `Exception`. */
+/**
+ * Exceptions of the service as error types of the messages protocol, without the ending
+ * `Exception`.
+ */
 const types: Record<string, string> = {
   accessdenied: 'permission_error',
   expiredtoken: 'authentication_error',
@@ -137,7 +152,10 @@ const types: Record<string, string> = {
   validation: 'invalid_request_error',
 }
 
-/** The type of an exception such as `ThrottlingException:http://internal.amazon.com/…`. Undefined: an unknown one. */
+/**
+ * The type of an exception such as `ThrottlingException:http://internal.amazon.com/…`. Undefined:
+ * an unknown one.
+ */
 function typeOf(exception: string | undefined): string | undefined {
   return types[
     exception

@@ -1,8 +1,9 @@
 import { CloudAuthError } from './settings.ts'
 
 /**
- * Throws a CloudAuthError that says how to install an optional package. Bundlers accept that a package is missing only where its `import()`
- * itself has a `catch`, and bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
+ * Throws a CloudAuthError that says how to install an optional package. Bundlers accept that a
+ * package is missing only where its `import()` itself has a `catch`, and bundles for platforms
+ * without sockets contain an empty module instead: `browser` in package.json.
  */
 export const missing = (name: string) => (): never => {
   throw new CloudAuthError(
@@ -12,7 +13,10 @@ export const missing = (name: string) => (): never => {
 
 const longest = 300
 
-/** What an error of a credential library says, without what looks like a secret: some libraries repeat the response of a token endpoint. */
+/**
+ * What an error of a credential library says, without what looks like a secret: some libraries
+ * repeat the response of a token endpoint.
+ */
 export function reasonOf(error: unknown, secrets: readonly (string | undefined)[] = []): string {
   const message = error instanceof Error ? error.message : String(error)
   const known = secrets.reduce<string>(

@@ -3,10 +3,16 @@ import { changed } from './call.ts'
 import { messagesPath, ownMembers, withError } from './claude.ts'
 import { baseBefore, objectOfMembers, takeMembers, type Wrapping } from './wrapping.ts'
 
-/** The version of the body. Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude */
+/**
+ * The version of the body. Source:
+ * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
+ */
 const version = 'vertex-2023-10-16'
 
-/** Messages as Vertex AI takes them for Claude: the model in the path, its version in the body. Streams are those of the messages protocol. */
+/**
+ * Messages as Vertex AI takes them for Claude: the model in the path, its version in the body.
+ * Streams are those of the messages protocol.
+ */
 export const rawPredict: Wrapping = call => {
   const base = baseBefore(call.url, messagesPath)
   const parts = base === undefined ? undefined : takeMembers(call.body, ownMembers)

@@ -1,4 +1,7 @@
-/** A credential with its end, in milliseconds since the epoch. `expiresAt` absent: it does not expire. */
+/**
+ * A credential with its end, in milliseconds since the epoch. `expiresAt` absent: it does not
+ * expire.
+ */
 export type Lease<Value> = { value: Value; expiresAt?: number | undefined }
 
 /** A credential that is renewed before it expires. Concurrent callers share one renewal. */
@@ -15,7 +18,10 @@ const renewMs = 5 * 60_000
 const waitMs = 30_000
 /** After a failure there is no other attempt for so long. */
 const failureMs = 1_000
-/** A refused credential is replaced at most so often: a refusal for another reason must not cause a renewal per call. */
+/**
+ * A refused credential is replaced at most so often: a refusal for another reason must not cause a
+ * renewal per call.
+ */
 const replaceMs = 10_000
 
 /** `obtain`: fetches a credential; `isForced`: not one from a cache. */

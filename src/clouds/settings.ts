@@ -16,10 +16,16 @@ export type AwsSettings = {
   profile?: string | undefined
 } & { [Key in keyof AwsKeys]?: string | undefined }
 
-/** `keyFile`: the path of a key file. `credentials`: the content of one. Neither: application-default credentials. */
+/**
+ * `keyFile`: the path of a key file. `credentials`: the content of one. Neither:
+ * application-default credentials.
+ */
 export type GoogleSettings = { keyFile?: string | undefined; credentials?: string | undefined }
 
-/** With a secret: an application. Without: the default credentials, such as a managed identity, whose id `clientId` is. */
+/**
+ * With a secret: an application. Without: the default credentials, such as a managed identity,
+ * whose id `clientId` is.
+ */
 export type EntraSettings = {
   tenantId?: string | undefined
   clientId?: string | undefined
@@ -37,7 +43,10 @@ export type CloudAuth = {
   entra?: EntraSettings | undefined
 }
 
-/** What a channel says of its cloud. `apis`: of its endpoints. `apiVersion`: of the API `deployments`. */
+/**
+ * What a channel says of its cloud. `apis`: of its endpoints. `apiVersion`: of the API
+ * `deployments`.
+ */
 export type CloudSettings = {
   auth?: CloudAuth | undefined
   apis: readonly CloudApi[]

@@ -2,7 +2,10 @@ import type { Transport, TransportCall, TransportResponse } from '../transports/
 import { changed, discard, unlessAborted } from './call.ts'
 import type { Renewing } from './renewing.ts'
 
-/** Sends every call with a token as `Authorization: Bearer`. After a 401 the token is replaced, and the call sent once more. */
+/**
+ * Sends every call with a token as `Authorization: Bearer`. After a 401 the token is replaced, and
+ * the call sent once more.
+ */
 export function bearing(tokens: Renewing<string>, transport: Transport): Transport {
   const send = async (call: TransportCall, token: string): Promise<TransportResponse> => {
     const response = await transport.send(

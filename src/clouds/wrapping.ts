@@ -6,8 +6,9 @@ import { only } from '../transports/bodies.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
 /**
- * Writes calls of a protocol as another API takes them, and its responses as those of the protocol. Undefined: this call stays as it is.
- * The bodies of conversations keep their bytes. `notes`: what is not sent.
+ * Writes calls of a protocol as another API takes them, and its responses as those of the protocol.
+ * Undefined: this call stays as it is. The bodies of conversations keep their bytes. `notes`: what
+ * is not sent.
  */
 export type Wrapping = (
   call: TransportCall,
@@ -23,7 +24,9 @@ export type Wrapping = (
 const nothing = new Uint8Array()
 const braces = [encoded('{'), encoded(','), encoded('}')] as const
 
-/** Takes members out of a JSON object. The others keep their bytes. Undefined: it is no JSON object. */
+/**
+ * Takes members out of a JSON object. The others keep their bytes. Undefined: it is no JSON object.
+ */
 export function takeMembers(
   body: TransportCall['body'],
   keys: readonly string[],
@@ -60,7 +63,10 @@ export function objectOfMembers(
   )
 }
 
-/** The URL without its last `steps` and its query, which belongs to the protocol. Undefined: it has other steps. */
+/**
+ * The URL without its last `steps` and its query, which belongs to the protocol. Undefined: it has
+ * other steps.
+ */
 export function baseBefore(url: string, steps: RegExp): string | undefined {
   const { origin, pathname } = new URL(url)
   const found = steps.exec(pathname)

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { GatewayError, Identity } from '../gateway/gateway.ts'
 import { createComparison, Refused, rejectOtherSites, shownKey } from '../records/json-calls.ts'
 
-/** Who uses the console. The operator sees everything; a client with a key of its own sees its own records and models. */
+/**
+ * Who uses the console. The operator sees everything; a client with a key of its own sees its own
+ * records and models.
+ */
 export type Access = { role: 'operator' } | { role: 'client'; identity: Identity }
 
 export type Gatekeeper = {
@@ -14,8 +17,8 @@ export type Gatekeeper = {
 type Guarded = { localOnly: boolean; identify(request: IncomingMessage): Promise<Identity> }
 
 /**
- * Without an admin key, every client of a gateway without keys is its operator: such a gateway serves its own machine only. Every other
- * client shows a key of the gateway.
+ * Without an admin key, every client of a gateway without keys is its operator: such a gateway
+ * serves its own machine only. Every other client shows a key of the gateway.
  */
 export function createGatekeeper(adminKey: string | undefined, gateway: () => Guarded): Gatekeeper {
   const isAdmin = adminKey === undefined ? () => false : createComparison(adminKey)

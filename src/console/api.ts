@@ -141,7 +141,10 @@ function session(access: Access, { about }: ApiParts) {
   }
 }
 
-/** A client sees the requests of its key. @throws Refused 403 for a key without a name: records cannot distinguish such clients */
+/**
+ * A client sees the requests of its key.
+ * @throws Refused 403 for a key without a name: records cannot distinguish such clients
+ */
 function visible(access: Access, filter: RecordFilter): RecordFilter {
   if (access.role === 'operator') return filter
   const { name, id = '' } = access.identity
@@ -179,7 +182,10 @@ function clientSettings({ base, model }: z.output<typeof Configured>, { webSocke
   )
 }
 
-/** Clients do not see how the gateway is configured, so they see no channel and no request to an upstream. */
+/**
+ * Clients do not see how the gateway is configured, so they see no channel and no request to an
+ * upstream.
+ */
 function exchangeFor(access: Access, { exchanges }: ApiParts, id: string) {
   if (access.role === 'operator') return found(exchanges.find(id))
   const { requestNotes, responseNotes, record } = found(exchanges.find(id, access.identity))

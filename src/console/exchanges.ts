@@ -1,7 +1,10 @@
 import type { Attempt, Exchange, HookRequest, Identity, UsageRecord } from '../gateway/gateway.ts'
 import type { Note } from '../notes.ts'
 
-/** What an attempt of the playground sent. `body`: the request as the upstream gets it, cut to `longestBody`. */
+/**
+ * What an attempt of the playground sent. `body`: the request as the upstream gets it, cut to
+ * `longestBody`.
+ */
 export type SeenAttempt = Omit<Attempt, 'requestId' | 'identity' | 'body' | 'notes'> & {
   body: string
   isCut: boolean
@@ -15,12 +18,17 @@ export type SeenExchange = {
   record?: UsageRecord
 }
 
-/** The latest requests of the playground, in memory: what they sent to upstreams, and all of their notes. */
+/**
+ * The latest requests of the playground, in memory: what they sent to upstreams, and all of their
+ * notes.
+ */
 export type Exchanges = {
   onAttempt(attempt: Attempt, request: HookRequest): void
   onUsage(record: UsageRecord): void
   onNotes(notes: readonly Note[], exchange: Exchange): void
-  /** Undefined: it is unknown, or of another client. `identity` absent: the operator, who sees all. */
+  /**
+   * Undefined: it is unknown, or of another client. `identity` absent: the operator, who sees all.
+   */
   find(requestId: string, identity?: Identity): SeenExchange | undefined
 }
 

@@ -30,9 +30,14 @@ export type ConsoleGateway = {
 const operatorName = '(operator)'
 
 export type ConsoleOptions = {
-  /** The gateway that it belongs to, under the same path. It is called at each request and not before. */
+  /**
+   * The gateway that it belongs to, under the same path. It is called at each request and not
+   * before.
+   */
   gateway(): ConsoleGateway
-  /** Opens everything. Absent: on a gateway without keys, everybody on its machine is the operator. */
+  /**
+   * Opens everything. Absent: on a gateway without keys, everybody on its machine is the operator.
+   */
   adminKey?: string
   /** Where usage records and keys are. Absent: the latest 2000 requests are kept in memory. */
   records?: Records
@@ -40,12 +45,17 @@ export type ConsoleOptions = {
   models?: AdminSources['models']
   /** Checks a channel with one of its models. Absent: there is no button for it. */
   verify?: AdminSources['verify']
-  /** The gateway serves the demo model only, so the page sends its example at once. Default false. */
+  /**
+   * The gateway serves the demo model only, so the page sends its example at once. Default false.
+   */
   isDemo?: boolean
 }
 
 export type Console = {
-  /** For the gateway; those of `records` are called too. `authenticate`: absent without an admin key and records. */
+  /**
+   * For the gateway; those of `records` are called too. `authenticate`: absent without an admin key
+   * and records.
+   */
   hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> &
     Pick<Hooks, 'authenticate' | 'reserve'>
   /** Handles `/console` and the calls of its page. False: another path, which is not touched. */
@@ -53,7 +63,8 @@ export type Console = {
 }
 
 /**
- * A console for a `node:http` server with a gateway. Its page and the translation are loaded when it is opened.
+ * A console for a `node:http` server with a gateway. Its page and the translation are loaded when
+ * it is opened.
  * @throws ConfigError for an unknown option
  * @example
  * import { createServer } from 'node:http'
@@ -88,7 +99,9 @@ export function createConsole(options: ConsoleOptions): Console {
     verify,
   }
 
-  /** The admin key is a key of the playground: of the operator, or in the name of a client's key. */
+  /**
+   * The admin key is a key of the playground: of the operator, or in the name of a client's key.
+   */
   async function authenticate(credential: string | undefined, request: HookRequest) {
     if (!gatekeeper.isAdmin(credential)) return records?.hooks.authenticate(credential, request)
     const { [keyHeader]: name } = request.headers
@@ -131,7 +144,10 @@ export function createConsole(options: ConsoleOptions): Console {
   }
 }
 
-/** The name in a header, which browsers send encoded. One that is not encoded properly is as it came. */
+/**
+ * The name in a header, which browsers send encoded. One that is not encoded properly is as it
+ * came.
+ */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

@@ -7,9 +7,10 @@ import { protocols } from '../protocols/index.ts'
 import { encodeRequest } from '../translate/encode.ts'
 
 /**
- * How the playground sends a request of a protocol. Paths contain `{model}` where the model is not in the body; `streamPath` differs from
- * `path` where the body does not say whether a stream is wanted. `example`: a request as JSON. `deltaAt`, `textAt`: where the text of an
- * event and of a response is.
+ * How the playground sends a request of a protocol. Paths contain `{model}` where the model is not
+ * in the body; `streamPath` differs from `path` where the body does not say whether a stream is
+ * wanted. `example`: a request as JSON. `deltaAt`, `textAt`: where the text of an event and of a
+ * response is.
  */
 export type SentProtocol = {
   name: string

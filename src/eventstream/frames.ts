@@ -5,7 +5,10 @@ export type EventFrame = {
   payload: Uint8Array
 }
 
-/** Bytes that are no frame: a wrong checksum, an impossible length, or an end in the middle of a frame. */
+/**
+ * Bytes that are no frame: a wrong checksum, an impossible length, or an end in the middle of a
+ * frame.
+ */
 export class EventFrameError extends Error {
   override name = 'EventFrameError'
 }
@@ -16,7 +19,10 @@ const PRELUDE = 12
 const SHORTEST = PRELUDE + 4
 /** Type of a header value that is text. */
 const TEXT = 7
-/** Bytes of header values by type: true, false, byte, short, integer, long; -1 where a length precedes the value; timestamp, uuid. */
+/**
+ * Bytes of header values by type: true, false, byte, short, integer, long; -1 where a length
+ * precedes the value; timestamp, uuid.
+ */
 const VALUE_LENGTHS = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16]
 
 const encoder = new TextEncoder()
@@ -95,7 +101,10 @@ export class EventFrameReader {
     this.#maxLength = maxLength
   }
 
-  /** Throws `EventFrameError`; the reader must not be used after that. The payload is a copy of its own. */
+  /**
+   * Throws `EventFrameError`; the reader must not be used after that. The payload is a copy of its
+   * own.
+   */
   push(chunk: Uint8Array): void {
     const bytes = this.#length === 0 ? chunk : this.#append(chunk)
     let at = 0

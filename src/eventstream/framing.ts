@@ -11,9 +11,10 @@ import {
 } from './frames.ts'
 
 /**
- * `application/vnd.amazon.eventstream`, the binary frames of AWS. In text a frame is `data: {"<event type>":<payload>}`; an exception has
- * its exception type as the key, and an error that the service does not model is `{"error":{"code","message"}}`. A frame that cannot be
- * rebuilt from this text, such as one with further headers, has its bytes in the field `id`.
+ * `application/vnd.amazon.eventstream`, the binary frames of AWS. In text a frame is `data:
+ * {"<event type>":<payload>}`; an exception has its exception type as the key, and an error that
+ * the service does not model is `{"error":{"code","message"}}`. A frame that cannot be rebuilt from
+ * this text, such as one with further headers, has its bytes in the field `id`.
  */
 export const eventStream: Framing = {
   contentType: 'application/vnd.amazon.eventstream',
@@ -32,7 +33,10 @@ function createDecoder(): (chunk: Chunk) => Chunk {
   let isText = false
   let isDamaged = false
   let due = ''
-  /** `data: ` was written for a frame that is not complete, so that a stream that stops there ends in the middle of a frame in text, too. */
+  /**
+   * `data: ` was written for a frame that is not complete, so that a stream that stops there ends
+   * in the middle of a frame in text, too.
+   */
   let isBegun = false
   const write = (text: string) => {
     due += `${isBegun ? '' : 'data: '}${text}\n\n`
@@ -123,7 +127,10 @@ function hasHeaders(frame: Uint8Array, headers: Uint8Array): boolean {
   return true
 }
 
-/** By name: the bytes of the headers that the service writes. Names are those of a protocol, so there are few. */
+/**
+ * By name: the bytes of the headers that the service writes. Names are those of a protocol, so
+ * there are few.
+ */
 const written = new Map<string, Uint8Array>()
 const mostNames = 100
 
@@ -166,7 +173,10 @@ function bytesOfFrame({ data, id }: Frame): Uint8Array | undefined {
   return headers && writeFrameWith(headers, encoded(payload))
 }
 
-/** Name and payload. An object with further keys, as some servers write it, counts as the event of its first object. */
+/**
+ * Name and payload. An object with further keys, as some servers write it, counts as the event of
+ * its first object.
+ */
 function eventOf(data: string): [name: string, payload: string] | undefined {
   const name = /^\{"([^"\\]+)":/.exec(data)?.[1]
   try {

@@ -1,9 +1,12 @@
-/** How long usage and metadata may follow the last finish reason. Known servers send them at once. */
+/**
+ * How long usage and metadata may follow the last finish reason. Known servers send them at once.
+ */
 const afterFinishMs = 10_000
 
 /**
- * The deadline of a stream whose protocol has no last event, or whose upstream does not send it: without one, an upstream that continues
- * after its finish reasons would be read for ever. `finishes`: see `StreamTranslator`.
+ * The deadline of a stream whose protocol has no last event, or whose upstream does not send it:
+ * without one, an upstream that continues after its finish reasons would be read for ever.
+ * `finishes`: see `StreamTranslator`.
  */
 export class AfterFinish {
   #finishes = 0

@@ -37,7 +37,9 @@ type Parts = {
   resource?: string | undefined
 }
 
-/** The vendor of a channel: named, or recognized by its base URL. Undefined: unknown, or `generic`. */
+/**
+ * The vendor of a channel: named, or recognized by its base URL. Undefined: unknown, or `generic`.
+ */
 export function vendorOf({
   vendor,
   baseUrl,
@@ -47,7 +49,10 @@ export function vendorOf({
   return baseUrl === undefined ? undefined : vendorAt(Object.values(vendors), baseUrl)
 }
 
-/** A channel as the gateway uses it: `endpoints` by protocol, best one first. `chooses`: the vendor decides which protocol a request is sent with. */
+/**
+ * A channel as the gateway uses it: `endpoints` by protocol, best one first. `chooses`: the vendor
+ * decides which protocol a request is sent with.
+ */
 export function withVendor<Channel extends Written>({ vendor: named, ...channel }: Channel) {
   const vendor = vendorOf({ vendor: named, baseUrl: channel.baseUrl })
   const endpoints = endpointsOf(channel, vendor)
@@ -79,7 +84,8 @@ function endpointsOf(
 ): Endpoints {
   const [best, ...others] = vendor?.endpoints ?? []
   const own = [best, ...others].flatMap(endpoint => (endpoint ? [endpoint.protocol] : []))
-  // Under a base URL of the user are the protocols that the vendor has under it, or under one base URL.
+  // Under a base URL of the user are the protocols that the vendor has under it, or under one base
+  // URL.
   const there = vendor && baseUrl !== undefined ? endpointsAt(vendor, baseUrl) : []
   const shared =
     there.length > 0

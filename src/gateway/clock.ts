@@ -7,8 +7,8 @@ export type Clock = {
   /** Something was sent to the client: its time without output starts again. */
   sent(): void
   /**
-   * The result of the promise, or `ping` when a ping is due before. `idleMs`: the longest time for the promise, over all its waits;
-   * 0: no limit. @throws GatewayError 504 when it takes longer
+   * The result of the promise, or `ping` when a ping is due before. `idleMs`: the longest time for
+   * the promise, over all its waits; 0: no limit. @throws GatewayError 504 when it takes longer
    */
   wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping>
   /** Rejects the current wait. False: there is none. */
@@ -16,7 +16,10 @@ export type Clock = {
   stop(): void
 }
 
-/** `keepAliveMs`: silence before a ping; 0: never. One timer serves pings and idle timeouts; it is rescheduled when it fires, not for each chunk. */
+/**
+ * `keepAliveMs`: silence before a ping; 0: never. One timer serves pings and idle timeouts; it is
+ * rescheduled when it fires, not for each chunk.
+ */
 export function createClock(keepAliveMs: number): Clock {
   return new RunningClock(keepAliveMs)
 }

@@ -41,7 +41,8 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
     trace.memory = memory
     holdUntilEnd(memory.release, trace, request.signal)
     const known = { request, identity, trace, memory }
-    // A call that is refused in any case counts for no limit: its client should read why, and not of a limit that its retries have reached.
+    // A call that is refused in any case counts for no limit: its client should read why, and not
+    // of a limit that its retries have reached.
     if (!isCounted(route) || rejectionFor(route, identity))
       return handleKnown(service, list, route, known)
     const counted = await admission.count(identity)

@@ -7,8 +7,9 @@ import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
 
 /**
- * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
- * limit of the channel; a response of it that cannot be used; or a fault of the gateway and its hooks.
+ * Whose fault a failure is: the client's or its request's; an error status of the upstream; no
+ * connection to it, or a broken one; a time limit of the channel; a response of it that cannot be
+ * used; or a fault of the gateway and its hooks.
  */
 export type FailureKind =
   | 'client'
@@ -44,7 +45,8 @@ export class GatewayError extends Error {
   ) {
     super(error.message, { cause })
     this.error = error
-    // A quota that is spent stays so for longer than a client should wait: without this header, some retry for minutes.
+    // A quota that is spent stays so for longer than a client should wait: without this header,
+    // some retry for minutes.
     this.headers = error.kind === 'quota' ? { ...headers, ...noRetry } : headers
     this.wire = wire
     this.notes = notes
@@ -52,7 +54,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** What failed. An error of our own that is not the client's is about the response of the upstream, or a fault of the gateway. */
+/**
+ * What failed. An error of our own that is not the client's is about the response of the upstream,
+ * or a fault of the gateway.
+ */
 export function failureKind({ failure, error: { protocol, status } }: GatewayError): FailureKind {
   if (failure) return failure
   if (protocol !== undefined) return 'upstream_status'
@@ -62,7 +67,8 @@ export function failureKind({ failure, error: { protocol, status } }: GatewayErr
 }
 
 /**
- * An error to throw in `onRequest`, `onResponse` or `onStream`: the client gets it with this status, in its own protocol.
+ * An error to throw in `onRequest`, `onResponse` or `onStream`: the client gets it with this
+ * status, in its own protocol.
  * @example
  * import { fetchGateway, refuse } from 'wireglot/fetch'
  *
@@ -117,7 +123,10 @@ export function channelAtLimit(retryAfterMs: number): GatewayError {
   })
 }
 
-/** The queue of a key or a channel is full, or the wait in it was too long. `whose`: the name of the limit. */
+/**
+ * The queue of a key or a channel is full, or the wait in it was too long. `whose`: the name of the
+ * limit.
+ */
 export function tooManyAtOnce(status: 429 | 503, whose: string): GatewayError {
   const message = `too many requests at the same time for this ${whose}, and no place in its queue in time`
   return reject(status, status === 429 ? 'rate_limit' : 'unavailable', message, {
@@ -161,7 +170,10 @@ export function reasonOf({ reason }: Signal): GatewayError {
   return reason instanceof GatewayError ? reason : clientLeft()
 }
 
-/** An error inside a stream or response of an upstream, as an HTTP error. Without its raw event, which is no error body. */
+/**
+ * An error inside a stream or response of an upstream, as an HTTP error. Without its raw event,
+ * which is no error body.
+ */
 export function failedStream(
   { raw: _, ...error }: CanonicalError,
   notes: readonly Note[] = [],
@@ -188,8 +200,8 @@ function refusedByStrict(
 }
 
 /**
- * Anything thrown → the Refusal for the client. `side`: whose body a `TranslationError` is about. Unexpected errors become an internal
- * error without details, which only the log gets.
+ * Anything thrown → the Refusal for the client. `side`: whose body a `TranslationError` is about.
+ * Unexpected errors become an internal error without details, which only the log gets.
  */
 export function rejectionOf(thrown: unknown, side: 'request' | 'upstream'): GatewayError {
   if (thrown instanceof GatewayError) return thrown

@@ -61,7 +61,8 @@ async function streamed(
   ask: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
+  // Single values, so that closures that live as long as the stream do not keep the whole request
+  // in memory.
   const { protocol, model, asList } = ask
   const { framing } = protocol
   const { signal } = ask.request
@@ -128,7 +129,11 @@ function inFraming(
 /** `kept.signatures`: those to store, which `source` does not contain. */
 type Hooked = { source: Source; kept: { signatures?: Signatures | undefined } }
 
-/** The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing was read. @throws GatewayError, TranslationError */
+/**
+ * The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing
+ * was read.
+ * @throws GatewayError, TranslationError
+ */
 async function hookedStream(
   service: Service,
   ask: Pick<RequestContext, 'protocol' | 'model'>,
@@ -230,7 +235,10 @@ type ResponseForClient = {
   passed: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws GatewayError, TranslationError */
+/**
+ * A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay.
+ * @throws GatewayError, TranslationError
+ */
 async function responseForClient(
   service: Service,
   { protocol, model }: Pick<RequestContext, 'protocol' | 'model'>,
@@ -252,7 +260,8 @@ async function responseForClient(
   if (isObject(read.value) && typeof read.value['id'] === 'string')
     trace.responseId = read.value['id']
   if (!usage && opened.kind === 'json') trace.received = wholeWithoutCounts(read.value, from)
-  // Between equal protocols a failed response is passed on unchanged; clients of other protocols get an HTTP error.
+  // Between equal protocols a failed response is passed on unchanged; clients of other protocols
+  // get an HTTP error.
   if (error && from !== protocol) throw failedStream(error)
   const change = error
     ? undefined
@@ -290,7 +299,8 @@ const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) =>
 type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
 /**
- * Reads a response that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
+ * Reads a response that is not a stream. `passes`: its bytes are sent unchanged, so only usage and
+ * error are needed.
  * @throws GatewayError for an error with status 200, or a body that is not JSON
  */
 async function readResponse(opened: Opened, passes = false): Promise<ReadResponse> {
@@ -305,7 +315,10 @@ async function readResponse(opened: Opened, passes = false): Promise<ReadRespons
 /** In bytes. Parsing a shorter response is faster than searching for its members. */
 const brief = 4096
 
-/** The outline of a response. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
+/**
+ * The outline of a response. Undefined: it is not enough to see usage and errors. Parsing 12 KB
+ * would double the garbage of an exchange.
+ */
 function seenOf(
   bytes: Uint8Array<ArrayBuffer>,
   from: Protocol,
@@ -327,7 +340,10 @@ function seenOf(
     : undefined
 }
 
-/** Collects a stream, for a client that wants JSON. @throws GatewayError if the stream failed or was cut off */
+/**
+ * Collects a stream, for a client that wants JSON.
+ * @throws GatewayError if the stream failed or was cut off
+ */
 async function gather(
   opened: Opened,
   stop: (reason: GatewayError) => void,

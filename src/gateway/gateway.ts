@@ -69,16 +69,26 @@ export type { LearnedField, LearnedFields } from './upstream/learned.ts'
 export type Gateway = {
   /** Matches the path of a request, for `claims` and `handle`. */
   match(path: string): PathMatch
-  /** Is this path an exact endpoint of the gateway? Every other path belongs to the application. `mounted`: the gateway has a path of its own within it. */
+  /**
+   * Is this path an exact endpoint of the gateway? Every other path belongs to the application.
+   * `mounted`: the gateway has a path of its own within it.
+   */
   claims(match: PathMatch, method: string, mounted: boolean): boolean
-  /** Never rejects: every failure becomes an error response in the caller's protocol. `match`: of its path, if the host has it already. */
+  /**
+   * Never rejects: every failure becomes an error response in the caller's protocol. `match`: of
+   * its path, if the host has it already.
+   */
   handle(request: GatewayRequest, match?: PathMatch): Promise<GatewayResponse>
   /**
-   * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and
-   * releases the sockets. A second call may shorten the wait.
+   * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in
+   * progress, ends the rest with an error, and releases the sockets. A second call may shorten the
+   * wait.
    */
   close(graceMs?: number): Promise<void>
-  /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
+  /**
+   * Only clients on this machine are served, because there are neither keys nor `"auth": "none"`
+   * nor the hook `authenticate`.
+   */
   readonly localOnly: boolean
   /** What a host needs to serve WebSocket. Undefined: the configuration does not ask for it. */
   readonly sockets: SocketSettings | undefined
@@ -86,11 +96,17 @@ export type Gateway = {
   state(): GatewayState
   /** The fields that are left out of requests, because upstreams have refused them. */
   learned(): LearnedFields
-  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws GatewayError 401 */
+  /**
+   * The client of a request, by its key. Its rate limits are neither checked nor counted.
+   * @throws GatewayError 401
+   */
   identify(request: ClientRequest): Promise<Identity>
 }
 
-/** `messageLimitBytes`: of a client's message. `eventLimit`: of an event, in UTF-16 units. `pingMs`: between two pings; 0: none. */
+/**
+ * `messageLimitBytes`: of a client's message. `eventLimit`: of an event, in UTF-16 units. `pingMs`:
+ * between two pings; 0: none.
+ */
 export type SocketSettings = {
   messageLimitBytes: number
   depthLimit: number
@@ -99,8 +115,8 @@ export type SocketSettings = {
 }
 
 /**
- * `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `webSocket`: the configuration lets clients connect that way.
- * `store`: of responses; absent: there is none.
+ * `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `webSocket`: the
+ * configuration lets clients connect that way. `store`: of responses; absent: there is none.
  */
 export type GatewayState = {
   isClosing: boolean
@@ -111,8 +127,8 @@ export type GatewayState = {
 }
 
 /**
- * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure, without the words of the upstream; absent:
- * it has not failed.
+ * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure,
+ * without the words of the upstream; absent: it has not failed.
  */
 export type ChannelState = {
   name: string
@@ -122,7 +138,8 @@ export type ChannelState = {
 
 /**
  * Creates a gateway. Without a configuration it serves the built-in demo model.
- * @throws ConfigError when the configuration is invalid or a hook is unknown. It names the path and what is expected there
+ * @throws ConfigError when the configuration is invalid or a hook is unknown. It names the path and
+ * what is expected there
  *
  * @example
  * import { createGateway } from 'wireglot/gateway'
@@ -202,7 +219,8 @@ export function createGateway(
       const started = Date.now()
       const trace: Trace = {
         requestId,
-        // Without hooks, an open stream does not keep the request of the host in memory, which may hold the parsed body.
+        // Without hooks, an open stream does not keep the request of the host in memory, which may
+        // hold the parsed body.
         request: hookRequest(request, hasHooks),
         started,
         observed: telemetry.start(started),
@@ -250,7 +268,8 @@ export function createGateway(
           ),
         }
       } catch (thrown) {
-        // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
+        // When a client disconnects, reading its body also fails: the disconnection is the cause to
+        // report.
         const rejection =
           controller.aborted && !(thrown instanceof GatewayError)
             ? reasonOf(controller)
@@ -272,7 +291,10 @@ export function createGateway(
   }
 }
 
-/** The exchange ends with a whole response. One that was only read for its usage has nobody to get it. */
+/**
+ * The exchange ends with a whole response. One that was only read for its usage has nobody to get
+ * it.
+ */
 function endWhole(trace: Trace, status: number, signal: Signal): void {
   if (signal.aborted) trace.ended(499, reasonOf(signal))
   else trace.ended(status)
@@ -290,7 +312,9 @@ const socketSettings = ({
   pingMs: keepAliveMs,
 })
 
-/** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
+/**
+ * Creates what all exchanges share. `release` frees its resources; it may be called several times.
+ */
 function serviceOf(
   config: ParsedConfig,
   hooks: Hooks,
@@ -396,7 +420,10 @@ function rejectionResponse(
   }
 }
 
-/** A transport of the application. It gets plain objects, which it may spread: in our calls `signal` is a getter that creates the AbortSignal. */
+/**
+ * A transport of the application. It gets plain objects, which it may spread: in our calls `signal`
+ * is a getter that creates the AbortSignal.
+ */
 function spreadable(hook: Transport): Transport {
   return {
     usesWebSocket: hook.usesWebSocket === true,
@@ -405,7 +432,10 @@ function spreadable(hook: Transport): Transport {
   }
 }
 
-/** Rejects when the exchange is aborted for a reason other than its client's disconnection, so that nothing that hangs can block it. */
+/**
+ * Rejects when the exchange is aborted for a reason other than its client's disconnection, so that
+ * nothing that hangs can block it.
+ */
 function unlessGivenUp<T>(pending: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener(

@@ -19,8 +19,8 @@ export type Calling = {
 }
 
 /**
- * All headers of a call to a channel. `client`: the caller, with headers for the provider if it speaks the same protocol, and with those
- * that continue its trace.
+ * All headers of a call to a channel. `client`: the caller, with headers for the provider if it
+ * speaks the same protocol, and with those that continue its trace.
  */
 export function callHeaders(
   { channel, protocol, auth, accept, type }: Calling,
@@ -42,7 +42,10 @@ export function callHeaders(
   return safeHeaders(Object.assign(sent, channel.headers))
 }
 
-/** The header of the key, where the vendor does not take that of the protocol. Undefined: that of the protocol. */
+/**
+ * The header of the key, where the vendor does not take that of the protocol. Undefined: that of
+ * the protocol.
+ */
 function keyIn(auth: Auth | undefined): ((key: string | undefined) => Headers) | undefined {
   if (auth === undefined || auth === 'protocol' || auth === 'none') return undefined
   return key => {
@@ -52,21 +55,33 @@ function keyIn(auth: Auth | undefined): ((key: string | undefined) => Headers) |
   }
 }
 
-/** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */
+/**
+ * Upstream headers that clients use: rate limits and retries. Others are returned only if the
+ * configuration lists them.
+ */
 const kept = /^(retry-after|retry-after-ms|x-should-retry)$|^(.+-)?ratelimit-./
 
-/** The upstream headers that are returned to the client. `more`: patterns of the channel's configuration. */
+/**
+ * The upstream headers that are returned to the client. `more`: patterns of the channel's
+ * configuration.
+ */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
   return only(upstream, name => kept.test(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
-/** Client headers that are forwarded to every upstream. Others are forwarded only by the protocol's address or the configuration. */
+/**
+ * Client headers that are forwarded to every upstream. Others are forwarded only by the protocol's
+ * address or the configuration.
+ */
 const traced = ['traceparent', 'tracestate']
 
 /** Of the APIs of Google: it leaves fields out of a response, and with them the usage. */
 const fieldMask = 'x-goog-fieldmask'
 
-/** The client headers that are forwarded to an upstream. `more`: patterns of the channel's configuration. */
+/**
+ * The client headers that are forwarded to an upstream. `more`: patterns of the channel's
+ * configuration.
+ */
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
   return only(
     client,
@@ -102,7 +117,10 @@ const own =
 export const isOfConnection = (name: string): boolean =>
   /^(content-length|transfer-encoding|keep-alive|upgrade|expect)$/i.test(name)
 
-/** Is the header hop-by-hop, or a credential? Such headers are never forwarded, whatever the configuration says. */
+/**
+ * Is the header hop-by-hop, or a credential? Such headers are never forwarded, whatever the
+ * configuration says.
+ */
 export function isPrivate(name: string): boolean {
   const lower = name.toLowerCase()
   return own.test(lower) || isKeyHeader(lower)

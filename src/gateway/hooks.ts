@@ -10,23 +10,37 @@ import type { ClientRequest } from './request.ts'
 
 /** The client. */
 export type Identity = {
-  /** Clients of one name share their limits and their stored responses, unless they have different ids. */
+  /**
+   * Clients of one name share their limits and their stored responses, unless they have different
+   * ids.
+   */
   name?: string
-  /** What is kept of the client belongs to it, in place of the name. For names that another client may get later. */
+  /**
+   * What is kept of the client belongs to it, in place of the name. For names that another client
+   * may get later.
+   */
   id?: string
   /** One of the configured groups. Absent: all models are visible. */
   group?: string
-  /** The ids that it may use, of those that its group sees. A `*` at the end matches any rest. Absent: all of these. */
+  /**
+   * The ids that it may use, of those that its group sees. A `*` at the end matches any rest.
+   * Absent: all of these.
+   */
   models?: readonly string[]
   /** The limit of this name, in addition to that of the group. Absent or 0: no limit. */
   requestsPerMinute?: number
   /** The same for requests in progress at the same time. */
   concurrentRequests?: number
-  /** The error of `refuse(…)` for every call that costs something. Listings, token counts and settings stay open. Absent: none. */
+  /**
+   * The error of `refuse(…)` for every call that costs something. Listings, token counts and
+   * settings stay open. Absent: none.
+   */
   rejection?: GatewayError
 }
 
-/** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
+/**
+ * The usage record of one exchange. A field is absent if the exchange ended before it was known.
+ */
 export type UsageRecord = {
   /** Time of the request, ISO 8601. */
   time: string
@@ -37,10 +51,15 @@ export type UsageRecord = {
   group?: string
   requestedModel?: string
   modelServed?: string
-  /** Of a request that passed to another endpoint: the entry of `passThrough` that lists its path. `requestedModel` is the same where it names no model. */
+  /**
+   * Of a request that passed to another endpoint: the entry of `passThrough` that lists its path.
+   * `requestedModel` is the same where it names no model.
+   */
   path?: string
   channel?: string
-  /** The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown. */
+  /**
+   * The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown.
+   */
   provider?: string
   /** Of the client. `none`: a listing, settings of clients, or a path without an endpoint. */
   protocolIn: string
@@ -52,11 +71,17 @@ export type UsageRecord = {
   failure?: FailureKind
   /** The error of the failure, in the terms of all protocols. */
   error?: ErrorKind
-  /** What the gateway says of the failure, without the words of the upstream. Absent where it may repeat the request. */
+  /**
+   * What the gateway says of the failure, without the words of the upstream. Absent where it may
+   * repeat the request.
+   */
   errorMessage?: string
   /** The request id of the upstream. */
   upstreamRequestId?: string
-  /** `estimated`: some of it by the sizes of request and response, because the upstream has not counted or the client has left before. */
+  /**
+   * `estimated`: some of it by the sizes of request and response, because the upstream has not
+   * counted or the client has left before.
+   */
   usage?: Usage & { estimated?: true }
   /** Milliseconds. */
   firstByteMs?: number
@@ -67,7 +92,10 @@ export type UsageRecord = {
   noteCodes?: string[]
 }
 
-/** What a request is likely to use: its input by its size, its output by its token limit. `model`: the upstream's name; empty: not known. */
+/**
+ * What a request is likely to use: its input by its size, its output by its token limit. `model`:
+ * the upstream's name; empty: not known.
+ */
 export type LikelyUse = {
   requestId: string
   identity: Identity
@@ -77,7 +105,10 @@ export type LikelyUse = {
   output: number
 }
 
-/** One request to an upstream. A client's request has several if it is retried, or fails over to another channel. */
+/**
+ * One request to an upstream. A client's request has several if it is retried, or fails over to
+ * another channel.
+ */
 export type Attempt = {
   requestId: string
   identity: Identity
@@ -97,7 +128,9 @@ export type Attempt = {
     kind: FailureKind
     /** Without text of the upstream. */
     message: string
-    /** The text of the upstream, which may repeat the prompt. Secrets of the channel are replaced. */
+    /**
+     * The text of the upstream, which may repeat the prompt. Secrets of the channel are replaced.
+     */
     upstreamMessage?: string
   }
 }
@@ -118,8 +151,8 @@ export type Exchange = {
 export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
 
 /**
- * A key-value store for responses, such as Keyv or a Map. Values are strings. Promises are awaited; a rejection is logged, and the response
- * is then not stored.
+ * A key-value store for responses, such as Keyv or a Map. Values are strings. Promises are awaited;
+ * a rejection is logged, and the response is then not stored.
  */
 export type Store = {
   /** The value of the key. Anything but a string counts as absent. */
@@ -131,8 +164,9 @@ export type Store = {
 }
 
 /**
- * The request of the client, without its body. Header names are lower case. `raw`: the request object of the host, with everything that
- * earlier middleware added to it: `req` in Express and Connect, `Request` in the fetch host.
+ * The request of the client, without its body. Header names are lower case. `raw`: the request
+ * object of the host, with everything that earlier middleware added to it: `req` in Express and
+ * Connect, `Request` in the fetch host.
  */
 export type HookRequest<Raw = unknown> = {
   method: string
@@ -168,7 +202,10 @@ export type BodyCall<Canonical, Raw = unknown> = {
   readonly canonical: Canonical
 }
 
-/** The body to use instead, in the client's protocol or in the canonical model. Nothing: the body stays. */
+/**
+ * The body to use instead, in the client's protocol or in the canonical model. Nothing: the body
+ * stays.
+ */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement keeps the body, which TypeScript 5 takes for `void`.
 export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | void
 
@@ -194,11 +231,14 @@ export const callbackNames = [
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement rejects nothing.
 type Reserved = GatewayError | undefined | void
 
-/** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
+/**
+ * Callbacks of the application. An exception in a hook is logged and does not affect the exchange,
+ * unless the hook says otherwise.
+ */
 export type Hooks<Raw = unknown> = {
   /**
-   * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that no
-   * client gets in by provoking one.
+   * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null:
+   * refused. An exception also refuses, so that no client gets in by provoking one.
    */
   authenticate?(
     credential: string | undefined,
@@ -212,31 +252,36 @@ export type Hooks<Raw = unknown> = {
     request: HookRequest<Raw>
   }): string | undefined | Promise<string | undefined>
   /**
-   * Reads or replaces the body of a request before it is routed and translated, for example to redact it. Throw `refuse(…)` to refuse the
-   * request. Any other exception refuses it with status 500, so that no fault of a guardrail lets a body pass.
+   * Reads or replaces the body of a request before it is routed and translated, for example to
+   * redact it. Throw `refuse(…)` to refuse the request. Any other exception refuses it with status
+   * 500, so that no fault of a guardrail lets a body pass.
    */
   onRequest?(
     call: BodyCall<CanonicalRequest, Raw>,
   ): BodyChange<CanonicalRequest> | Promise<BodyChange<CanonicalRequest>>
   /**
-   * The same for a complete response, before it is sent or stored. Streams that `onStream` does not take are collected first and sent at
-   * once at their end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
+   * The same for a complete response, before it is sent or stored. Streams that `onStream` does not
+   * take are collected first and sent at once at their end; clients get keep-alive comments until
+   * then. Errors of upstreams do not pass this hook.
    */
   onResponse?(
     call: BodyCall<CanonicalResponse, Raw>,
   ): BodyChange<CanonicalResponse> | Promise<BodyChange<CanonicalResponse>>
   /**
-   * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async function*` that yields those of `events`:
-   * change, hold back or add text, or `throw refuse(…)` to end the stream with an error. Undefined: this stream is not changed, but goes
-   * to `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a refusal ends the stream with status 500.
+   * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async
+   * function*` that yields those of `events`: change, hold back or add text, or `throw refuse(…)`
+   * to end the stream with an error. Undefined: this stream is not changed, but goes to
+   * `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a
+   * refusal ends the stream with status 500.
    */
   onStream?(
     events: AsyncIterable<CanonicalEvent>,
     call: StreamCall<Raw>,
   ): AsyncIterable<CanonicalEvent> | undefined
   /**
-   * Decides, before a request is sent to an upstream, whether its client may use so much. Returns an error of `refuse(…)` if it may not. What
-   * is reserved ends when `onUsage` gets the record of the request.
+   * Decides, before a request is sent to an upstream, whether its client may use so much. Returns
+   * an error of `refuse(…)` if it may not. What is reserved ends when `onUsage` gets the record of
+   * the request.
    */
   reserve?(use: LikelyUse): Reserved | Promise<Reserved>
   /** Gets the usage record at the end of each exchange. */
@@ -245,10 +290,18 @@ export type Hooks<Raw = unknown> = {
   onAttempt?(attempt: Attempt, request: HookRequest<Raw>): void | Promise<void>
   /** Gets the notes of a translation, if there are any. */
   onNotes?(notes: Note[], exchange: Exchange, request: HookRequest<Raw>): void | Promise<void>
-  /** Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing is logged. */
+  /**
+   * Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing
+   * is logged.
+   */
   logger?: Logger | false
-  /** The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`. */
+  /**
+   * The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`.
+   */
   transport?: Transport
-  /** Stores responses, for requests that continue them, in place of `memory` or `redis` in the configuration's `store`. */
+  /**
+   * Stores responses, for requests that continue them, in place of `memory` or `redis` in the
+   * configuration's `store`.
+   */
   store?: Store
 }

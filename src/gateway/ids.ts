@@ -6,8 +6,9 @@ export function freshIds(): { now: number; newId: (prefix: string) => string } {
 }
 
 /**
- * Has this id been seen before? Clients take two responses with one id for the same response. Remembers at least the last 10,000 ids, in
- * two sets: when the younger one is full, the older one is dropped.
+ * Has this id been seen before? Clients take two responses with one id for the same response.
+ * Remembers at least the last 10,000 ids, in two sets: when the younger one is full, the older one
+ * is dropped.
  */
 export function createRepeats(): (id: string) => boolean {
   let young = new Set<string>()
@@ -35,8 +36,9 @@ export function newId(prefix: string, length = idLength): string {
 }
 
 /**
- * The id of a request. Its digits grow with each request of this process, whatever the clock does: records of one millisecond are listed
- * in the order of their ids. Digits only, because the collation of a database may order letters in another way.
+ * The id of a request. Its digits grow with each request of this process, whatever the clock does:
+ * records of one millisecond are listed in the order of their ids. Digits only, because the
+ * collation of a database may order letters in another way.
  */
 export function newRequestId(): string {
   const now = Date.now()
@@ -50,6 +52,9 @@ let lastMs = 0
 let inMs = 0
 
 const idLength = 24
-/** Random bytes for many ids at once: a call for random bytes is the most expensive part of making an id. */
+/**
+ * Random bytes for many ids at once: a call for random bytes is the most expensive part of making
+ * an id.
+ */
 const randomBytes = new Uint8Array(64 * idLength)
 let drawn = randomBytes.length

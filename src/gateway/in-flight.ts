@@ -5,14 +5,20 @@ import { type GatewayError, reasonOf } from './error.ts'
 /** Frees the slot. Only the first call counts. */
 export type Release = () => void
 
-/** `limit`: the most requests at the same time; 0: no limit. `refusal`: makes the error for a request that cannot wait, or has waited too long. */
+/**
+ * `limit`: the most requests at the same time; 0: no limit. `refusal`: makes the error for a
+ * request that cannot wait, or has waited too long.
+ */
 type Wanted = { name: string; limit: number; signal: Signal; rejection(): GatewayError }
 
 /** Requests in progress by name, each with a bounded queue. In this process only. */
 export type InFlight = {
   /** Takes a slot at once. Undefined: none is free. */
   take(name: string, limit: number): Release | undefined
-  /** Waits in the queue of this name for a slot, first come first served. @throws GatewayError when the queue is full, the wait too long or the signal aborted */
+  /**
+   * Waits in the queue of this name for a slot, first come first served.
+   * @throws GatewayError when the queue is full, the wait too long or the signal aborted
+   */
   wait(wanted: Wanted): Promise<Release>
 }
 
@@ -115,7 +121,10 @@ class Gate {
   }
 }
 
-/** Keeps a slot for the rest of the exchange. @throws GatewayError if the exchange was aborted, and perhaps reported, while it waited */
+/**
+ * Keeps a slot for the rest of the exchange.
+ * @throws GatewayError if the exchange was aborted, and perhaps reported, while it waited
+ */
 export function holdUntilEnd(release: Release, trace: Ending, signal: Signal): void {
   if (release === unlimited) return
   if (signal.aborted) {

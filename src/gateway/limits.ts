@@ -14,18 +14,26 @@ export type Limits = {
   close(): Promise<void>
 }
 
-/** `waitMs`: set if the limit is exceeded, the milliseconds to wait. `remaining`: calls that are left. `resetMs`: until the count starts again. */
+/**
+ * `waitMs`: set if the limit is exceeded, the milliseconds to wait. `remaining`: calls that are
+ * left. `resetMs`: until the count starts again.
+ */
 export type Taken = { limit: number; remaining: number; resetMs: number; waitMs?: number }
 
 type Counter = {
-  /** Adds to the count of a name, which starts again after `windowMs`. Rejects when the store fails. */
+  /**
+   * Adds to the count of a name, which starts again after `windowMs`. Rejects when the store fails.
+   */
   add(name: string, calls: number, windowMs: number): Promise<{ count: number; resetMs: number }>
   close(): void
 }
 
 const windowMs = 60_000
 
-/** Counts in memory, or in Redis for several processes. `warn`: called once for each outage of Redis. */
+/**
+ * Counts in memory, or in Redis for several processes. `warn`: called once for each outage of
+ * Redis.
+ */
 export function createLimits(
   config: ParsedConfig['limits'],
   warn: (error: unknown) => void,

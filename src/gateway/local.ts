@@ -20,8 +20,8 @@ function isForwarded(headers: Client['headers']): boolean {
 }
 
 /**
- * Does the client run on this machine? Not if it came through a proxy, and not if it used a public host name: a web page can make its
- * own name resolve to this machine (DNS rebinding).
+ * Does the client run on this machine? Not if it came through a proxy, and not if it used a public
+ * host name: a web page can make its own name resolve to this machine (DNS rebinding).
  */
 export const isLocal = ({ address, headers }: Client): boolean =>
   isOfMachine(address) && !isForwarded(headers) && hasLocalName(headers)

@@ -1,6 +1,9 @@
 import type { Logger } from './hooks.ts'
 
-/** A logger that writes one JSON object per line, but not each exchange, which would show which client sends what. */
+/**
+ * A logger that writes one JSON object per line, but not each exchange, which would show which
+ * client sends what.
+ */
 export function loggerTo(write: (line: string) => void): Logger {
   const at = (level: 'info' | 'warn' | 'error') => (details: object, message: string) => {
     const inWords = (_: string, value: unknown) =>

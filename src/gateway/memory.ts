@@ -2,12 +2,18 @@ import { reject } from './error.ts'
 
 /** A bound for the bytes that clients send, of all requests and WebSocket connections together. */
 export type Memory = {
-  /** The share of one request or connection. `client`: its name; one client gets half of the memory at most. */
+  /**
+   * The share of one request or connection. `client`: its name; one client gets half of the memory
+   * at most.
+   */
   share(client: string | undefined): Share
 }
 
 export type Share = {
-  /** Counts bytes that are held; a negative number counts bytes that no longer are. @throws GatewayError 413, 503 */
+  /**
+   * Counts bytes that are held; a negative number counts bytes that no longer are.
+   * @throws GatewayError 413, 503
+   */
   add(bytes: number): void
   /** Nothing is held any more, and nothing can be added. */
   release(): void
@@ -56,7 +62,10 @@ const noMemory = () =>
     retryAfterMs: 1_000,
   })
 
-/** The limit without a setting: a quarter of the heap, but enough for some requests of the largest size. */
+/**
+ * The limit without a setting: a quarter of the heap, but enough for some requests of the largest
+ * size.
+ */
 export const defaultMemoryBytes = (bodyLimitBytes: number): number =>
   Math.max(heapLimit() / 4, 4 * bodyLimitBytes)
 

@@ -2,8 +2,9 @@
 const mostModels = 200
 
 /**
- * The labels of models in metrics. Where a configuration has `*`, clients choose the names, and each label is a metric series for good:
- * only the first 200 models that responded have their own label, every other one is `other`.
+ * The labels of models in metrics. Where a configuration has `*`, clients choose the names, and
+ * each label is a metric series for good: only the first 200 models that responded have their own
+ * label, every other one is `other`.
  */
 export function createModelLabels(): (model: string, isServed: boolean) => string {
   const known = new Set<string>()

@@ -45,7 +45,9 @@ const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
 
 const isCallback = (key: string) => callbackNames.some(name => name === key)
 
-/** The keys that were meant: of this object, or else the paths of keys of the same name in others. */
+/**
+ * The keys that were meant: of this object, or else the paths of keys of the same name in others.
+ */
 function suggestions(unknown: readonly string[], known: readonly string[]): string {
   const meant = unknown.flatMap(key => similar(key, known) ?? pathsOf(key))
   if (unknown.some(isCallback)) return '; hooks are the second argument'
@@ -96,7 +98,10 @@ const Key = entry({
   group: name.optional(),
   /** Of this key alone; 0 (default): no limit. */
   requestsPerMinute: perMinute.default(0),
-  /** Requests of this key in progress at the same time; further ones wait in a queue. A stream counts until it ends. 0 (default): no limit. */
+  /**
+   * Requests of this key in progress at the same time; further ones wait in a queue. A stream
+   * counts until it ends. 0 (default): no limit.
+   */
   concurrentRequests: concurrent.default(0),
   /** Default false. */
   disabled: z.boolean().default(false),
@@ -124,13 +129,19 @@ const Timeouts = entry({
   idleMs: milliseconds.default(120_000),
   /** For the whole exchange, retries included. Default 0: no limit. */
   totalMs: milliseconds.default(0),
-  /** How long the rest of a response is read after its client has left, for its usage. Default 0: the call ends at once. */
+  /**
+   * How long the rest of a response is read after its client has left, for its usage. Default 0:
+   * the call ends at once.
+   */
   drainMs: milliseconds.default(0),
 })
 
 /** The circuit breaker of a channel. */
 const Breaker = entry({
-  /** After this many failed requests in a row the channel gets no requests for `restMs`. Default 5; 0: never. */
+  /**
+   * After this many failed requests in a row the channel gets no requests for `restMs`. Default 5;
+   * 0: never.
+   */
   failures: z.int().min(0).default(5),
   /** Milliseconds. Default 10,000. */
   restMs: milliseconds.default(10_000),
@@ -173,7 +184,9 @@ const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
   }
 })
 
-/** A path with its version, for instance `/v1/embeddings`, that the gateway does not serve itself. */
+/**
+ * A path with its version, for instance `/v1/embeddings`, that the gateway does not serve itself.
+ */
 const passPath = z
   .string()
   .regex(
@@ -198,7 +211,10 @@ const proxyUrl = z.union(
 const urlPart = z.string().regex(/^[\w.:-]+$/, 'expected letters, digits, dots, colons and hyphens')
 const secret = z.string().min(1)
 
-/** Keys and region for signatures of AWS (SigV4). Without keys the credential chain of AWS is used, from the package `@aws-sdk/credential-providers`. */
+/**
+ * Keys and region for signatures of AWS (SigV4). Without keys the credential chain of AWS is used,
+ * from the package `@aws-sdk/credential-providers`.
+ */
 const Aws = entry({
   /** A profile of the shared configuration files. Default: by the environment. */
   profile: name.optional(),
@@ -209,7 +225,10 @@ const Aws = entry({
   sessionToken: secret.optional(),
   /** The region of the signature. Default: that of the channel, else that in the host name. */
   region: urlPart.optional(),
-  /** The service of the signature. Default: `bedrock-mantle` where the host name begins with it, else `bedrock`. */
+  /**
+   * The service of the signature. Default: `bedrock-mantle` where the host name begins with it,
+   * else `bedrock`.
+   */
   service: urlPart.optional(),
 }).refine(
   ({ accessKeyId, secretAccessKey }) =>
@@ -217,7 +236,10 @@ const Aws = entry({
   'expected both keys, or none',
 )
 
-/** Access tokens of Google, from the package `google-auth-library`. `{}`: application-default credentials. */
+/**
+ * Access tokens of Google, from the package `google-auth-library`. `{}`: application-default
+ * credentials.
+ */
 const Google = entry({
   /** The path of a key file, for instance of a service account. */
   keyFile: name.optional(),
@@ -228,13 +250,19 @@ const Google = entry({
   'expected keyFile or credentials, not both',
 )
 
-/** Access tokens of Microsoft Entra ID, from the package `@azure/identity`. `{}`: its default credentials, such as a managed identity. */
+/**
+ * Access tokens of Microsoft Entra ID, from the package `@azure/identity`. `{}`: its default
+ * credentials, such as a managed identity.
+ */
 const Entra = entry({
   tenantId: urlPart.optional(),
   /** Of an application, with `clientSecret`; without it, of a managed identity. */
   clientId: urlPart.optional(),
   clientSecret: secret.optional(),
-  /** Default `https://cognitiveservices.azure.com/.default`; for Foundry `https://ai.azure.com/.default`. */
+  /**
+   * Default `https://cognitiveservices.azure.com/.default`; for Foundry
+   * `https://ai.azure.com/.default`.
+   */
   scope: name.optional(),
   /** The authority of a national cloud. Default `https://login.microsoftonline.com`. */
   authorityHost: z
@@ -245,7 +273,9 @@ const Entra = entry({
   'expected tenantId and clientId with clientSecret',
 )
 
-/** The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call. */
+/**
+ * The authentication of a cloud, in place of `apiKey`. Its packages are loaded with the first call.
+ */
 const CloudAuth = entry({
   /** Every call is signed. `{}`: with the credential chain of AWS and the region of the channel. */
   aws: Aws.optional(),
@@ -262,8 +292,9 @@ const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
   name: name.optional(),
   /**
-   * Who serves the upstream: `wireglot vendors` lists the names. Its URLs, protocols and requirements are then known. Default: recognized by
-   * `baseUrl`. `generic`: nothing is known, and requests are written so that every server of the protocol accepts them.
+   * Who serves the upstream: `wireglot vendors` lists the names. Its URLs, protocols and
+   * requirements are then known. Default: recognized by `baseUrl`. `generic`: nothing is known, and
+   * requests are written so that every server of the protocol accepts them.
    */
   vendor: z.enum(['generic', ...vendorNames]).optional(),
   /** A region of the vendor: for its base URL, and for signatures of AWS. */
@@ -272,17 +303,31 @@ const Channel = entry({
   project: urlPart.optional(),
   /** For vendors whose base URL contains `{resource}`. */
   resource: urlPart.optional(),
-  /** Another API of the vendor for the same protocol: `invoke-model` for Claude on Amazon Bedrock, `deployments` for the older API of Azure. */
+  /**
+   * Another API of the vendor for the same protocol: `invoke-model` for Claude on Amazon Bedrock,
+   * `deployments` for the older API of Azure.
+   */
   api: z.enum(cloudApis).optional(),
   /** The query parameter `api-version` of `deployments`. Default `2024-10-21`. */
   apiVersion: urlPart.optional(),
-  /** The protocols that the upstream speaks. The first one is used where the client's own is not among them. Default: those of the vendor. */
+  /**
+   * The protocols that the upstream speaks. The first one is used where the client's own is not
+   * among them. Default: those of the vendor.
+   */
   protocols: z.array(z.enum(protocolNames)).min(1).optional(),
-  /** Base address, with or without a version. `/v1` (`/v1beta` for generate-content) is added where it does not end in one. */
+  /**
+   * Base address, with or without a version. `/v1` (`/v1beta` for generate-content) is added where
+   * it does not end in one.
+   */
   baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-  /** `false`: no version is added to `baseUrl`, for servers whose endpoints have none. Default true. */
+  /**
+   * `false`: no version is added to `baseUrl`, for servers whose endpoints have none. Default true.
+   */
   addVersion: z.boolean().default(true),
-  /** The key of the upstream, sent in the header that its protocol uses. Absent or empty: none is sent. */
+  /**
+   * The key of the upstream, sent in the header that its protocol uses. Absent or empty: none is
+   * sent.
+   */
   apiKey: z
     .string()
     .refine(
@@ -305,37 +350,51 @@ const Channel = entry({
   /** Names of further upstream headers to send to the client; a `*` at the end matches any rest. */
   returnHeaders: z.array(headerPattern).default([]),
   /**
-   * The proxy for calls to this channel: a URL (`http:`, `https:`, `socks5:` or `socks4:`, with user and password if needed), `env`: that of the
-   * environment variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or `false`. SOCKS needs the package `fetch-socks`. Default: that of the gateway.
+   * The proxy for calls to this channel: a URL (`http:`, `https:`, `socks5:` or `socks4:`, with
+   * user and password if needed), `env`: that of the environment variables `HTTPS_PROXY`,
+   * `HTTP_PROXY` and `NO_PROXY`, or `false`. SOCKS needs the package `fetch-socks`. Default: that
+   * of the gateway.
    */
   proxy: proxyUrl.optional(),
   /**
-   * How generation requests are sent. `websocket`: as messages of a WebSocket connection, for protocols that have it (responses); needs the package
-   * `ws`, no `proxy`, and a host on Node. All other calls use HTTP. Default `http`.
+   * How generation requests are sent. `websocket`: as messages of a WebSocket connection, for
+   * protocols that have it (responses); needs the package `ws`, no `proxy`, and a host on Node. All
+   * other calls use HTTP. Default `http`.
    */
   transport: z.enum(['http', 'websocket']).default('http'),
   /** Further calls go to the next channel. Default 0: no limit. */
   requestsPerMinute: perMinute.default(0),
   /**
-   * Requests in progress at the same time. Further ones go to the next channel; when all channels of the model are at their limits, they wait in
-   * a queue. A stream counts until it ends. 0 (default): no limit.
+   * Requests in progress at the same time. Further ones go to the next channel; when all channels
+   * of the model are at their limits, they wait in a queue. A stream counts until it ends. 0
+   * (default): no limit.
    */
   concurrentRequests: concurrent.default(0),
   timeouts: Timeouts.prefault({}),
   breaker: Breaker.prefault({}),
   options: Mapping.default({}),
-  /** Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots between levels: `reasoning.effort`. */
+  /**
+   * Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots
+   * between levels: `reasoning.effort`.
+   */
   set: Fields.optional(),
   /** The same for requests that do not have the field. */
   setIfAbsent: Fields.optional(),
   /**
-   * Paths of further endpoints of the upstream, such as `/v1/embeddings` and `/v1/audio/*`; a `*` at the end matches any rest. Requests to
-   * them pass unchanged, except for the name of the model. Default: none.
+   * Paths of further endpoints of the upstream, such as `/v1/embeddings` and `/v1/audio/*`; a `*`
+   * at the end matches any rest. Requests to them pass unchanged, except for the name of the model.
+   * Default: none.
    */
   passThrough: z.array(passPath).default([]),
-  /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for ten minutes. Default true. */
+  /**
+   * When the upstream refuses a field of a request, leave it out, try once more, and remember it
+   * for ten minutes. Default true.
+   */
   learnUnsupported: z.boolean().default(true),
-  /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */
+  /**
+   * Ask for usage in every stream, also where the client did not. `false`: for upstreams that
+   * refuse `stream_options`. Default true.
+   */
   streamUsage: z.boolean().default(true),
   /** The built-in demo model in place of an upstream; needs no `baseUrl` and no `protocols`. */
   embedded: z.literal('demo').optional(),
@@ -395,7 +454,10 @@ const Channel = entry({
 const ModelChannel = entry({
   /** Name of an entry in `channels`. */
   name,
-  /** The upstream's name of the model; a `*` at the end takes the rest that the `*` of the id matched. Absent: the name that the client used. */
+  /**
+   * The upstream's name of the model; a `*` at the end takes the rest that the `*` of the id
+   * matched. Absent: the name that the client used.
+   */
   model: name.optional(),
   /** Share of the requests among channels of equal priority. Default 1. */
   weight: z.number().positive().default(1),
@@ -420,33 +482,53 @@ const Model = entry({
   displayName: z.string().optional(),
   /** For listings. */
   contextTokens: z.int().positive().optional(),
-  /** For listings, and the limit for requests without one, where the protocol of the upstream requires it. */
+  /**
+   * For listings, and the limit for requests without one, where the protocol of the upstream
+   * requires it.
+   */
   maxOutputTokens: z.int().positive().optional(),
-  /** Request fields that the model refuses, e.g. `reasoning.summary`: they are removed, with a note. */
+  /**
+   * Request fields that the model refuses, e.g. `reasoning.summary`: they are removed, with a note.
+   */
   unsupported: z.array(z.string().min(1)).default([]),
   /**
-   * What the gateway requests from the upstream, whatever the client wants. `only`: always a stream; `never`: always JSON. Default `both`:
-   * as the client.
+   * What the gateway requests from the upstream, whatever the client wants. `only`: always a
+   * stream; `never`: always JSON. Default `both`: as the client.
    */
   streaming: z.enum(['both', 'only', 'never']).default('both'),
   /** Override those of the channel. */
   options: Mapping.default({}),
-  /** Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots between levels: `reasoning.effort`. Overrides the channel. */
+  /**
+   * Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots
+   * between levels: `reasoning.effort`. Overrides the channel.
+   */
   set: Fields.optional(),
   /** The same for requests that do not have the field. */
   setIfAbsent: Fields.optional(),
-  /** Send all requests of a conversation to the same one of several equal channels, so that prompt caches are hit. Default true. */
+  /**
+   * Send all requests of a conversation to the same one of several equal channels, so that prompt
+   * caches are hit. Default true.
+   */
   sticky: z.boolean().default(true),
-  /** Ids of models to try in this order when all channels of this one have failed before the first byte of a response. Their own fallbacks do not count. */
+  /**
+   * Ids of models to try in this order when all channels of this one have failed before the first
+   * byte of a response. Their own fallbacks do not count.
+   */
   fallbacks: z.array(z.string().min(1)).default([]),
 })
 
 const Defaults = entry({
-  /** The limit for requests without one, where the protocol of the upstream requires it and the model has none. In tokens; default 32,000. */
+  /**
+   * The limit for requests without one, where the protocol of the upstream requires it and the
+   * model has none. In tokens; default 32,000.
+   */
   maxOutputTokens: z.int().positive().default(32_000),
   /** Further attempts at the same channel, before the next one is tried. Default 2. */
   retries: z.int().min(0).max(10).default(2),
-  /** The longest wait before a retry. When the upstream asks for a longer one, the next channel is tried. Default 5,000. */
+  /**
+   * The longest wait before a retry. When the upstream asks for a longer one, the next channel is
+   * tried. Default 5,000.
+   */
   retryWaitMs: milliseconds.default(5_000),
   /** Larger request bodies, counted after decompression, are refused with 413. Default 32 MiB. */
   bodyLimitBytes: z
@@ -460,15 +542,24 @@ const Defaults = entry({
     .int()
     .positive()
     .default(64 * 1024 * 1024),
-  /** After this many wrong keys an address is refused with 429. Default 0: no limit. Not for use behind a proxy: there all clients have one address. */
+  /**
+   * After this many wrong keys an address is refused with 429. Default 0: no limit. Not for use
+   * behind a proxy: there all clients have one address.
+   */
   wrongKeysPerMinute: perMinute.default(0),
-  /** The most requests that wait for the `concurrentRequests` of one key or channel. Further ones are refused: 429 for a key, 503 for a channel. Default 100. */
+  /**
+   * The most requests that wait for the `concurrentRequests` of one key or channel. Further ones
+   * are refused: 429 for a key, 503 for a channel. Default 100.
+   */
   queueLimit: z.int().min(0).default(100),
   /** The longest wait in a queue; then the request is refused in the same way. Default 30,000. */
   queueWaitMs: milliseconds.default(30_000),
   /** After this much silence in a stream the client gets a keep-alive. Default 15,000; 0: never. */
   keepAliveMs: milliseconds.default(15_000),
-  /** Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of notes. Default false. */
+  /**
+   * Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of
+   * notes. Default false.
+   */
   strict: z
     .union(
       [z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))],
@@ -501,7 +592,10 @@ const isOrigin = (text: string) =>
   URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
 const originFault = 'expected "*", or an origin such as https://app.example.com, without a path'
 
-/** Web pages of other origins that may use the gateway. Cookies are never allowed; keys are sent in headers. */
+/**
+ * Web pages of other origins that may use the gateway. Cookies are never allowed; keys are sent in
+ * headers.
+ */
 const Cors = entry({
   /** Origins such as `https://app.example.com`; `*`: every web page. */
   origins: z
@@ -510,15 +604,18 @@ const Cors = entry({
       originFault,
     )
     .min(1, originFault),
-  /** How long browsers may remember the response to a preflight request, in seconds. Default 7,200. */
+  /**
+   * How long browsers may remember the response to a preflight request, in seconds. Default 7,200.
+   */
   maxAgeSeconds: z.int().min(0).default(7_200),
 })
 
 /** Limits that each process has for itself. */
 const ofProcess = {
   /**
-   * For the bytes of all requests and WebSocket connections together; further requests are refused with 503. One key gets half of it. Default:
-   * a quarter of the heap that JavaScript may use, but at least four times `bodyLimitBytes`.
+   * For the bytes of all requests and WebSocket connections together; further requests are refused
+   * with 503. One key gets half of it. Default: a quarter of the heap that JavaScript may use, but
+   * at least four times `bodyLimitBytes`.
    */
   memoryBytes: z.int().positive().optional(),
   /** The most WebSocket connections of a key at the same time. Default 100; 0: no limit. */
@@ -526,8 +623,9 @@ const ofProcess = {
 }
 
 /**
- * What happens to requests with a limit when its store fails: Redis for requests per minute, the database for budgets. `open` (default): they
- * are served, and each process counts its own. `closed`: they are refused with 503.
+ * What happens to requests with a limit when its store fails: Redis for requests per minute, the
+ * database for budgets. `open` (default): they are served, and each process counts its own.
+ * `closed`: they are refused with 503.
  */
 const onFailure = z.enum(['open', 'closed']).default('open')
 
@@ -548,7 +646,10 @@ const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "p
 const Config = entry({
   /** For editors. Ignored. */
   $schema: z.string().optional(),
-  /** `none`: everybody is served. Without this, keys and the hook `authenticate`, only clients on the same machine are. */
+  /**
+   * `none`: everybody is served. Without this, keys and the hook `authenticate`, only clients on
+   * the same machine are.
+   */
   auth: z.literal('none').optional(),
   /** The keys of clients. */
   keys: z.array(Key).default([]),
@@ -563,7 +664,10 @@ const Config = entry({
     )
     .optional(),
   defaults: Defaults.prefault({}),
-  /** Where requests per minute are counted: in this process (default), or in Redis for several processes; and the limits of this process. */
+  /**
+   * Where requests per minute are counted: in this process (default), or in Redis for several
+   * processes; and the limits of this process.
+   */
   limits: z
     .union(
       [
@@ -580,7 +684,10 @@ const Config = entry({
   store: Store.optional(),
   /** Absent: web pages of other origins cannot read responses. */
   cors: Cors.optional(),
-  /** Only for `wireglot serve`: where usage records and keys are kept. `false`: nowhere. Default: PostgreSQL by `DATABASE_URL`, else the file `wireglot.db`. */
+  /**
+   * Only for `wireglot serve`: where usage records and keys are kept. `false`: nowhere. Default:
+   * PostgreSQL by `DATABASE_URL`, else the file `wireglot.db`.
+   */
   records: z
     .union(
       [
@@ -591,12 +698,18 @@ const Config = entry({
       recordsFault,
     )
     .optional(),
-  /** Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment variable `WIREGLOT_ADMIN_KEY`; without both it is off. */
+  /**
+   * Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment
+   * variable `WIREGLOT_ADMIN_KEY`; without both it is off.
+   */
   adminKey: z
     .string()
     .min(shortestAdminKey, `expected at least ${shortestAdminKey} characters`)
     .optional(),
-  /** US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches any rest. For the cost in records and budgets. */
+  /**
+   * US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches
+   * any rest. For the cost in records and budgets.
+   */
   prices: z
     .record(
       z.string().min(1),
@@ -608,14 +721,21 @@ const Config = entry({
       }),
     )
     .optional(),
-  /** The proxy for calls to all channels without one of their own. Default: `env` for `wireglot serve`, else none. */
+  /**
+   * The proxy for calls to all channels without one of their own. Default: `env` for `wireglot
+   * serve`, else none.
+   */
   proxy: proxyUrl.optional(),
   /**
-   * In an application: also respond to requests for paths that are nearly right, such as `/v1/v1/messages`, with a 404 that names the right URL.
-   * Default false: they belong to the application. Without an application behind the gateway they always get it.
+   * In an application: also respond to requests for paths that are nearly right, such as
+   * `/v1/v1/messages`, with a 404 that names the right URL. Default false: they belong to the
+   * application. Without an application behind the gateway they always get it.
    */
   hints: z.boolean().default(false),
-  /** Accept WebSocket connections where a protocol has them (`/v1/responses`). Needs the package `ws`. Default false: they are refused with 426. */
+  /**
+   * Accept WebSocket connections where a protocol has them (`/v1/responses`). Needs the package
+   * `ws`. Default false: they are refused with 426.
+   */
   webSocket: z.boolean().default(false),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
@@ -684,7 +804,9 @@ export function configSchema(): object {
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
 
-/** The configuration as users write it. A string `env:NAME` is replaced by an environment variable. */
+/**
+ * The configuration as users write it. A string `env:NAME` is replaced by an environment variable.
+ */
 export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
   /** The upstreams. */
   channels: WithOptions<Written['channels'][number]>[]
@@ -715,11 +837,14 @@ export const demo: GatewayConfig = {
   ],
 }
 
-/** A fault of a configuration. `path`: e.g. `channels[0].baseUrl`; `''`: the whole configuration. */
+/**
+ * A fault of a configuration. `path`: e.g. `channels[0].baseUrl`; `''`: the whole configuration.
+ */
 export type ConfigFault = { path: string; message: string }
 
 /**
- * The configuration is invalid. The message has a line for each fault, with its path and what is expected there.
+ * The configuration is invalid. The message has a line for each fault, with its path and what is
+ * expected there.
  * @example
  * import { ConfigError, createGateway } from 'wireglot/gateway'
  *
@@ -781,7 +906,10 @@ export function parseConfig(
   }
 }
 
-/** Unknown keys first. A required key of the same object may be missing because it is misspelt: then the unknown key is the better message. */
+/**
+ * Unknown keys first. A required key of the same object may be missing because it is misspelt: then
+ * the unknown key is the better message.
+ */
 function mainIssues(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
   const misspelt = new Set(unknown.map(({ path }) => place(path)))
@@ -823,7 +951,10 @@ function fromEnvironment(
   )
 }
 
-/** What is wrong with a `baseUrl`. Undefined: nothing, or it is no URL at all, which the schema reports. */
+/**
+ * What is wrong with a `baseUrl`. Undefined: nothing, or it is no URL at all, which the schema
+ * reports.
+ */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
   const { pathname, username, password } = new URL(base)
@@ -903,7 +1034,10 @@ function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
     : ''
 }
 
-/** Where no text belongs, it may be a key, unless it is too short for one; in place of an address, unless it has marks of one. */
+/**
+ * Where no text belongs, it may be a key, unless it is too short for one; in place of an address,
+ * unless it has marks of one.
+ */
 function isNoSecret(text: string, [first]: readonly PropertyKey[], code: string): boolean {
   if (!/^[\w.:/*-]{0,80}$/.test(text)) return false
   if (first === 'adminKey') return false

@@ -29,8 +29,8 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
     )
   }
   const { method, path } = request
-  // Records lack the words of an error that may repeat the request. The log has them, without those of upstreams: a client with a wrong
-  // setting is found by nothing else.
+  // Records lack the words of an error that may repeat the request. The log has them, without those
+  // of upstreams: a client with a wrong setting is found by nothing else.
   log(
     'info',
     { ...record, method, path, ...(failure && { errorMessage: wordsOf(failure) }) },
@@ -54,7 +54,10 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
     )
 }
 
-/** The record for the log. Without the upstream's own error message, which may repeat the conversation. */
+/**
+ * The record for the log. Without the upstream's own error message, which may repeat the
+ * conversation.
+ */
 export function wordsOf({ message, error: { protocol, status, kind } }: GatewayError): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
@@ -63,7 +66,10 @@ export function wordsOf({ message, error: { protocol, status, kind } }: GatewayE
 const isDiscreet = ({ error: { protocol, status } }: GatewayError) =>
   protocol !== undefined || status >= 500 || status === 404 || status === 429
 
-/** An error without the data that was received: undici attaches data that is not HTTP, which may be the response itself. */
+/**
+ * An error without the data that was received: undici attaches data that is not HTTP, which may be
+ * the response itself.
+ */
 function discreet(error: unknown): unknown {
   for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++)
     if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
@@ -122,7 +128,10 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
 
 type Used = NonNullable<UsageRecord['usage']>
 
-/** The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and are left out. */
+/**
+ * The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and
+ * are left out.
+ */
 function onlyCounts({ ext, ...counts }: Used): Used {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
     const counted = Object.entries(fields).filter(

@@ -21,8 +21,8 @@ type Chunk = string | Uint8Array
 type StreamTranslator = Translator<Chunk>
 
 /**
- * An upstream that has begun to respond. `raw`: it speaks the caller's protocol, so that its frames pass. `idleMs`: the longest silence; 0:
- * no limit.
+ * An upstream that has begun to respond. `raw`: it speaks the caller's protocol, so that its frames
+ * pass. `idleMs`: the longest silence; 0: no limit.
  */
 export type Source = {
   translator: StreamTranslator
@@ -38,7 +38,10 @@ export type RelayOptions = {
   open(): Promise<Source>
   /** 0: no pings. */
   keepAliveMs: number
-  /** See `Frames`. After such a failure the body throws at its end, so that the host breaks the connection off. */
+  /**
+   * See `Frames`. After such a failure the body throws at its end, so that the host breaks the
+   * connection off.
+   */
   breaksOff: Frames['breaksOff'] | false
   /** Gets what is sent. `whole` is awaited before the last chunk of a complete response is sent. */
   keeping?:
@@ -46,7 +49,10 @@ export type RelayOptions = {
     | undefined
   /** Aborts the upstream call, in any phase. */
   stop(reason: GatewayError): void
-  /** How long the rest of the response is read after its client has disconnected, for its usage. 0: not at all. */
+  /**
+   * How long the rest of the response is read after its client has disconnected, for its usage. 0:
+   * not at all.
+   */
   drainMs?(reason: GatewayError): number
   /** Called once at the end. `failure` absent: the response is complete. */
   onEnd(failure: GatewayError | undefined, translator: StreamTranslator | undefined): void
@@ -54,8 +60,9 @@ export type RelayOptions = {
 
 export type Relay = {
   /**
-   * Waits for the first thing to send: a chunk of the response, or a keep-alive if the upstream is silent, after which the status cannot
-   * change. The body awaits once per chunk of the upstream, which is read no faster than the client reads.
+   * Waits for the first thing to send: a chunk of the response, or a keep-alive if the upstream is
+   * silent, after which the status cannot change. The body awaits once per chunk of the upstream,
+   * which is read no faster than the client reads.
    * @throws GatewayError when the upstream failed before there was anything to send
    */
   start(): Promise<AsyncIterable<Chunk>>
@@ -66,7 +73,10 @@ export type Relay = {
 /** The limit of output that is held back until the first complete frame. */
 const maxHeld = 64 * 1024
 
-/** How long an upstream may take to close the connection after a complete response, before it is aborted. */
+/**
+ * How long an upstream may take to close the connection after a complete response, before it is
+ * aborted.
+ */
 const closeTimeoutMs = 1_000
 
 export function createRelay(options: RelayOptions): Relay {
@@ -97,7 +107,10 @@ class RunningRelay implements Relay {
   #break: GatewayError | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
   #finalFrame: Chunk = ''
-  /** Output that is held back until the first frame with data, and the length of the lines that it was made of. */
+  /**
+   * Output that is held back until the first frame with data, and the length of the lines that it
+   * was made of.
+   */
   readonly #held: Uint8Array[] = []
   #heldLength = 0
   readonly #text = createTextReader()
@@ -257,8 +270,8 @@ class RunningRelay implements Relay {
   }
 
   /**
-   * Splits into lines until something of the response is sent: whether an early error gets its own status must not depend on the split into
-   * chunks.
+   * Splits into lines until something of the response is sent: whether an early error gets its own
+   * status must not depend on the split into chunks.
    */
   #begin(from: Source, chunk: Chunk): Chunk {
     const { translator, raw } = from
@@ -326,7 +339,10 @@ class RunningRelay implements Relay {
     return this.#finish(source)
   }
 
-  /** The rest of a stream that fails. @throws GatewayError if nothing was sent yet: it becomes the response */
+  /**
+   * The rest of a stream that fails.
+   * @throws GatewayError if nothing was sent yet: it becomes the response
+   */
   #fail(thrown: unknown): Chunk {
     const { protocol, stop } = this.#options
     const rejection = rejectionOf(thrown, 'upstream')
@@ -353,7 +369,8 @@ class RunningRelay implements Relay {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
-    // Of a response that ends properly with a failure, bytes of the same protocol have no error frame.
+    // Of a response that ends properly with a failure, bytes of the same protocol have no error
+    // frame.
     const isPassedOn = this.#source?.raw && this.#source.translator.finished
     if (failure && failure.error.kind !== 'cancelled' && !isPassedOn && this.#breaksAfter(failure))
       this.#break = failure
@@ -362,7 +379,10 @@ class RunningRelay implements Relay {
   }
 }
 
-/** Reads what follows a complete response, so that its connection can be reused. Runs in the background. */
+/**
+ * Reads what follows a complete response, so that its connection can be reused. Runs in the
+ * background.
+ */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
   const timer = setTimeout(
     () => stop(reject(502, 'internal', 'the upstream did not close the stream')),
@@ -376,7 +396,10 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
     .finally(() => clearTimeout(timer))
 }
 
-/** Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows; after a frame that cannot be read nothing is. */
+/**
+ * Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows;
+ * after a frame that cannot be read nothing is.
+ */
 const isOver = ({ translator: { finished, endedEarly, error }, raw }: Source) =>
   finished || (raw && endedEarly) || (error !== undefined && !(raw && error.protocol !== undefined))
 
@@ -403,7 +426,10 @@ function plus(out: Chunk, more: Chunk): Chunk {
 
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** The output without whole frames after the end of the response, which clients would take for a part of it. */
+/**
+ * The output without whole frames after the end of the response, which clients would take for a
+ * part of it.
+ */
 function upToEnd(out: Uint8Array, after: string): Uint8Array {
   const rest = encoded(after.replace(/^\s*data:\s*\[DONE\]\s*/, ''))
   const end = endOfFrames(rest)

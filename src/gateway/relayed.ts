@@ -7,8 +7,10 @@ import { drainMsOf } from './upstream/attempts.ts'
 type Exchange = { signal: GatewayRequest['signal']; trace: Trace }
 
 /**
- * The body of a streamed response. Records the exchange when the stream ends or the client disconnects. `onEnd`: called before.
- * @throws GatewayError when the upstream failed before there was anything to send: it becomes the HTTP response, and is recorded there
+ * The body of a streamed response. Records the exchange when the stream ends or the client
+ * disconnects. `onEnd`: called before.
+ * @throws GatewayError when the upstream failed before there was anything to send: it becomes the
+ * HTTP response, and is recorded there
  */
 export async function relayed(
   options: RelayOptions,

@@ -35,7 +35,10 @@ export type Service = {
   /** Fields that upstreams refused. */
   learned: Learned
   background: Background
-  /** Sends a call to a channel. Rejects when there is no response; a response of any status resolves. */
+  /**
+   * Sends a call to a channel. Rejects when there is no response; a response of any status
+   * resolves.
+   */
   send(
     channel: ChannelEntry,
     call: TransportCall,
@@ -70,7 +73,10 @@ export type RequestContext = {
   recalled?: Recalled
 }
 
-/** A request that passes through unchanged. `type`: its content type. `isJson`: so it is. `bytes`: the body for a candidate. Undefined: it has no body. */
+/**
+ * A request that passes through unchanged. `type`: its content type. `isJson`: so it is. `bytes`:
+ * the body for a candidate. Undefined: it has no body.
+ */
 export type Passing = {
   path: string
   method: 'POST' | 'GET' | 'DELETE'
@@ -83,7 +89,10 @@ export type Passing = {
 export type Recalled = {
   /** Resolvers for everything that was found. */
   known: Resolvers
-  /** The same without what the candidate's own provider stores, which can be sent to it as a reference. */
+  /**
+   * The same without what the candidate's own provider stores, which can be sent to it as a
+   * reference.
+   */
   resolversFor(candidate: Candidate): Resolvers
   /** The reasoning signature that was stored for a tool call. */
   storedSignature(callId: string): string | undefined
@@ -113,9 +122,15 @@ export type Trace = {
   notes: Note[]
   /** As the upstream counted. */
   usage?: Usage
-  /** Input tokens of what was sent to the upstream, by its size. Absent: nothing was sent that costs anything. */
+  /**
+   * Input tokens of what was sent to the upstream, by its size. Absent: nothing was sent that costs
+   * anything.
+   */
   sent?: number
-  /** Of the upstream's response so far: see `StreamTranslator`. Absent: none came, or its usage is known. */
+  /**
+   * Of the upstream's response so far: see `StreamTranslator`. Absent: none came, or its usage is
+   * known.
+   */
   received?: Pick<StreamTranslator, 'written' | 'finished'> &
     Partial<Pick<StreamTranslator, 'usage' | 'id'>>
   /** The id of a response that came as a whole. */
@@ -126,6 +141,8 @@ export type Trace = {
   memory?: Share
   /** Headers that show the client its rate limit. Absent: it has none. */
   rateLimit?: Record<string, string>
-  /** Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts. */
+  /**
+   * Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts.
+   */
   ended(status: number, failure?: GatewayError): void
 }

@@ -18,9 +18,15 @@ export type GatewayRequest = {
   address?: string
   /** Does the client run on the same machine? Absent: not known. */
   local?: boolean
-  /** Can the host make a WebSocket of the connection? It does so when the response has status 101. Default false. */
+  /**
+   * Can the host make a WebSocket of the connection? It does so when the response has status 101.
+   * Default false.
+   */
   upgrades?: boolean
-  /** Called when the body was read. False: the request is only checked and counted, and the response is empty. Absent: true. */
+  /**
+   * Called when the body was read. False: the request is only checked and counted, and the response
+   * is empty. Absent: true.
+   */
   generates?(): boolean
   /** The request object of the host, for hooks. */
   raw?: unknown
@@ -35,7 +41,10 @@ export type ClientRequest = Pick<
 /** `parsed`: the value, if a body parser of the application has read the body already. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 
-/** The response for the host to send. A string or bytes are sent at once, an iterable chunk by chunk. `memory`: with status 101, that of the connection. */
+/**
+ * The response for the host to send. A string or bytes are sent at once, an iterable chunk by
+ * chunk. `memory`: with status 101, that of the connection.
+ */
 export type GatewayResponse = {
   status: number
   headers: Headers

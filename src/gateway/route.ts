@@ -49,7 +49,10 @@ export type StoredRoute = {
   method: 'GET' | 'DELETE' | 'POST'
 }
 
-/** A call to another endpoint of an upstream. `listed`: the entry of `passThrough`. `protocol`: for errors. */
+/**
+ * A call to another endpoint of an upstream. `listed`: the entry of `passThrough`. `protocol`: for
+ * errors.
+ */
 export type PassRoute = {
   kind: 'pass'
   protocol: Protocol
@@ -66,7 +69,10 @@ type RequestInfo = {
   upgrades?: boolean
 }
 
-/** The error that the identity has for this call. Undefined: the call is free, or the client may make it. */
+/**
+ * The error that the identity has for this call. Undefined: the call is free, or the client may
+ * make it.
+ */
 export function rejectionFor(route: Route, { rejection }: Identity): GatewayError | undefined {
   const costs =
     route.kind === 'generate' ||
@@ -78,7 +84,10 @@ export function rejectionFor(route: Route, { rejection }: Identity): GatewayErro
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
 
-/** What a path is, before its method, headers and query are known. `path`: without repeated and trailing slashes. */
+/**
+ * What a path is, before its method, headers and query are known. `path`: without repeated and
+ * trailing slashes.
+ */
 export type PathMatch = { raw: string; path: string } & (
   | { kind: 'home' | 'settings' | 'none' }
   | { kind: 'call'; protocol: Protocol; found: RequestMatch }
@@ -87,7 +96,10 @@ export type PathMatch = { raw: string; path: string } & (
   | { kind: 'pass'; listed: string }
 )
 
-/** Matches a path once, both for claiming the request and for routing it. `passPaths`: of the configuration. */
+/**
+ * Matches a path once, both for claiming the request and for routing it. `passPaths`: of the
+ * configuration.
+ */
 export function matchPath(raw: string, passPaths: PassPaths = () => undefined): PathMatch {
   const path = tidied(raw)
   const at = { raw, path }
@@ -103,13 +115,16 @@ export function matchPath(raw: string, passPaths: PassPaths = () => undefined): 
   return listed === undefined ? { ...at, kind: 'none' } : { ...at, kind: 'pass', listed }
 }
 
-/** Is this the path of a call of a protocol? Others, such as listings, are of all protocols or none. */
+/**
+ * Is this the path of a call of a protocol? Others, such as listings, are of all protocols or none.
+ */
 export const isCall = ({ kind }: PathMatch): boolean =>
   kind === 'call' || kind === 'stored' || kind === 'pass'
 
 /**
- * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/`, `/client-config` unless the gateway
- * has a path of its own, and, without `hints`, paths that are only similar to an endpoint.
+ * Is this path an exact endpoint of the gateway? An application around it keeps every other path:
+ * `/`, `/client-config` unless the gateway has a path of its own, and, without `hints`, paths that
+ * are only similar to an endpoint.
  */
 export function isClaimed(
   match: PathMatch,
@@ -139,7 +154,10 @@ export function isClaimed(
   }
 }
 
-/** Is this path nearly right, with a method that the right one takes? `GET /messages` may be a page of the application. */
+/**
+ * Is this path nearly right, with a method that the right one takes? `GET /messages` may be a page
+ * of the application.
+ */
 function hasHint(path: string, method: string): boolean {
   const fault = faultOf(path) ?? faultOfListing(path)
   if (!fault) return false
@@ -148,11 +166,17 @@ function hasHint(path: string, method: string): boolean {
   return true
 }
 
-/** Is this an operation on a model that is not supported, and not a description of a model requested in a wrong way? */
+/**
+ * Is this an operation on a model that is not supported, and not a description of a model requested
+ * in a wrong way?
+ */
 const isForeignOperation = (method: string, path: string): boolean =>
   method === 'POST' && /:[a-z]+$/i.test(path)
 
-/** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
+/**
+ * The route of a request. Headers and query matter only for paths that several protocols share, and
+ * for paths that none has.
+ */
 export function routeOf(
   match: PathMatch,
   { method, query, headers, base, upgrades }: RequestInfo,
@@ -204,7 +228,10 @@ export function routeOf(
   }
 }
 
-/** A path that ends in an endpoint: the gateway is mounted at another path than its client or its application says. */
+/**
+ * A path that ends in an endpoint: the gateway is mounted at another path than its client or its
+ * application says.
+ */
 function behindPrefix(
   path: string,
   { base, headers, query }: Pick<RequestInfo, 'base' | 'headers' | 'query'>,
@@ -238,7 +265,10 @@ function dialectOf(path: string, headers: Headers, query: URLSearchParams): Prot
   return best
 }
 
-/** The protocol that a path without an endpoint belongs to: by the endpoint that it extends, otherwise as the listing of the same version. */
+/**
+ * The protocol that a path without an endpoint belongs to: by the endpoint that it extends,
+ * otherwise as the listing of the same version.
+ */
 function dialectNear(path: string, headers: Headers, query: URLSearchParams): Protocol {
   const extended = all.find(({ address }) => path.startsWith(`${address.path}/`))
   return extended ?? dialectOf(`/${path.split('/').find(isVersion) ?? 'v1'}/models`, headers, query)

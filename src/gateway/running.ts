@@ -3,8 +3,9 @@ import { shuttingDown } from './error.ts'
 import { longestMs } from './options.ts'
 
 /**
- * The exchanges in progress, and shutting them down. A list and not a set: V8 replaces the table of a set when it is full, and what the
- * old table refers to survives until the next full garbage collection.
+ * The exchanges in progress, and shutting them down. A list and not a set: V8 replaces the table of
+ * a set when it is full, and what the old table refers to survives until the next full garbage
+ * collection.
  */
 export function createRunning() {
   const running: Stopper[] = []
@@ -36,7 +37,8 @@ export function createRunning() {
       closing = true
       resolveIfIdle()
       const stopAll = () => {
-        // One that was stopped before, because its client has left, hangs in a hook: nothing more ends it.
+        // One that was stopped before, because its client has left, hangs in a hook: nothing more
+        // ends it.
         for (const exchange of [...running])
           if (exchange.aborted) leave(exchange)
           else exchange.abort(shuttingDown())

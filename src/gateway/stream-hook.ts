@@ -10,8 +10,8 @@ import type { RequestContext, Service, Trace } from './request-context.ts'
 import type { Opened } from './upstream/opened.ts'
 
 /**
- * `read`: begins to read the upstream's response, as a stream in the client's protocol. `isRead`: to its end. `signatures`: those to store, which
- * the events do not contain.
+ * `read`: begins to read the upstream's response, as a stream in the client's protocol. `isRead`:
+ * to its end. `signatures`: those to store, which the events do not contain.
  */
 export type Stream = {
   opened: Opened
@@ -22,7 +22,8 @@ export type Stream = {
 }
 
 /**
- * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves this one alone, and nothing was read.
+ * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves
+ * this one alone, and nothing was read.
  * @throws GatewayError that the hook throws before it returns
  */
 export function changedStream(
@@ -85,7 +86,10 @@ function guarded<T>(act: () => T): T {
   }
 }
 
-/** The events of a stream. Ends the upstream call when they are no longer read. @throws GatewayError when the connection breaks, or is silent for too long */
+/**
+ * The events of a stream. Ends the upstream call when they are no longer read.
+ * @throws GatewayError when the connection breaks, or is silent for too long
+ */
 async function* eventsOf(
   stream: Stream,
   protocol: Protocol,

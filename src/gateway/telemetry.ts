@@ -15,8 +15,9 @@ import type { UsageRecord } from './hooks.ts'
 import { createModelLabels } from './model-labels.ts'
 
 /**
- * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative AI. Without an SDK in the process they
- * do nothing. They contain no text of requests and responses.
+ * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative
+ * AI. Without an SDK in the process they do nothing. They contain no text of requests and
+ * responses.
  */
 export type Observed = {
   /** Trace headers for upstream calls. */
@@ -95,7 +96,10 @@ function instruments(): Instruments | undefined {
   }
 }
 
-/** Uses the SDK that is registered now, so call it when a gateway is created and not when the module is loaded. */
+/**
+ * Uses the SDK that is registered now, so call it when a gateway is created and not when the module
+ * is loaded.
+ */
 export function createTelemetry(): { start(startedMs: number): Observed } {
   const counted = instruments()
   const tracer = trace.getTracer(scope)

@@ -9,14 +9,15 @@ import type { GatewayError } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 
-// What a request uses: as the upstream counts it, or else by its size. Whoever leaves early has used it all the same.
+// What a request uses: as the upstream counts it, or else by its size. Whoever leaves early has
+// used it all the same.
 
 /** The counts of a request whose limit is not known. */
 const guess = 2_000
 
 /**
- * The usage of an exchange, with an estimate of what the upstream did not say: it sent no counts, or the response was not read to its end.
- * Undefined: it has used nothing.
+ * The usage of an exchange, with an estimate of what the upstream did not say: it sent no counts,
+ * or the response was not read to its end. Undefined: it has used nothing.
  */
 export function useOf(
   { usage: told, sent, received, expected = 0 }: Omit<Trace, 'ended'>,
@@ -107,7 +108,8 @@ const valueAt = (outline: unknown, place: readonly string[]): unknown =>
   place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), outline)
 
 /**
- * Asks whether a request may use so much, before it is sent. What it reserves ends with its usage record.
+ * Asks whether a request may use so much, before it is sent. What it reserves ends with its usage
+ * record.
  * @throws GatewayError that the hook returns
  */
 export async function reserve(

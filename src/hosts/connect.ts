@@ -58,29 +58,42 @@ type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
 type Response = ServerResponse & { flush?: () => void; stream?: ServerHttp2Stream }
 
 /**
- * A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are handled; other paths go to `next`, or get 404 if
- * there is none.
+ * A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are handled;
+ * other paths go to `next`, or get 404 if there is none.
  */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
   /**
-   * A listener for the event `upgrade` of an HTTP server. False: the path is not an endpoint of the gateway, and the socket is not touched. With
-   * `webSocket` in the configuration, protocols that have it are served over WebSocket; other requests are handled as without an upgrade.
+   * A listener for the event `upgrade` of an HTTP server. False: the path is not an endpoint of the
+   * gateway, and the socket is not touched. With `webSocket` in the configuration, protocols that
+   * have it are served over WebSocket; other requests are handled as without an upgrade.
    */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and releases the sockets. */
+  /**
+   * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in
+   * progress, ends the rest with an error, and releases the sockets.
+   */
   close(graceMs?: number): Promise<void>
-  /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
+  /**
+   * Only clients on this machine are served, because there are neither keys nor `"auth": "none"`
+   * nor the hook `authenticate`.
+   */
   readonly localOnly: boolean
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
   /** The fields that are left out of requests, because upstreams have refused them. */
   learned(): LearnedFields
-  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws GatewayError 401 */
+  /**
+   * The client of a request, by its key. Its rate limits are neither checked nor counted.
+   * @throws GatewayError 401
+   */
   identify(request: IncomingMessage): Promise<Identity>
 }
 
-/** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
+/**
+ * How long a client has to read the error frame before the connection breaks: many lose what they
+ * have not read by then.
+ */
 const errorFlushMs = 50
 
 /** The error code `INTERNAL_ERROR` of HTTP/2. */
@@ -90,8 +103,8 @@ const internalError = 2
 const closeTimeoutMs = 1_000
 
 /**
- * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model. `Raw`: the type of the
- * request that hooks get, such as `express.Request`.
+ * The gateway as middleware, mountable under any path. Without a configuration it serves the
+ * built-in demo model. `Raw`: the type of the request that hooks get, such as `express.Request`.
  * @throws ConfigError when the configuration is invalid
  * @example
  * import { createServer } from 'node:http'
@@ -214,7 +227,9 @@ function gatewayRequestOf(
   }
 }
 
-/** With one string for each name. HTTP/2 has the host in `:authority`, among other pseudo-headers. */
+/**
+ * With one string for each name. HTTP/2 has the host in `:authority`, among other pseudo-headers.
+ */
 function headersOf({ headers, httpVersionMajor }: Request): Record<string, string> {
   const plain = plainHeaders(headers)
   if (httpVersionMajor < 2) return plain
@@ -264,7 +279,8 @@ async function send(
     }
     response.end()
   } catch {
-    // The stream has failed, and its clients notice only a connection that breaks. It breaks after they had time to read the error frame.
+    // The stream has failed, and its clients notice only a connection that breaks. It breaks after
+    // they had time to read the error frame.
     await new Promise(resolve => setTimeout(resolve, errorFlushMs))
     if (response.writableLength > 0) await drained(response.stream ?? response)
     breakOff(response)
@@ -273,7 +289,10 @@ async function send(
   }
 }
 
-/** HTTP/2 has no header `connection`. With `close` its session takes no further requests, and completes those in progress. */
+/**
+ * HTTP/2 has no header `connection`. With `close` its session takes no further requests, and
+ * completes those in progress.
+ */
 function withoutConnection(
   headers: Record<string, string>,
   response: Response,
@@ -298,7 +317,10 @@ function breakOff(response: Response): void {
   else response.destroy()
 }
 
-/** Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have to normalize. */
+/**
+ * Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have
+ * to normalize.
+ */
 function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
   if (/^(\/[\w:-][\w:.-]*)+$/.test(url))
     return { pathname: url, searchParams: new URLSearchParams() }
@@ -316,7 +338,10 @@ function bodyOf(request: Request): RequestBody {
   return { parsed: body }
 }
 
-/** The body of the request, read on demand. When the reader stops early, the rest is discarded: otherwise the client might not read the response. */
+/**
+ * The body of the request, read on demand. When the reader stops early, the rest is discarded:
+ * otherwise the client might not read the response.
+ */
 function incoming(request: Request): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
@@ -347,7 +372,10 @@ function mountOf({ url = '/', originalUrl = url }: Request): string {
   return originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
 }
 
-/** The URL that the gateway is mounted at, for messages only: clients can send any `host`, so nothing may depend on it. */
+/**
+ * The URL that the gateway is mounted at, for messages only: clients can send any `host`, so
+ * nothing may depend on it.
+ */
 function baseOf(request: Request, headers: Record<string, string>): string {
   const { host } = headers
   const { socket } = request

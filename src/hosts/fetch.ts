@@ -26,18 +26,25 @@ export {
   type UsageRecord,
 } from '../gateway/gateway.ts'
 
-/** A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
+/**
+ * A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs`
+ * milliseconds (default 10,000) for those in progress.
+ */
 export type FetchGateway = {
   (request: Request | URL | string, init?: RequestInit): Promise<Response>
-  /** Refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
+  /**
+   * Refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in
+   * progress.
+   */
   close(graceMs?: number): Promise<void>
 }
 
 /**
- * The gateway for Hono, Next, Bun, Deno and workers. Other paths get 404. `basePath`: the path that it is mounted at, if the framework
- * does not remove it from the URL. Default `''`.
- * @throws ConfigError when the configuration is invalid, an option is unknown, or there are neither keys nor `"auth": "none"` and there is no hook
- * `authenticate`: local clients cannot be recognized here
+ * The gateway for Hono, Next, Bun, Deno and workers. Other paths get 404. `basePath`: the path that
+ * it is mounted at, if the framework does not remove it from the URL. Default `''`.
+ * @throws ConfigError when the configuration is invalid, an option is unknown, or there are neither
+ * keys nor `"auth": "none"` and there is no hook `authenticate`: local clients cannot be recognized
+ * here
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
  *
@@ -87,7 +94,9 @@ export function fetchGateway(
   return Object.assign(handler, { close: inner.close })
 }
 
-/** Servers pass values of their own as second argument: the environment, the parameters of a route. */
+/**
+ * Servers pass values of their own as second argument: the environment, the parameters of a route.
+ */
 function isInit(value: unknown): value is RequestInit {
   return (
     typeof value === 'object' &&
@@ -125,8 +134,8 @@ function responseOf(
 }
 
 /**
- * What is not read is left to the server: to cancel it closes the connection in some hosts, before the response is sent, and is an uncaught
- * error in others.
+ * What is not read is left to the server: to cancel it closes the connection in some hosts, before
+ * the response is sent, and is an uncaught error in others.
  */
 async function* bytesOf(
   { body, bodyUsed }: Request,

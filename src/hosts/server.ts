@@ -16,13 +16,17 @@ const codes = { none: 0, cancel: 8 }
 
 /** Limits of a server that accepts both versions of HTTP. */
 export type ServerOptions = {
-  /** The most requests at the same time on one connection of HTTP/2. Clients wait with further ones. Default 128. */
+  /**
+   * The most requests at the same time on one connection of HTTP/2. Clients wait with further ones.
+   * Default 128.
+   */
   maxConcurrentStreams?: number
 }
 
 /**
- * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript speaks it by default. The listener gets
- * requests of both; those of HTTP/2 through the compatibility API of `node:http2`. The timeouts of the server apply to both.
+ * A `node:http` server whose port also accepts HTTP/2 without TLS, as the AWS SDK for JavaScript
+ * speaks it by default. The listener gets requests of both; those of HTTP/2 through the
+ * compatibility API of `node:http2`. The timeouts of the server apply to both.
  * @throws ConfigError for an unknown option
  * @example
  * import { createServer, gateway } from 'wireglot/connect'
@@ -110,7 +114,8 @@ class OnePortServer extends Server {
   }
 
   #asHttp2(socket: Socket): void {
-    // HTTP/1.1 responds to a client that has only ended its side; a connection of HTTP/2 would stay open.
+    // HTTP/1.1 responds to a client that has only ended its side; a connection of HTTP/2 would stay
+    // open.
     socket.allowHalfOpen = false
     this.#http2 ??= this.#createHttp2()
     this.#http2?.emit('connection', socket)
@@ -137,7 +142,10 @@ class OnePortServer extends Server {
   }
 }
 
-/** Ends a request whose body has not arrived in time, as a server of HTTP/1.1 does by its `requestTimeout`. */
+/**
+ * Ends a request whose body has not arrived in time, as a server of HTTP/1.1 does by its
+ * `requestTimeout`.
+ */
 function limitBody(
   { stream }: Http2ServerRequest,
   response: Http2ServerResponse,

@@ -9,12 +9,15 @@ export const logFormats = ['json', 'pretty', 'off'] as const satisfies readonly 
 
 type Line = (line: string) => void
 
-/** What the gateway logs of a request: its record, with what was requested. `path`: without the query. */
+/**
+ * What the gateway logs of a request: its record, with what was requested. `path`: without the
+ * query.
+ */
 type Logged = UsageRecord & { method: string; path: string }
 
 /**
- * A logger that writes one line per request to `out`, and everything else to `err`. The line holds no text of the conversation and no secret.
- * `seen`: gets the record of each request too.
+ * A logger that writes one line per request to `out`, and everything else to `err`. The line holds
+ * no text of the conversation and no secret. `seen`: gets the record of each request too.
  */
 export function createAccessLog(
   format: LogFormat,
@@ -79,7 +82,10 @@ function fieldsOf(logged: Logged): object {
   }
 }
 
-/** Time, status, method and path, key, protocols, model and channel, tokens, milliseconds, and what failed. */
+/**
+ * Time, status, method and path, key, protocols, model and channel, tokens, milliseconds, and what
+ * failed.
+ */
 export function prettyLine(logged: Logged): string {
   const {
     time,

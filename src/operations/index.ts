@@ -1,5 +1,6 @@
 /**
- * Health checks, metrics for Prometheus and an access log, for a `node:http` server with the gateway.
+ * Health checks, metrics for Prometheus and an access log, for a `node:http` server with the
+ * gateway.
  * @module wireglot/operations
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -19,7 +20,10 @@ export type OperationsOptions = {
   state(): GatewayState
   /** The format of the access log. Default `json`. */
   log?: LogFormat
-  /** Gets the lines of the access log. Default: standard output, to which the lines of 20 ms are written together. */
+  /**
+   * Gets the lines of the access log. Default: standard output, to which the lines of 20 ms are
+   * written together.
+   */
   out?(line: string): void
   /** Gets warnings and errors, one JSON object per line. Default: standard error. */
   err?(line: string): void
@@ -30,7 +34,9 @@ export type OperationsOptions = {
 export type Operations = {
   /** For the hook `logger` of the gateway: writes the access log and counts for `/metrics`. */
   logger: Logger
-  /** Handles `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched. */
+  /**
+   * Handles `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched.
+   */
   handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 

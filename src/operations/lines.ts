@@ -1,9 +1,13 @@
-/** The lines of this time are written at once: a write takes longer than everything else that a line of the log needs. */
+/**
+ * The lines of this time are written at once: a write takes longer than everything else that a line
+ * of the log needs.
+ */
 const everyMs = 20
 
 /**
- * A function that writes lines to a stream, some milliseconds later. What waits is written when the process exits. `SIGKILL` loses it. The
- * stream must write synchronously, as standard output does on Linux.
+ * A function that writes lines to a stream, some milliseconds later. What waits is written when the
+ * process exits. `SIGKILL` loses it. The stream must write synchronously, as standard output does
+ * on Linux.
  */
 export function linesTo(stream: { write(text: string): unknown }): (line: string) => void {
   let waiting = ''

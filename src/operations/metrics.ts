@@ -96,7 +96,10 @@ type Tally = {
   add(values: readonly string[], count: number): void
 }
 
-/** A counter that adds up by itself between two scrapes: prom-client takes a microsecond to find the labels. */
+/**
+ * A counter that adds up by itself between two scrapes: prom-client takes a microsecond to find the
+ * labels.
+ */
 function createTally(config: CounterConfiguration<string>): Tally {
   const sums = new Map<string, { values: readonly string[]; count: number }>()
   new Counter({

@@ -18,7 +18,10 @@ export const ungroupedOptions = { foreignSignatures: ['drop', 'wrap'] } as const
   OptionWords
 >
 
-/** Every unknown option and every invalid value, in the groups of all protocols and outside of them. Empty: none. */
+/**
+ * Every unknown option and every invalid value, in the groups of all protocols and outside of them.
+ * Empty: none.
+ */
 export const optionFaults = (options: object, ungrouped: faults.Ungrouped): faults.OptionFault[] =>
   faults.optionFaults(options, ungrouped, optionGroups)
 

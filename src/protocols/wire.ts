@@ -12,16 +12,19 @@ import type { ResponsesRequest, ResponsesResponse } from './responses/schema.ts'
 import type { ResponsesSdk } from './responses/sdk-types.ts'
 
 /**
- * By protocol: the bodies that wireglot returns. `openai` and `@anthropic-ai/sdk` take a `request` without a cast, and code for the responses
- * of these takes a `response`. The SDK of responses adds `output_text` to its own. Bodies of generate-content and converse are those on the
- * wire, from which their SDKs differ.
+ * By protocol: the bodies that wireglot returns. `openai` and `@anthropic-ai/sdk` take a `request`
+ * without a cast, and code for the responses of these takes a `response`. The SDK of responses adds
+ * `output_text` to its own. Bodies of generate-content and converse are those on the wire, from
+ * which their SDKs differ.
  *
- * The types of the SDKs list the words of today, so words that may be others have the type `any`, such as `service_tier`, and so have the
- * fields that they require but servers leave out. Kinds of content that the SDKs lack are left out.
+ * The types of the SDKs list the words of today, so words that may be others have the type `any`,
+ * such as `service_tier`, and so have the fields that they require but servers leave out. Kinds of
+ * content that the SDKs lack are left out.
  *
- * `response`: a complete response, or the body of an error. `event`: the data of one event of a stream. `error`: the body of an error.
- * A response of another protocol always gets the fields that the SDKs require; notes name the model, time or usage that it lacked. Between
- * equal protocols a body has only what its server wrote.
+ * `response`: a complete response, or the body of an error. `event`: the data of one event of a
+ * stream. `error`: the body of an error. A response of another protocol always gets the fields that
+ * the SDKs require; notes name the model, time or usage that it lacked. Between equal protocols a
+ * body has only what its server wrote.
  * @example
  * import type { Wire } from 'wireglot'
  *
@@ -36,7 +39,10 @@ export type Wire = {
   converse: ConverseSdk
 }
 
-/** By protocol: the bodies that wireglot reads. Unknown fields are allowed everywhere: a new field must never break a program. */
+/**
+ * By protocol: the bodies that wireglot reads. Unknown fields are allowed everywhere: a new field
+ * must never break a program.
+ */
 export type WireInput = {
   'chat-completions': { request: Loose<ChatRequest>; response: Loose<ChatResponse> }
   responses: { request: Loose<ResponsesRequest>; response: Loose<ResponsesResponse> }
@@ -45,11 +51,16 @@ export type WireInput = {
   converse: { request: Loose<ConverseRequest>; response: Loose<ConverseResponse> }
 }
 
-/** A request body of the protocol, or a value whose type says nothing about it, such as the result of `JSON.parse`. */
+/**
+ * A request body of the protocol, or a value whose type says nothing about it, such as the result
+ * of `JSON.parse`.
+ */
 export type RequestInput<Body, From extends ProtocolName> =
   IsUntyped<Body> extends true ? Body : WireInput[From]['request']
 
-/** A response of the protocol, the body of an error, or a value whose type says nothing about it. */
+/**
+ * A response of the protocol, the body of an error, or a value whose type says nothing about it.
+ */
 export type ResponseInput<Body, From extends ProtocolName> =
   IsUntyped<Body> extends true
     ? Body
@@ -69,7 +80,10 @@ type IsUntyped<T> = unknown extends T
 /** The literal `{}` is a body without fields. */
 type IsNoLiteral<T> = string extends T ? false : true
 
-/** What a schema accepts, for types without an index signature, too, such as the interfaces of the SDKs. */
+/**
+ * What a schema accepts, for types without an index signature, too, such as the interfaces of the
+ * SDKs.
+ */
 type Loose<T> = T extends readonly (infer Item)[]
   ? readonly Loose<Item>[]
   : T extends object
@@ -83,8 +97,9 @@ type Loose<T> = T extends readonly (infer Item)[]
     : T
 
 /**
- * What a type refuses although the schema accepts it: a message of a user without content, and a tool or tool call of an unknown kind with
- * a function that has no name. Without these rules, a misspelled key compiles as an unknown field.
+ * What a type refuses although the schema accepts it: a message of a user without content, and a
+ * tool or tool call of an unknown kind with a function that has no name. Without these rules, a
+ * misspelled key compiles as an unknown field.
  */
 type LooseRules<T> = T extends { role: infer Role; content?: unknown }
   ? 'user' extends (string extends Role ? never : Role)

@@ -31,7 +31,10 @@ export type AdminSources = {
     aliases: readonly string[]
     channels: readonly { name: string; model: string }[]
   }[]
-  /** Checks a channel with one of its models, by the upstream's name. Undefined: there is no such channel. */
+  /**
+   * Checks a channel with one of its models, by the upstream's name. Undefined: there is no such
+   * channel.
+   */
   verify?(channel: string, model: string): Promise<object | undefined>
   /** The fields that upstreams have refused. */
   learned?(): LearnedFields
@@ -74,8 +77,8 @@ const ChangedKey = z.strictObject({
 const Verified = z.strictObject({ model: text })
 
 /**
- * The admin API, as JSON. It takes the admin key as `Authorization: Bearer` or `x-admin-key`, never from a cookie, and no request of another
- * site.
+ * The admin API, as JSON. It takes the admin key as `Authorization: Bearer` or `x-admin-key`, never
+ * from a cookie, and no request of another site.
  */
 export function createAdmin(parts: Parts): Admin {
   const isAdmin = createComparison(parts.adminKey)

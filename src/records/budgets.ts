@@ -6,7 +6,10 @@ import { costOf, type Prices } from './prices.ts'
 import type { Reservations, Reserved } from './reservations.ts'
 import type { Writer } from './writer.ts'
 
-/** What a key has used: in the last minute, on a day and in a month (UTC). `today`, `month`: when these begin, in Unix milliseconds. */
+/**
+ * What a key has used: in the last minute, on a day and in a month (UTC). `today`, `month`: when
+ * these begin, in Unix milliseconds.
+ */
 type Spent = {
   /** What other processes have reserved. */
   others: Reserved
@@ -21,13 +24,14 @@ type Spent = {
 
 export type Budgets = {
   /**
-   * The error for calls of a key that has used up its tokens or its money, or whose use is unknown with `onFailure: 'closed'`. Undefined:
-   * it has not.
+   * The error for calls of a key that has used up its tokens or its money, or whose use is unknown
+   * with `onFailure: 'closed'`. Undefined: it has not.
    */
   rejectionFor(key: KeyInfo): Promise<GatewayError | undefined>
   /**
-   * Reserves what a request is likely to use, until it is spent. The error if the requests in progress may use up the budget. A request alone
-   * may use more than is left: else one with a high limit would never be served.
+   * Reserves what a request is likely to use, until it is spent. The error if the requests in
+   * progress may use up the budget. A request alone may use more than is left: else one with a high
+   * limit would never be served.
    */
   reserve(use: LikelyUse): GatewayError | undefined
   /** Counts a request of this process at once; other processes see it when it is written. */
@@ -49,7 +53,10 @@ const limitNames = [
 const staleMs = 1_500
 const freshMs = 1_000
 
-/** `onFailure`: when the database fails. `open`: what it said last counts, with the requests of this process since then. */
+/**
+ * `onFailure`: when the database fails. `open`: what it said last counts, with the requests of this
+ * process since then.
+ */
 type Options = { prices(): Prices; onFailure: 'open' | 'closed' }
 
 export function createBudgets(
@@ -195,7 +202,10 @@ const startsAt = (now: Date) => ({
   month: Date.UTC(now.getUTCFullYear(), now.getUTCMonth()),
 })
 
-/** Removes the sums of a day or month that is over: they may not be read again in time, and that is when clients come back. */
+/**
+ * Removes the sums of a day or month that is over: they may not be read again in time, and that is
+ * when clients come back.
+ */
 function beginAgain(spent: Spent, now: Date): void {
   const { today, month } = startsAt(now)
   if (spent.today !== today) Object.assign(spent, { today, dayTokens: 0, dayDollars: 0 })

@@ -15,8 +15,9 @@ export type Database = {
   /** For what a request waits for: rejects soon when the database hangs. */
   lookUp: Circuit['run']
   /**
-   * Statements that insert rows, which have their fields in the same order. `ending`: of each statement. Written by hand: to compile one for a
-   * thousand rows takes kysely as long as the database takes to insert them.
+   * Statements that insert rows, which have their fields in the same order. `ending`: of each
+   * statement. Written by hand: to compile one for a thousand rows takes kysely as long as the
+   * database takes to insert them.
    */
   insertions<Name extends TableName>(
     table: Name,
@@ -32,8 +33,10 @@ type Warn = (details: object, message: string) => void
 export type Location = { file: string } | { url: string }
 
 /**
- * Opens the database and brings its tables up to date. A PostgreSQL that cannot be reached now is tried again with each use.
- * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be opened
+ * Opens the database and brings its tables up to date. A PostgreSQL that cannot be reached now is
+ * tried again with each use.
+ * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be
+ * opened
  */
 export async function openDatabase(location: Location, warn: Warn = () => {}): Promise<Database> {
   const isEmbedded = 'file' in location
@@ -103,7 +106,10 @@ async function updated(location: Location, db: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** The embedded database keeps its statements: so it gets eleven for each table, not one for each number of rows. */
+/**
+ * The embedded database keeps its statements: so it gets eleven for each table, not one for each
+ * number of rows.
+ */
 function inPowersOfTwo<Row>(rows: readonly Row[]): Row[][] {
   const parts: Row[][] = []
   for (let at = 0; at < rows.length; at += parts.at(-1)?.length ?? 0)
@@ -111,7 +117,10 @@ function inPowersOfTwo<Row>(rows: readonly Row[]): Row[][] {
   return parts
 }
 
-/** Not by `flatMap` and `Object.values`, which take as long as all else that a record costs before it is sent. */
+/**
+ * Not by `flatMap` and `Object.values`, which take as long as all else that a record costs before
+ * it is sent.
+ */
 function valuesOf(rows: readonly object[]): unknown[] {
   const values: unknown[] = []
   for (const row of rows)

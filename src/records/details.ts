@@ -6,7 +6,10 @@ import type { Database } from './database.ts'
 import { deleteOldest } from './deletion.ts'
 import { periods } from './tables.ts'
 
-/** An attempt at an upstream. `status`, `failure`, `message`: if it failed. `upstreamMessage`: only if bodies are kept, as it may repeat the prompt. */
+/**
+ * An attempt at an upstream. `status`, `failure`, `message`: if it failed. `upstreamMessage`: only
+ * if bodies are kept, as it may repeat the prompt.
+ */
 export type AttemptDetail = {
   channel: string
   model: string
@@ -18,7 +21,10 @@ export type AttemptDetail = {
   upstreamMessage?: string
 }
 
-/** What is kept of a request in addition to its record. `request`: what was sent to the last upstream, only if bodies are kept; `isCut`: its end is missing. */
+/**
+ * What is kept of a request in addition to its record. `request`: what was sent to the last
+ * upstream, only if bodies are kept; `isCut`: its end is missing.
+ */
 export type RecordDetail = {
   attempts: AttemptDetail[]
   notes: Pick<Note, 'kind' | 'code' | 'path' | 'reason'>[]
@@ -45,14 +51,20 @@ const mostWaiting = 16 * 1024 * 1024
 const mostPending = 20_000
 const mostNotes = 100
 const mostAttempts = 50
-/** A power of two: see `insertions`. Small, as the embedded database keeps the last values of each statement. */
+/**
+ * A power of two: see `insertions`. Small, as the embedded database keeps the last values of each
+ * statement.
+ */
 const batchSize = 8
 /** A request for details waits for the latest ones, but not for a database that hangs. */
 const flushMs = 1_000
 const everyMs = 500
 const deleteEveryMs = 60_000
 
-/** Collects the details of requests that failed or took several attempts, and with `keepBodies` of all. `emit`: gets those of a finished request; its notes follow. */
+/**
+ * Collects the details of requests that failed or took several attempts, and with `keepBodies` of
+ * all. `emit`: gets those of a finished request; its notes follow.
+ */
 export function collectDetails(
   keepBodies: boolean,
   emit: (id: string, time: number, detail: RecordDetail) => void,
@@ -94,7 +106,10 @@ export function collectDetails(
   }
 }
 
-/** Keeps details in the database. They are less important than records: a database that is away for long loses them. */
+/**
+ * Keeps details in the database. They are less important than records: a database that is away for
+ * long loses them.
+ */
 export function createDetails(
   database: Database,
   {

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
 
 /**
- * libsql in a thread of its own, so that neither a batch nor a sum stops the requests. It starts with the first statement. `libsql`: the
- * path of its module.
+ * libsql in a thread of its own, so that neither a batch nor a sum stops the requests. It starts
+ * with the first statement. `libsql`: the path of its module.
  * @throws Error when the file cannot be written
  */
 export async function embeddedDialect(file: string, libsql: string): Promise<Dialect> {
@@ -20,7 +20,10 @@ export async function embeddedDialect(file: string, libsql: string): Promise<Dia
   }
 }
 
-/** A new file is for its owner alone: it may contain prompts. The files next to it get the same mode from libsql. */
+/**
+ * A new file is for its owner alone: it may contain prompts. The files next to it get the same mode
+ * from libsql.
+ */
 function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600))
@@ -55,8 +58,9 @@ export const pathOfLibsql = () =>
 declare const __filename: string | undefined
 
 /**
- * What the thread runs. It keeps all statements: one that is dropped is freed, with the values that were bound to it last, only when this
- * thread collects garbage, which knows nothing of their size. So their texts must be few: a batch is inserted in powers of two, see `insertions`.
+ * What the thread runs. It keeps all statements: one that is dropped is freed, with the values that
+ * were bound to it last, only when this thread collects garbage, which knows nothing of their size.
+ * So their texts must be few: a batch is inserted in powers of two, see `insertions`.
  */
 const program = String.raw`
 const { parentPort, workerData } = require('node:worker_threads')
@@ -66,7 +70,8 @@ let database
 
 function opened() {
   const fresh = new Database(workerData.file)
-  // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
+  // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of
+  // the process nothing.
   fresh.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
   return fresh
 }

@@ -26,7 +26,10 @@ export const RecordQuery = z.strictObject({
   cursor: text.optional(),
 })
 
-/** Query parameters for fields that upstreams have refused. Names of models may be longer than those in records. */
+/**
+ * Query parameters for fields that upstreams have refused. Names of models may be longer than those
+ * in records.
+ */
 export const LearnedQuery = z.strictObject({
   channel: text.optional(),
   model: z.string().max(4000).optional(),

@@ -12,15 +12,18 @@ type Options = {
   freshMs: number
   /** A value that is older is not returned before it is read again. */
   staleMs: number
-  /** If the database fails, the last value counts until it works again, however old it is. Default true. */
+  /**
+   * If the database fails, the last value counts until it works again, however old it is. Default
+   * true.
+   */
   keepsLast?: boolean
 }
 
 const mostRemembered = 10_000
 
 /**
- * Reads values again in the background: once, however many ask for them. `read`: rejects soon if the database hangs. Ages are those of a clock
- * that never jumps.
+ * Reads values again in the background: once, however many ask for them. `read`: rejects soon if
+ * the database hangs. Ages are those of a clock that never jumps.
  */
 export function createFresh<T>(
   read: (key: string) => Promise<T>,

@@ -33,21 +33,30 @@ export type { RecordRow } from './tables.ts'
 export type Records = {
   keys: Keys
   /**
-   * For the gateway: `authenticate` accepts the keys of the database, `reserve` and `onUsage` count what they use, `onUsage` records each request,
-   * and the others keep its details.
+   * For the gateway: `authenticate` accepts the keys of the database, `reserve` and `onUsage` count
+   * what they use, `onUsage` records each request, and the others keep its details.
    */
   hooks: Required<Pick<Hooks, 'authenticate' | 'reserve' | 'onUsage' | 'onAttempt' | 'onNotes'>>
   /** Newest first, at most `limit`. `cursor`: of the page before. */
   find(filter: RecordFilter, limit: number, cursor?: string): Promise<RecordPage>
-  /** By minute up to three hours, by hour up to four days, else by day. `by`: one sum per name; absent: of all together. */
+  /**
+   * By minute up to three hours, by hour up to four days, else by day. `by`: one sum per name;
+   * absent: of all together.
+   */
   sum(filter: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }>
-  /** The attempts of a request that failed or took several, and its body where it is kept. Undefined: there are none. */
+  /**
+   * The attempts of a request that failed or took several, and its body where it is kept.
+   * Undefined: there are none.
+   */
   detail(id: string): Promise<RecordDetail | undefined>
   /** The client of a key, by its name, as `authenticate` returns it. @throws GatewayError 401 */
   identify(name: string): Promise<Identity>
   /** Handles `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
-  /** For health checks. `waiting`: records in memory. `dropped`: records that were given up because the database was away. */
+  /**
+   * For health checks. `waiting`: records in memory. `dropped`: records that were given up because
+   * the database was away.
+   */
   state(): { database: 'ok' | 'unreachable'; waiting: number; dropped: number }
   /** Writes what is left, and closes the database. */
   close(): Promise<void>
@@ -58,11 +67,20 @@ export type RecordsOptions = {
   prices?: () => Prices
   /** Records are deleted when they are older than so many days; their sums stay. Absent: never. */
   keepDays?: number | undefined
-  /** Keep the body of each request as it was sent to the upstream, up to 64 KiB, with secrets replaced. It contains the prompt. Default false. */
+  /**
+   * Keep the body of each request as it was sent to the upstream, up to 64 KiB, with secrets
+   * replaced. It contains the prompt. Default false.
+   */
   keepBodies?: boolean | undefined
-  /** The names of the keys in the gateway's configuration. Keys of the database with these names are refused. Default: none. */
+  /**
+   * The names of the keys in the gateway's configuration. Keys of the database with these names are
+   * refused. Default: none.
+   */
   configuredNames?: () => readonly string[]
-  /** When the database fails: are keys with a budget served (`open`, the default), or refused with 503 (`closed`)? */
+  /**
+   * When the database fails: are keys with a budget served (`open`, the default), or refused with
+   * 503 (`closed`)?
+   */
   onFailure?: 'open' | 'closed' | undefined
   /** Gets a warning when the database fails, once until it works again. */
   logger?: Pick<Logger, 'warn'>
@@ -71,7 +89,8 @@ export type RecordsOptions = {
 /**
  * Opens the database of records and keys, and creates its tables.
  * @throws ConfigError for an unknown option
- * @throws Error if a package is missing (`kysely`, and `libsql` for a file or `pg` for a URL), or the database cannot be opened
+ * @throws Error if a package is missing (`kysely`, and `libsql` for a file or `pg` for a URL), or
+ * the database cannot be opened
  * @example
  * import { gateway } from 'wireglot/connect'
  * import { openRecords } from 'wireglot/records'

@@ -41,7 +41,11 @@ export function sendJson(
     })
 }
 
-/** A browser sends one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. @throws Refused 403 */
+/**
+ * A browser sends one of the two headers, or both. The scheme does not count: a proxy may have
+ * ended TLS.
+ * @throws Refused 403
+ */
 export function rejectOtherSites({
   headers: { 'sec-fetch-site': site, origin, host },
 }: IncomingMessage): void {
@@ -68,8 +72,9 @@ export function createComparison(secret: string): (shown: string | undefined) =>
 const digest = (secret: string) => createHash('sha256').update(secret).digest()
 
 /**
- * What is called under a path: `route` is the method with the steps of the rest, where `id` stands for the second one, as in
- * `POST keys/id/rotate`. Empty: there is no second one. @throws Refused 400 or 414
+ * What is called under a path: `route` is the method with the steps of the rest, where `id` stands
+ * for the second one, as in `POST keys/id/rotate`. Empty: there is no second one. @throws Refused
+ * 400 or 414
  */
 export function callOf(
   { url = '', method }: IncomingMessage,

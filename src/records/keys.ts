@@ -26,8 +26,9 @@ export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null }
 }
 
 /**
- * A key as it is shown: without its secret. `id`: records, budgets and stored responses belong to it. A key that is deleted and made again
- * with its name gets another one. `hint`: the first characters of the secret.
+ * A key as it is shown: without its secret. `id`: records, budgets and stored responses belong to
+ * it. A key that is deleted and made again with its name gets another one. `hint`: the first
+ * characters of the secret.
  */
 export type KeyInfo = KeyLimits & {
   id: string
@@ -38,17 +39,24 @@ export type KeyInfo = KeyLimits & {
 }
 
 export type Keys = {
-  /** Returns the secret, which is shown only now. @throws KeyError if the name is taken or invalid */
+  /**
+   * Returns the secret, which is shown only now.
+   * @throws KeyError if the name is taken or invalid
+   */
   create(name: string, limits: KeyLimits): Promise<KeyInfo & { secret: string }>
   list(): Promise<KeyInfo[]>
-  /** A new secret for a name; the old one is refused from now on. @throws KeyError if there is no such key */
+  /**
+   * A new secret for a name; the old one is refused from now on.
+   * @throws KeyError if there is no such key
+   */
   rotate(name: string): Promise<KeyInfo & { secret: string }>
   /** @throws KeyError if there is no such key */
   change(name: string, change: KeyChange): Promise<KeyInfo>
   /** @throws KeyError if there is no such key */
   delete(name: string): Promise<void>
   /**
-   * The key with this secret, even if it is disabled or has expired. If the database fails, a key that was used before counts as it was then.
+   * The key with this secret, even if it is disabled or has expired. If the database fails, a key
+   * that was used before counts as it was then.
    * @throws GatewayError 503 if the database fails and the key was not used before
    */
   find(secret: string): Promise<KeyInfo | undefined>
@@ -62,8 +70,8 @@ const messages = {
 }
 
 /**
- * Thrown by `keys.create` and the other changes of keys. `reason`: the name is taken (`configured`: by a key of the configuration) or invalid,
- * or there is no such key.
+ * Thrown by `keys.create` and the other changes of keys. `reason`: the name is taken (`configured`:
+ * by a key of the configuration) or invalid, or there is no such key.
  * @example
  * import { KeyError, openRecords } from 'wireglot/records'
  *
@@ -83,7 +91,10 @@ export class KeyError extends Error {
   }
 }
 
-/** How long another process may accept a key that was changed here. While the database fails, it may do so until that works again. */
+/**
+ * How long another process may accept a key that was changed here. While the database fails, it may
+ * do so until that works again.
+ */
 const staleMs = 2_000
 const freshMs = 1_500
 
@@ -106,7 +117,10 @@ export function createKeys(
     { freshMs, staleMs },
   )
 
-  /** The key after a change. Before it is read, nothing counts that was looked up earlier: a list may show the change already. */
+  /**
+   * The key after a change. Before it is read, nothing counts that was looked up earlier: a list
+   * may show the change already.
+   */
   const changedKey = async (name: string) => {
     known.clear()
     const row = await (await ready())

@@ -17,7 +17,10 @@ const sums = (period: string) => [
   `create index ${period}_key on ${period} (key, start)`,
 ]
 
-/** Each step is run once, in order. Types that both databases know. New records come last in the primary key, which makes inserting them cheap. */
+/**
+ * Each step is run once, in order. Types that both databases know. New records come last in the
+ * primary key, which makes inserting them cheap.
+ */
 const steps: readonly Step[] = [
   statements(
     `create table records (time bigint not null, id text not null, key text, group_name text, model text not null, model_served text, channel text,

@@ -2,7 +2,10 @@ import type { Dialect, PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Client, default as Pg } from 'pg'
 import { timeoutMs } from '../stores/circuit.ts'
 
-/** How long a statement may take, in milliseconds. Then the server gives it up, so that nothing piles up there. */
+/**
+ * How long a statement may take, in milliseconds. Then the server gives it up, so that nothing
+ * piles up there.
+ */
 const statementMs = 5_000
 /** When no answer of the server comes at all. */
 const silenceMs = 6_000
@@ -27,13 +30,17 @@ export async function postgresDialect(
     ...(hasTimeouts && { query_timeout: silenceMs }),
     types: types as typeof pg.types,
   })
-  // A connection that breaks is replaced. Nothing handles the error events of the pool and of a connection in use: they would end the process.
+  // A connection that breaks is replaced. Nothing handles the error events of the pool and of a
+  // connection in use: they would end the process.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return new PostgresDialect({ pool: hasTimeouts ? withTimeouts(pool) : pool })
 }
 
-/** Sets the timeout of each connection, and ends one without an answer: the next statement would wait for it, too. */
+/**
+ * Sets the timeout of each connection, and ends one without an answer: the next statement would
+ * wait for it, too.
+ */
 function withTimeouts(pool: Pg.Pool): PostgresPool {
   const known = new WeakSet<Client>()
   return {

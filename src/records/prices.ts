@@ -1,6 +1,9 @@
 import type { Usage } from '../canonical/response.ts'
 
-/** US dollars for a million tokens. `cacheRead`, `cacheWrite`: of input that the provider's cache held, or was written to it; absent: as `input`. */
+/**
+ * US dollars for a million tokens. `cacheRead`, `cacheWrite`: of input that the provider's cache
+ * held, or was written to it; absent: as `input`.
+ */
 export type Price = {
   input: number
   output: number
@@ -33,7 +36,10 @@ export function costOf(
 const mostModels = 1000
 const known = new WeakMap<Prices, Map<string, Price | undefined>>()
 
-/** Undefined: it is unknown. Each model is looked up once: there are some hundred patterns, and every request has a price. */
+/**
+ * Undefined: it is unknown. Each model is looked up once: there are some hundred patterns, and
+ * every request has a price.
+ */
 export function priceOf(model: string, prices: Prices): Price | undefined {
   const found = known.get(prices) ?? new Map<string, Price | undefined>()
   if (!found.has(model)) {

@@ -2,8 +2,9 @@ import type { Database } from './database.ts'
 import { type Period, periods, type RecordRow } from './tables.ts'
 
 /**
- * Times are Unix milliseconds. `key`: the name of a key; `''`: requests without one. `keyId`: its id; `''`: requests without one, as of keys of
- * the configuration. `failed`: only requests that failed.
+ * Times are Unix milliseconds. `key`: the name of a key; `''`: requests without one. `keyId`: its
+ * id; `''`: requests without one, as of keys of the configuration. `failed`: only requests that
+ * failed.
  */
 export type RecordFilter = {
   from?: number
@@ -70,8 +71,8 @@ export const dimensions = ['key', 'model', 'channel'] as const
 export type Dimension = (typeof dimensions)[number]
 
 /**
- * Sums of one bucket. `name`: of the key, model or channel; `''`: all, or none; models that no channel serves have none. `time`: Unix
- * milliseconds of the start of the bucket.
+ * Sums of one bucket. `name`: of the key, model or channel; `''`: all, or none; models that no
+ * channel serves have none. `time`: Unix milliseconds of the start of the bucket.
  */
 export type Sum = {
   time: number
@@ -97,8 +98,8 @@ export const minutesKeptMs = 2 * periods.days
 const mostSums = 5000
 
 /**
- * Sums by minute up to three hours that are not over for long, by hour up to four days, else by day. `by`: one row per name; absent: of all
- * together. At most 5000 rows.
+ * Sums by minute up to three hours that are not over for long, by hour up to four days, else by
+ * day. `by`: one row per name; absent: of all together. At most 5000 rows.
  */
 export async function sumUsage(
   { ready }: Database,

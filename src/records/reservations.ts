@@ -18,7 +18,10 @@ export type Reservations = {
 }
 
 const everyMs = 500
-/** Reservations of a process that has ended without a word count no longer. They are written again before. */
+/**
+ * Reservations of a process that has ended without a word count no longer. They are written again
+ * before.
+ */
 const expiresMs = 30_000
 const againMs = 10_000
 const closeMs = 1_000

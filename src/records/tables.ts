@@ -1,6 +1,7 @@
 /**
- * A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is unknown. `key`: the name of the key; `keyId`:
- * its id, null for a key of the configuration. `noteCodes`: the first ones, with spaces between. `errorMessage`: of a failure, without the words
+ * A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is
+ * unknown. `key`: the name of the key; `keyId`: its id, null for a key of the configuration.
+ * `noteCodes`: the first ones, with spaces between. `errorMessage`: of a failure, without the words
  * of the upstream.
  */
 export type RecordRow = {
@@ -37,8 +38,8 @@ export type RecordRow = {
 }
 
 /**
- * Sums of one period, key, model and channel: what plots and budgets read. `''`: no key, no id of one, no model that a channel serves, no
- * channel. `start`: of the period, in Unix milliseconds.
+ * Sums of one period, key, model and channel: what plots and budgets read. `''`: no key, no id of
+ * one, no model that a channel serves, no channel. `start`: of the period, in Unix milliseconds.
  */
 export type SumRow = {
   start: number
@@ -61,8 +62,8 @@ export type SumRow = {
 }
 
 /**
- * A key of a client. `id`: no other key has or had it. `hash`: SHA-256 of the secret, which is stored nowhere. `hint`: its first characters.
- * Absent limits are null.
+ * A key of a client. `id`: no other key has or had it. `hash`: SHA-256 of the secret, which is
+ * stored nowhere. `hint`: its first characters. Absent limits are null.
  */
 export type KeyRow = {
   id: string
@@ -83,14 +84,19 @@ export type KeyRow = {
   createdAt: number
 }
 
-/** The length of the periods of each table of sums, in milliseconds. Minutes are kept for some days. */
+/**
+ * The length of the periods of each table of sums, in milliseconds. Minutes are kept for some days.
+ */
 export const periods = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const
 export type Period = keyof typeof periods
 
 /** `detail`: a `RecordDetail` as JSON. `id`, `time`: of its record. */
 export type DetailRow = { id: string; time: number; detail: string }
 
-/** What the requests in progress of a process are likely to use. `expiresAt`: when it counts no longer, in Unix milliseconds. */
+/**
+ * What the requests in progress of a process are likely to use. `expiresAt`: when it counts no
+ * longer, in Unix milliseconds.
+ */
 export type ReservationRow = {
   process: string
   keyId: string

@@ -11,7 +11,10 @@ import { periods, type RecordRow, type SumRow, type Tables } from './tables.ts'
 export type Writer = {
   /** Never waits and never throws. */
   add(record: UsageRecord): void
-  /** Resolves when everything that was added before is written or given up, or when that takes too long. */
+  /**
+   * Resolves when everything that was added before is written or given up, or when that takes too
+   * long.
+   */
   flush(): Promise<void>
   close(): Promise<void>
   /** Records that could not be written, because the database was away for too long. */
@@ -37,7 +40,10 @@ type Options = {
   prices(): Prices
   /** Records are deleted when they are older. Undefined: never. */
   keepDays?: number | undefined
-  /** Called when the database fails, once until it works again, and with the number of dropped records. */
+  /**
+   * Called when the database fails, once until it works again, and with the number of dropped
+   * records.
+   */
   warn(details: object, message: string): void
 }
 
@@ -66,7 +72,10 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     return writing
   }
 
-  /** Writes the records that are waiting now. Few more have come meanwhile, and a small batch takes nearly as long as a large one. */
+  /**
+   * Writes the records that are waiting now. Few more have come meanwhile, and a small batch takes
+   * nearly as long as a large one.
+   */
   async function writeBatches(): Promise<void> {
     for (let left = waiting.length; left > 0; left -= batchSize) {
       const batch = waiting.slice(0, Math.min(left, batchSize))
@@ -184,7 +193,10 @@ async function addSums(
 const isDuplicate = (error: unknown) =>
   /^(SQLITE_CONSTRAINT|23505)/.test((error as { code?: string }).code ?? '')
 
-/** PostgreSQL refuses a value, independent of the connection: the classes "data exception" and "program limit exceeded". */
+/**
+ * PostgreSQL refuses a value, independent of the connection: the classes "data exception" and
+ * "program limit exceeded".
+ */
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
 
 export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
@@ -242,7 +254,10 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
 
 const mostCodes = 20
 
-/** A text that clients or upstreams may choose: PostgreSQL holds no U+0000 in texts, and no long texts in an index. */
+/**
+ * A text that clients or upstreams may choose: PostgreSQL holds no U+0000 in texts, and no long
+ * texts in an index.
+ */
 function storable(text: string): string {
   const short = text.length > 200 ? text.slice(0, 200) : text
   return /[\0\ud800-\udfff]/.test(short) ? short.toWellFormed().replaceAll('\0', '\ufffd') : short

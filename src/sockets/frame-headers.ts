@@ -1,6 +1,7 @@
 /**
- * Reads the headers of the frames that a WebSocket client sends (RFC 6455, section 5.2), because a message has to be counted before it has
- * come. `onData`: called for each frame of a message with the length of its payload, and whether it is the last one.
+ * Reads the headers of the frames that a WebSocket client sends (RFC 6455, section 5.2), because a
+ * message has to be counted before it has come. `onData`: called for each frame of a message with
+ * the length of its payload, and whether it is the last one.
  */
 export class FrameHeaders {
   readonly #onData: (length: number, isLast: boolean) => void

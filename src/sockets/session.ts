@@ -19,8 +19,9 @@ import { FrameHeaders } from './frame-headers.ts'
 export type Handle = (request: GatewayRequest) => Promise<GatewayResponse>
 
 /**
- * `stream`: the connection below. `handshake`: each message becomes a request with its headers. `left`: aborted when the connection closes.
- * `memory`: what the connection takes. `isKnown`: is the key of the handshake still valid?
+ * `stream`: the connection below. `handshake`: each message becomes a request with its headers.
+ * `left`: aborted when the connection closes. `memory`: what the connection takes. `isKnown`: is
+ * the key of the handshake still valid?
  */
 type Parts = {
   connection: WebSocket
@@ -35,7 +36,10 @@ type Parts = {
   settings: SocketSettings
 }
 
-/** The most messages that wait while a response is sent. A client that sends more loses its connection (1008). */
+/**
+ * The most messages that wait while a response is sent. A client that sends more loses its
+ * connection (1008).
+ */
 const mostWaiting = 16
 
 /** Close codes of RFC 6455 and the IANA registry. */
@@ -43,7 +47,10 @@ const goingAway = 1001
 const policyViolation = 1008
 const tryAgainLater = 1013
 
-/** A message may exceed the body limit by so much and is then refused with an error event. A longer one closes the connection (1009). */
+/**
+ * A message may exceed the body limit by so much and is then refused with an error event. A longer
+ * one closes the connection (1009).
+ */
 export const excessBytes = 64 * 1024
 
 /** How long a client may take to close the connection after the close frame of the gateway. */
@@ -53,12 +60,15 @@ const closeTimeoutMs = 1_000
 type Message = { data: Buffer | undefined; counted: number }
 
 /**
- * The last response of a connection, which the next message may continue even if no store has it. `items`: the conversation so far, as a JSON
- * list in UTF-8, which takes no space of the heap.
+ * The last response of a connection, which the next message may continue even if no store has it.
+ * `items`: the conversation so far, as a JSON list in UTF-8, which takes no space of the heap.
  */
 type Last = { id: string; items: Buffer }
 
-/** What is known of the request of a message: everything but `marks` after the gateway has asked for its body. */
+/**
+ * What is known of the request of a message: everything but `marks` after the gateway has asked for
+ * its body.
+ */
 type Turn = {
   marks?: JsonObject | undefined
   generates: boolean
@@ -71,8 +81,8 @@ type Turn = {
 }
 
 /**
- * One WebSocket connection. Each message is one exchange of the gateway; they run one after the other. The last conversation is kept in
- * memory, up to the limit of a request body.
+ * One WebSocket connection. Each message is one exchange of the gateway; they run one after the
+ * other. The last conversation is kept in memory, up to the limit of a request body.
  */
 export class Session {
   readonly #connection: WebSocket
@@ -335,7 +345,10 @@ export class Session {
     if (this.#stream.writableNeedDrain) await drained(this.#stream)
   }
 
-  /** Closes connections that do not respond to pings. A client that is slow to read gets its pings late, so unsent data delays the check. */
+  /**
+   * Closes connections that do not respond to pings. A client that is slow to read gets its pings
+   * late, so unsent data delays the check.
+   */
   #ping(): void {
     const { pingMs } = this.#settings
     if (pingMs === 0) return

@@ -10,7 +10,10 @@ import type { Stopper } from '../transports/stopper.ts'
 import { loadWs } from '../transports/ws.ts'
 import { excessBytes, type Handle, Session } from './session.ts'
 
-/** A handshake that the gateway has accepted. `left`: aborted when the connection closes. `memory`: what it takes. */
+/**
+ * A handshake that the gateway has accepted. `left`: aborted when the connection closes. `memory`:
+ * what it takes.
+ */
 export type Handshake = {
   request: IncomingMessage
   socket: Duplex

@@ -18,7 +18,10 @@ export type NodeBytes = Uint8Array & {
 
 export const node = nodeBuffer()
 
-/** Undefined if a function is missing: older Bun has no `transcode`, and the edge runtime of Next throws on access. */
+/**
+ * Undefined if a function is missing: older Bun has no `transcode`, and the edge runtime of Next
+ * throws on access.
+ */
 function nodeBuffer(): Node | undefined {
   try {
     const { process } = globalThis as {
@@ -40,7 +43,10 @@ export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in chunks. */
+/**
+ * Shared: creating one costs as much as reading a small body. Stateless, since texts are never
+ * decoded in chunks.
+ */
 const lenient = new TextDecoder()
 
 /** Decodes UTF-8; invalid bytes become `\ufffd`. */
@@ -52,10 +58,16 @@ export function textOf(bytes: Uint8Array): string {
 /** Shared as `lenient` is, but keeps a byte order mark. */
 const plain = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** In bytes. A Buffer or `transcode` takes a microsecond to begin, which is more than a TextDecoder takes for a typical frame. */
+/**
+ * In bytes. A Buffer or `transcode` takes a microsecond to begin, which is more than a TextDecoder
+ * takes for a typical frame.
+ */
 const short = 1500
 
-/** Decodes UTF-8, with its byte order mark. Large bodies by a Buffer: two to three times as fast as TextDecoder. Undefined: no Buffer, or invalid bytes. */
+/**
+ * Decodes UTF-8, with its byte order mark. Large bodies by a Buffer: two to three times as fast as
+ * TextDecoder. Undefined: no Buffer, or invalid bytes.
+ */
 export function quickText(bytes: Uint8Array): string | undefined {
   if (!node) return undefined
   if (bytes.length < short) return node.isUtf8(bytes) ? plain.decode(bytes) : undefined
@@ -113,7 +125,10 @@ export function createChunkEncoder(): (chunk: Uint8Array | string) => Uint8Array
 export const partOf = (chunk: Uint8Array | string, from: number, to: number) =>
   typeof chunk === 'string' ? chunk.slice(from, to) : chunk.subarray(from, to)
 
-/** The same bytes as a Buffer, if there is one: its `indexOf` takes 1 µs for 170 KB, that of a Uint8Array 47. */
+/**
+ * The same bytes as a Buffer, if there is one: its `indexOf` takes 1 µs for 170 KB, that of a
+ * Uint8Array 47.
+ */
 export function searchable(bytes: Uint8Array): Uint8Array {
   return node ? viewOf(node, bytes) : bytes
 }

@@ -11,8 +11,9 @@ export type OnFrame = (frame: Frame) => void
 export const defaultMaxLength = 64 * 1024 * 1024
 
 /**
- * Reads the fields of frames, whose ends are known. The value of a field `error`, in which some servers send errors, becomes a frame of
- * its own. So does a bare JSON object, on one line or several: Google's servers report an error in mid-stream this way.
+ * Reads the fields of frames, whose ends are known. The value of a field `error`, in which some
+ * servers send errors, becomes a frame of its own. So does a bare JSON object, on one line or
+ * several: Google's servers report an error in mid-stream this way.
  */
 export class FrameFields {
   readonly #onFrame: OnFrame
@@ -47,7 +48,8 @@ export class FrameFields {
   }
 
   /**
-   * Takes the next text of a frame. `isEnd`: the frame ends with it. `isList`: the stream is a JSON list.
+   * Takes the next text of a frame. `isEnd`: the frame ends with it. `isList`: the stream is a JSON
+   * list.
    * @throws RangeError when one frame grows past `maxLength` UTF-16 units
    */
   take(given: string, isEnd: boolean, isList: boolean): void {
@@ -62,7 +64,10 @@ export class FrameFields {
     this.#parser.feed(this.#withLf(text))
   }
 
-  /** The text with each line end as LF. The parser would wait for the LF of a last CR, and look for a far CR again at each line. */
+  /**
+   * The text with each line end as LF. The parser would wait for the LF of a last CR, and look for
+   * a far CR again at each line.
+   */
   #withLf(text: string): string {
     const isCut = this.#endedByCr && text.charCodeAt(0) === lf
     if (text !== '') this.#endedByCr = text.charCodeAt(text.length - 1) === cr
@@ -75,7 +80,10 @@ export class FrameFields {
     this.#parser.feed('\n\n')
   }
 
-  /** Counts the frame without blank lines around it, of which the LF of a CRLF may have been cut off. */
+  /**
+   * Counts the frame without blank lines around it, of which the LF of a CRLF may have been cut
+   * off.
+   */
   #measure(text: string, isEnd: boolean): void {
     if (this.#pending === 0 && isLineEnd(text, 0) && isBlank(text)) return
     const before = this.#pending === 0 && isLineEnd(text, 0) ? 1 : 0

@@ -1,6 +1,7 @@
 /**
- * U+2028 and U+2029 in JSON text → their escapes. Clients that split frames with a pattern whose dot does not match these characters,
- * such as Google's SDK, lose the frame otherwise. `includes` costs nothing for texts of Latin letters alone.
+ * U+2028 and U+2029 in JSON text → their escapes. Clients that split frames with a pattern whose
+ * dot does not match these characters, such as Google's SDK, lose the frame otherwise. `includes`
+ * costs nothing for texts of Latin letters alone.
  */
 export function escapeLineSeparators(json: string): string {
   if (!json.includes('\u2028') && !json.includes('\u2029')) return json

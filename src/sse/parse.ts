@@ -6,7 +6,10 @@ import { createTextReader } from './text.ts'
 export type { Frame }
 
 export type FrameParser = {
-  /** Returns the end of the last frame that ends in this chunk, or 0. The split of the bytes into chunks does not matter. */
+  /**
+   * Returns the end of the last frame that ends in this chunk, or 0. The split of the bytes into
+   * chunks does not matter.
+   */
   push(chunk: Uint8Array | string): number
   /** The source has ended; a last frame without a blank line still counts. */
   end(): void
@@ -15,8 +18,9 @@ export type FrameParser = {
 }
 
 /**
- * text/event-stream → frames. Takes CR, LF and CRLF, comments, several `data:` lines, a byte order mark, and UTF-8 cut anywhere. A stream
- * that begins with `[` is one JSON list, and its items become frames. For errors outside of frames see `FrameFields`.
+ * text/event-stream → frames. Takes CR, LF and CRLF, comments, several `data:` lines, a byte order
+ * mark, and UTF-8 cut anywhere. A stream that begins with `[` is one JSON list, and its items
+ * become frames. For errors outside of frames see `FrameFields`.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
 export function createFrameParser(

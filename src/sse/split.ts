@@ -7,10 +7,13 @@ const cr = 0x0d
 type Chunk = string | Uint8Array
 
 /**
- * Finds where frames of text/event-stream end, in bytes or text that is cut anywhere. A blank line ends a frame, and blank lines in a row
- * are one frame; LF, CRLF or CR ends a line. A stream that begins with `[` is one JSON list: each element counts as a frame, and so does the bracket that closes the list.
+ * Finds where frames of text/event-stream end, in bytes or text that is cut anywhere. A blank line
+ * ends a frame, and blank lines in a row are one frame; LF, CRLF or CR ends a line. A stream that
+ * begins with `[` is one JSON list: each element counts as a frame, and so does the bracket that
+ * closes the list.
  *
- * What passes or is watched is split as bytes. What is translated is split as text, since decoding once per chunk is faster.
+ * What passes or is watched is split as bytes. What is translated is split as text, since decoding
+ * once per chunk is faster.
  */
 export class FrameSplitter {
   /** Set once the stream is known to be a list. */
@@ -29,7 +32,10 @@ export class FrameSplitter {
   #cr = -1
   #lf = -1
 
-  /** The end of the first frame that ends after `from`, which is where the one before ended. -1: none does, and the whole chunk was read. */
+  /**
+   * The end of the first frame that ends after `from`, which is where the one before ended. -1:
+   * none does, and the whole chunk was read.
+   */
   next(chunk: Chunk, from: number): number {
     if (!this.list && (chunk !== this.#chunk || from === 0)) this.#startChunk(chunk)
     if (this.list) return this.#nextElement(chunk, from, this.list)
@@ -61,7 +67,8 @@ export class FrameSplitter {
     }
     while (at < chunk.length) {
       if (this.#cr >= 0 && this.#cr < at) this.#cr = find(chunk, cr, at)
-      // Looking at one character is faster than a call of `indexOf`, and half of all lines are blank.
+      // Looking at one character is faster than a call of `indexOf`, and half of all lines are
+      // blank.
       if (this.#lf >= 0 && this.#lf < at)
         this.#lf = codeAt(chunk, at) === lf ? at : find(chunk, lf, at)
       let end = this.#lf
@@ -143,7 +150,9 @@ export function endOfFrames(bytes: Uint8Array): number {
   return last
 }
 
-/** The end of the line that begins here, or of the bytes. A CR at the end of the bytes ends a line. */
+/**
+ * The end of the line that begins here, or of the bytes. A CR at the end of the bytes ends a line.
+ */
 export function endOfLine(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; at++)
     if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) return at + 1

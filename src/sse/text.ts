@@ -1,8 +1,8 @@
 import { quickText } from './bytes.ts'
 
 /**
- * Chunks → text; UTF-8 may be cut anywhere, and a byte order mark stays. A decoder (2 µs and a native object) is created only for bytes that
- * are cut or invalid.
+ * Chunks → text; UTF-8 may be cut anywhere, and a byte order mark stays. A decoder (2 µs and a
+ * native object) is created only for bytes that are cut or invalid.
  */
 export function createTextReader(): { read(chunk: Uint8Array | string): string; end(): string } {
   let decoder: TextDecoder | undefined

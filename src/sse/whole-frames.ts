@@ -4,8 +4,8 @@ import type { FrameSplitter } from './split.ts'
 type Chunk = string | Uint8Array
 
 /**
- * Passes text/event-stream on in whole frames: what is left of one when the stream is cut off would be an event that no client can read.
- * The bytes stay the same. Of a JSON list whole elements pass.
+ * Passes text/event-stream on in whole frames: what is left of one when the stream is cut off would
+ * be an event that no client can read. The bytes stay the same. Of a JSON list whole elements pass.
  */
 export class WholeFrames<C extends Chunk> {
   readonly #stream: Pick<FrameSplitter, 'list'>
@@ -16,7 +16,10 @@ export class WholeFrames<C extends Chunk> {
   /** Passes everything as it comes. */
   #isOpen = false
 
-  /** `maxEventLength`: see `Settings`. Frames far above the limit are forwarded unbuffered: nothing else checks what follows an error. */
+  /**
+   * `maxEventLength`: see `Settings`. Frames far above the limit are forwarded unbuffered: nothing
+   * else checks what follows an error.
+   */
   constructor(
     stream: Pick<FrameSplitter, 'list'>,
     join: (chunks: readonly C[]) => C,
@@ -44,14 +47,17 @@ export class WholeFrames<C extends Chunk> {
     return whole
   }
 
-  /** Can something else be sent after what has passed? Not where it may be in the middle of a text. */
+  /**
+   * Can something else be sent after what has passed? Not where it may be in the middle of a text.
+   */
   get isBetween(): boolean {
     return !this.#isOpen && !this.#stream.list
   }
 
   /**
-   * What is sent at the end of a stream after the complete frames. `rest`: what is left of the last frame. `pending`: a frame that the
-   * stream still gets, or ''. A JSON list that was cut off gets it as its last element, and ends.
+   * What is sent at the end of a stream after the complete frames. `rest`: what is left of the last
+   * frame. `pending`: a frame that the stream still gets, or ''. A JSON list that was cut off gets
+   * it as its last element, and ends.
    */
   ending(rest: C, pending: string): { rest?: C; pending: string } {
     const { list } = this.#stream

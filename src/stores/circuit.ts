@@ -1,8 +1,9 @@
 /** Keeps requests from waiting for a store that hangs. */
 export type Circuit = {
   /**
-   * What the command returns. Rejects when it takes too long. From then on commands reject at once: every few seconds one of them is sent,
-   * and when one is answered, the store works again. No request waits for that.
+   * What the command returns. Rejects when it takes too long. From then on commands reject at once:
+   * every few seconds one of them is sent, and when one is answered, the store works again. No
+   * request waits for that.
    */
   run<T>(command: () => Promise<T>): Promise<T>
 }

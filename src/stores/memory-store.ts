@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Stores texts in this process. When they take more than the limit, those that were not used for longest are dropped. */
+/**
+ * Stores texts in this process. When they take more than the limit, those that were not used for
+ * longest are dropped.
+ */
 export function createMemoryStore(limitBytes: number) {
   const kept = new LRUCache<string, string>({ maxSize: limitBytes, sizeCalculation: sizeOf })
   return {

@@ -1,15 +1,20 @@
 import { type Circuit, createCircuit, timeoutMs } from './circuit.ts'
 
-/** One for each URL: a Redis that hangs delays a request once, whether it is used for limits or for responses. */
+/**
+ * One for each URL: a Redis that hangs delays a request once, whether it is used for limits or for
+ * responses.
+ */
 const circuits = new Map<string, Circuit>()
 
 /**
- * Resolves when the client has connected or failed to, or Redis does not respond. After a failure it reconnects by itself; meanwhile its
- * commands reject immediately. Commands need `run`, which rejects when Redis hangs. `warn`: called once for each outage.
+ * Resolves when the client has connected or failed to, or Redis does not respond. After a failure
+ * it reconnects by itself; meanwhile its commands reject immediately. Commands need `run`, which
+ * rejects when Redis hangs. `warn`: called once for each outage.
  */
 export async function connectRedis(url: string, warn: (error: unknown) => void) {
   const { createClient }: Partial<typeof import('@redis/client')> = await import('@redis/client')
-  // Bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
+  // Bundles for platforms without sockets contain an empty module instead: `browser` in
+  // package.json.
   if (!createClient)
     throw new Error(
       'Redis needs sockets, and this runtime has none: set "memory": true, or use the hook `store`',

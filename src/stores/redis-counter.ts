@@ -1,6 +1,9 @@
 import { connectRedis } from './redis-client.ts'
 
-/** Adds to a count. The first addition starts its minute. Returns the count, and the milliseconds that are left. */
+/**
+ * Adds to a count. The first addition starts its minute. Returns the count, and the milliseconds
+ * that are left.
+ */
 const script = `
 local count = redis.call('incrby', KEYS[1], ARGV[1])
 local left = redis.call('pttl', KEYS[1])
@@ -10,7 +13,10 @@ if left < 0 then
 end
 return {count, left}`
 
-/** Counts in Redis, so that several processes share their limits. Rejects while Redis cannot be reached or hangs. */
+/**
+ * Counts in Redis, so that several processes share their limits. Rejects while Redis cannot be
+ * reached or hangs.
+ */
 export async function createRedisCounter(url: string, warn: (error: unknown) => void) {
   const { client, run } = await connectRedis(url, warn)
   return {

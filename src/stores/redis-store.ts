@@ -1,6 +1,9 @@
 import { connectRedis } from './redis-client.ts'
 
-/** Stores texts in Redis, so that several processes share responses. Rejects while Redis cannot be reached or hangs. */
+/**
+ * Stores texts in Redis, so that several processes share responses. Rejects while Redis cannot be
+ * reached or hangs.
+ */
 export async function createRedisStore(url: string, warn: (error: unknown) => void) {
   const { client, run } = await connectRedis(url, warn)
   return {

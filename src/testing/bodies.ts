@@ -46,7 +46,9 @@ export function wiresOf({ name }: Protocol): Wires {
   return wires
 }
 
-/** Canonical requests, decoded from random requests of every protocol. Rejected ones are skipped. */
+/**
+ * Canonical requests, decoded from random requests of every protocol. Rejected ones are skipped.
+ */
 export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
   .oneof(
     ...all.map(protocol =>
@@ -55,7 +57,9 @@ export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
   )
   .filter(value => value !== undefined)
 
-/** Canonical responses, decoded from random responses of every protocol. Rejected ones are skipped. */
+/**
+ * Canonical responses, decoded from random responses of every protocol. Rejected ones are skipped.
+ */
 export const canonicalResponse: Arbitrary<CanonicalResponse> = fc
   .oneof(
     ...all.map(protocol =>
@@ -72,7 +76,10 @@ export function attempt<T>(act: () => T): T | undefined {
   }
 }
 
-/** The result of a translation. Undefined: it refused the body. Any other error is a fault of the translation. */
+/**
+ * The result of a translation. Undefined: it refused the body. Any other error is a fault of the
+ * translation.
+ */
 export function unlessRefused<T>(act: () => T): T | undefined {
   try {
     return act()

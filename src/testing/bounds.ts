@@ -24,7 +24,10 @@ const textOf = (bag: Bag) =>
 const nothingWithin = (bag: Bag, key: string) =>
   refusal(`no value lies within the checks ${textOf(bag)}`, key)
 
-/** `known`: typical values that the schema accepts. @throws Error if no number lies within the bounds */
+/**
+ * `known`: typical values that the schema accepts.
+ * @throws Error if no number lies within the bounds
+ */
 export function boundedNumber(bag: Bag, key: string, known: readonly number[]): Arbitrary<unknown> {
   const isWhole = /int/.test(bag.format ?? '')
   const step = bag.multipleOf === undefined ? 1 : Math.abs(Number(bag.multipleOf))
@@ -103,7 +106,10 @@ export function boundedDate(bag: Bag, key: string): Arbitrary<Date> {
   })
 }
 
-/** The lengths of a text or list: at most `longest` more than required. @throws Error if there are none */
+/**
+ * The lengths of a text or list: at most `longest` more than required.
+ * @throws Error if there are none
+ */
 export function lengths(
   bag: Bag,
   longest: number,

@@ -1,8 +1,9 @@
 import { leaves } from './json.ts'
 
 /**
- * One leaf of a JSON value, and another value for it. A conversion that keeps a value keeps the other one as well, so properties that
- * compare the two outputs need not know where a protocol puts things, or how it groups them.
+ * One leaf of a JSON value, and another value for it. A conversion that keeps a value keeps the
+ * other one as well, so properties that compare the two outputs need not know where a protocol puts
+ * things, or how it groups them.
  */
 export type Change = {
   path: string

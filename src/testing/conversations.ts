@@ -15,7 +15,9 @@ const parameters = {
   additionalProperties: false,
 }
 
-/** `shape`: how the source groups the conversation: chat messages, blocks in few messages, or items. */
+/**
+ * `shape`: how the source groups the conversation: chat messages, blocks in few messages, or items.
+ */
 type Shape = 'messages' | 'blocks' | 'items'
 type Turn =
   | { who: 'user'; texts: string[]; image: boolean }
@@ -73,7 +75,10 @@ const turns: Arbitrary<Turn[]> = fc
     ]),
   )
 
-/** Of two consecutive assistant turns the first ends with calls, and their results lead to the second. */
+/**
+ * Of two consecutive assistant turns the first ends with calls, and their results lead to the
+ * second.
+ */
 function ended(responded: Turn[]): Turn[] {
   return responded.map((turn, index) =>
     index < responded.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
@@ -86,8 +91,8 @@ function ended(responded: Turn[]): Turn[] {
 }
 
 /**
- * Requests that every server accepts, in the groupings of all protocols. `cuts`: the number of messages after each complete assistant
- * turn, including its tool results.
+ * Requests that every server accepts, in the groupings of all protocols. `cuts`: the number of
+ * messages after each complete assistant turn, including its tool results.
  */
 export const conversation: Arbitrary<{ request: CanonicalRequest; cuts: number[] }> = fc
   .tuple(

@@ -99,7 +99,10 @@ export function bagOf(schema: AnySchema): Bag {
 export const valuesOf = (schema: AnySchema): unknown[] | undefined =>
   schema._zod.values ? [...schema._zod.values] : undefined
 
-/** Is undefined accepted, or replaced by a default? Transforms, as those of `preprocess`, take it but may lead to a value that is not accepted. */
+/**
+ * Is undefined accepted, or replaced by a default? Transforms, as those of `preprocess`, take it
+ * but may lead to a value that is not accepted.
+ */
 export function isOptional(schema: AnySchema): boolean {
   const { optin, def } = schema._zod
   if (optin !== 'optional' && optin !== 'defaulted') return false
@@ -124,7 +127,11 @@ export function inner(def: Def): AnySchema {
   return def.innerType
 }
 
-/** The issues of a value. Empty: it is accepted. An exception in a transform or check counts as an issue. @throws Error for asynchronous checks */
+/**
+ * The issues of a value. Empty: it is accepted. An exception in a transform or check counts as an
+ * issue.
+ * @throws Error for asynchronous checks
+ */
 export function issuesOf(schema: AnySchema, value: unknown): string[] {
   const result = run(schema, value)
   if (result instanceof Promise) {
@@ -184,6 +191,9 @@ export function present(schema: AnySchema): AnySchema {
   return innerType && (type === 'optional' || type === 'nonoptional') ? present(innerType) : schema
 }
 
-/** The side of a pipe whose values are generated. What `preprocess` accepts is unknown, but it leaves alone most of what the schema behind it accepts. */
+/**
+ * The side of a pipe whose values are generated. What `preprocess` accepts is unknown, but it
+ * leaves alone most of what the schema behind it accepts.
+ */
 export const sourceOf = (def: Def): AnySchema | undefined =>
   def.in && defOf(def.in).type === 'transform' ? def.out : def.in

@@ -124,7 +124,10 @@ const finishReasons: FinishReason[] = [
   'other',
 ]
 
-/** A complete stream that obeys the grammar: several messages, several open parts at once, deltas split anywhere. */
+/**
+ * A complete stream that obeys the grammar: several messages, several open parts at once, deltas
+ * split anywhere.
+ */
 export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({
   open: 3,
   pings: true,
@@ -138,7 +141,10 @@ export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({
   late: false,
 })
 
-/** `open`: the maximum number of open parts; `late`: signatures of reasoning may come after the end of its part. */
+/**
+ * `open`: the maximum number of open parts; `late`: signatures of reasoning may come after the end
+ * of its part.
+ */
 function streamsOf({
   open,
   pings,
@@ -319,7 +325,10 @@ function inOrder(events: CanonicalEvent[]): CanonicalEvent[] {
   )
 }
 
-/** The same, cut off anywhere: without an end, with an unclean end, or with an error of the upstream. */
+/**
+ * The same, cut off anywhere: without an end, with an unclean end, or with an error of the
+ * upstream.
+ */
 export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
   .tuple(cleanEvents, fc.nat(1000), fc.constantFrom('nothing', 'end', 'error'))
   .map(([events, at, how]) => {
@@ -335,7 +344,10 @@ export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
     ]
   })
 
-/** Such streams with events removed, moved, swapped, doubled and renumbered: their order is arbitrary. */
+/**
+ * Such streams with events removed, moved, swapped, doubled and renumbered: their order is
+ * arbitrary.
+ */
 export const nonsense: Arbitrary<CanonicalEvent[]> = fc
   .tuple(
     fc.oneof(cleanEvents, cutEvents),

@@ -7,7 +7,10 @@ const longestSearch = 3000
 /** So many values are tried however long they take. */
 const fewRejected = 100
 
-/** Only the values that the schema accepts, but with a bound: the filter of fast-check would never end. */
+/**
+ * Only the values that the schema accepts, but with a bound: the filter of fast-check would never
+ * end.
+ */
 export function onlyAccepted(
   made: Arbitrary<unknown>,
   schema: AnySchema,

@@ -10,10 +10,16 @@ import {
   valuesOf,
 } from './definition.ts'
 
-/** How many levels the smallest value of each schema has, by schema. Infinity: it has none, because it requires itself. */
+/**
+ * How many levels the smallest value of each schema has, by schema. Infinity: it has none, because
+ * it requires itself.
+ */
 export type Heights = (schema: AnySchema) => number
 
-/** The height of `never`, and of what requires one. Finite, so that the error names the key of the `never`. */
+/**
+ * The height of `never`, and of what requires one. Finite, so that the error names the key of the
+ * `never`.
+ */
 export const forbidden = 1_000_000
 
 /** No real schema is that large: a getter makes new schemas without end. */
@@ -45,7 +51,10 @@ export function heightsIn(root: AnySchema): Heights {
   return heightOf
 }
 
-/** @throws Error for a schema that zod validates without end: one that leads to itself with no object, list or the like between. */
+/**
+ * @throws Error for a schema that zod validates without end: one that leads to itself with no
+ * object, list or the like between.
+ */
 function refuseLoops(schemas: Iterable<AnySchema>): void {
   const states = new Map<AnySchema, 'open' | 'done'>()
   const visit = (schema: AnySchema) => {

@@ -1,6 +1,6 @@
 /**
- * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and streams of every protocol,
- * fast-check properties, and validators for each protocol.
+ * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and
+ * streams of every protocol, fast-check properties, and validators for each protocol.
  * @module wireglot/testing
  */
 export { checkGrammar } from '../canonical/grammar.ts'

@@ -2,9 +2,13 @@ import type { Note } from '../canonical/note.ts'
 import { type Change, keysOf, mark } from './change.ts'
 import { leaves } from './json.ts'
 
-/** Paths, with `*` for every index, whose values mean nothing to another protocol. A change there is no loss. */
+/**
+ * Paths, with `*` for every index, whose values mean nothing to another protocol. A change there is
+ * no loss.
+ */
 export const lossless: readonly RegExp[] = [
-  // Values of a response that only name the kind of body and its speaker, which is always the assistant.
+  // Values of a response that only name the kind of body and its speaker, which is always the
+  // assistant.
   /response \/(object|type|role)$/,
   /response \/(choices\/\*|output)\/message\/role$/,
   /response \/output\/\*\/(type|role)$/,
@@ -20,7 +24,10 @@ export const lossless: readonly RegExp[] = [
   /(start|end)_index$/,
 ]
 
-/** For a body whose kind is known from its keys. The name of an output schema is a label in every protocol. */
+/**
+ * For a body whose kind is known from its keys. The name of an output schema is a label in every
+ * protocol.
+ */
 export function isLossless(body: unknown, change: Change): boolean {
   const isResponse = responseKeys.some(key => valueAt(body, `/${key}`) !== undefined)
   const path = `${isResponse ? 'response' : 'request'} ${everyIndex(change.path)}`
@@ -60,7 +67,8 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
       ({ value, path: at }) =>
         typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at),
     )
-  // Messages without content are left out, as most servers refuse them, with all that only describes them.
+  // Messages without content are left out, as most servers refuse them, with all that only
+  // describes them.
   if (/^\/input\/\d+\/status$/.test(path) && beside('type') === 'message')
     return ['', '[]', 'null'].includes(emptyForm(beside('content')))
   // An empty text is neither shown nor thought.
@@ -92,7 +100,10 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
   )
 }
 
-/** If no tool was translated (each has a note), the model calls none: `auto` and `none` mean the same, and the way back has neither. */
+/**
+ * If no tool was translated (each has a note), the model calls none: `auto` and `none` mean the
+ * same, and the way back has neither.
+ */
 export function choosesAmongNone(before: unknown, after: unknown, change: Change): boolean {
   return (
     /^\/(tool_choice(\/type)?|function_call|toolConfig\/functionCallingConfig\/mode)$/.test(
@@ -114,7 +125,9 @@ const waysToThink = [
 const hasTools = (wire: unknown) =>
   ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
 
-/** Does a note of a loss name this path or one above it? A note for several paths names the first. */
+/**
+ * Does a note of a loss name this path or one above it? A note for several paths names the first.
+ */
 export function covers(notes: Note[], path: string): boolean {
   const place = everyIndex(path)
   return notes.some(({ kind, code, path: at }) => {

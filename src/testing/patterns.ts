@@ -64,7 +64,10 @@ const isRepeated = ({ max }: Term) => max > 10
 const some = (terms: readonly Term[], test: (term: Term) => boolean): boolean =>
   terms.some(term => test(term) || some(term.group ?? [], test))
 
-/** `isAhead`: what a positive lookahead requires becomes a part of the text. `range`: of the lengths, for the first character that repeats. */
+/**
+ * `isAhead`: what a positive lookahead requires becomes a part of the text. `range`: of the
+ * lengths, for the first character that repeats.
+ */
 export type How = {
   isAhead?: boolean | undefined
   range?: { minLength: number; maxLength: number }
@@ -74,8 +77,8 @@ export type How = {
 export const longest = 1_000_000
 
 /**
- * A source that fast-check can follow: without lookarounds and word boundaries, and with few repetitions within repetitions. A filter
- * must check the texts.
+ * A source that fast-check can follow: without lookarounds and word boundaries, and with few
+ * repetitions within repetitions. A filter must check the texts.
  */
 export function followed(source: string, { isAhead = false, range }: How): string {
   const terms = termsOf(source)
@@ -124,7 +127,9 @@ function textOf(term: Term, isAhead: boolean, isInside: boolean): string {
   return content === '' ? '' : `${atom}${content})${quantifier}`
 }
 
-/** Could the check of a text that the pattern does not match take forever? A guess on the safe side. */
+/**
+ * Could the check of a text that the pattern does not match take forever? A guess on the safe side.
+ */
 export const isSlow = ({ source, flags }: RegExp): boolean =>
   hasSlowRepetition(termsOf(source), flags)
 
@@ -138,7 +143,10 @@ const hasSlowRepetition = (terms: readonly Term[], flags: string): boolean =>
     term => isRepeated(term) && term.group !== undefined && isAmbiguous(term.group, flags),
   )
 
-/** Can a text be split into repetitions of this group in several ways? Not if a character that nothing repeats ends each of them. */
+/**
+ * Can a text be split into repetitions of this group in several ways? Not if a character that
+ * nothing repeats ends each of them.
+ */
 function isAmbiguous(group: readonly Term[], flags: string): boolean {
   if (some(group, ({ atom }) => atom === '|')) return true
   const repeated = group.filter(term => some([term], isRepeated))

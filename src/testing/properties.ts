@@ -98,7 +98,8 @@ export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
 }
 
 /**
- * Any split of the bytes of a stream gives the same output, also within a character, and also for a broken stream.
+ * Any split of the bytes of a stream gives the same output, also within a character, and also for a
+ * broken stream.
  * @example
  * import fc from 'fast-check'
  * import { createStreamTranslator } from 'wireglot'
@@ -171,7 +172,8 @@ export function truncationProperty(
 }
 
 /**
- * A conversion does not change its input and always gives the same output. Bodies that it refuses with a `TranslationError` are skipped.
+ * A conversion does not change its input and always gives the same output. Bodies that it refuses
+ * with a `TranslationError` are skipped.
  * @example
  * import fc from 'fast-check'
  * import { translateRequest } from 'wireglot'
@@ -193,7 +195,8 @@ export function purityProperty(bodies: fc.Arbitrary<unknown>, convert: Conversio
 }
 
 /**
- * After conversion there and back a body is unchanged. Bodies that are refused with a `TranslationError` are skipped.
+ * After conversion there and back a body is unchanged. Bodies that are refused with a
+ * `TranslationError` are skipped.
  * @example
  * import fc from 'fast-check'
  * import { requestOf, roundTripProperty } from 'wireglot/testing'
@@ -213,9 +216,10 @@ export function roundTripProperty(
 }
 
 /**
- * Every change of a body changes the converted body, or a note names its path. Bodies that are refused with a `TranslationError`, and
- * responses that become errors, are skipped. Differences without meaning for another protocol are no loss, such as the `object` of a
- * response or a media type in upper case.
+ * Every change of a body changes the converted body, or a note names its path. Bodies that are
+ * refused with a `TranslationError`, and responses that become errors, are skipped. Differences
+ * without meaning for another protocol are no loss, such as the `object` of a response or a media
+ * type in upper case.
  * @param ignore Returns true for the JSON pointer of every further value that may be lost.
  * @example
  * import fc from 'fast-check'

@@ -19,7 +19,8 @@ const wanted = 20_000
 const most = 200_000
 
 /**
- * The depth beyond which values are as small as their schema allows. It is less for a schema whose values would become too large. -1: all values are.
+ * The depth beyond which values are as small as their schema allows. It is less for a schema whose
+ * values would become too large. -1: all values are.
  * @throws Error for a schema without small values, such as one of a million items
  */
 export function depthFor(schema: AnySchema, heightOf: Heights, greatest: number): number {

@@ -74,7 +74,9 @@ export function framesOf(
   }))
 }
 
-/** A legal stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */
+/**
+ * A legal stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere.
+ */
 export function brokenStream(protocol: Protocol): Arbitrary<string> {
   const damage = fc.tuple(
     fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'),

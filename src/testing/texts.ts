@@ -133,9 +133,11 @@ const mostTried = 200
 const longestTry = 1000
 
 /**
- * Text for the checks of zod. Of several generators, the first is taken of which one text in a few hundred is accepted: known words, the format,
- * the patterns, and these with the prefixes, parts and suffixes that the checks require. `hasRules`: predicates are checked as well.
- * @throws Error if no generator makes an accepted text and there are no predicates, or if a check could take forever
+ * Text for the checks of zod. Of several generators, the first is taken of which one text in a few
+ * hundred is accepted: known words, the format, the patterns, and these with the prefixes, parts
+ * and suffixes that the checks require. `hasRules`: predicates are checked as well.
+ * @throws Error if no generator makes an accepted text and there are no predicates, or if a check
+ * could take forever
  */
 export function checkedText(
   def: Def,
@@ -247,7 +249,10 @@ const ownPatterns = new Set(
 
 const asItIs = (text: string) => text
 
-/** The texts that `startsWith`, `includes` and `endsWith` require, and the case of all letters. `before`: how many characters a part has before it. */
+/**
+ * The texts that `startsWith`, `includes` and `endsWith` require, and the case of all letters.
+ * `before`: how many characters a part has before it.
+ */
 function partsOf(checks: readonly TextCheck[]) {
   const find = (part: 'prefix' | 'includes' | 'suffix') =>
     checks.flatMap(check => (check[part] === undefined ? [] : [check[part]]))
@@ -284,8 +289,9 @@ function longText({ minLength, maxLength }: Lengths): Arbitrary<string> {
 }
 
 /**
- * Text of a pattern. Flags that make it accept more, and lookarounds, are left to the filter behind this. `isBounded`: its length is checked
- * as well. `isAhead` and `range`: as in `followed`. @throws Error for a pattern that fast-check cannot follow, such as one with a backreference
+ * Text of a pattern. Flags that make it accept more, and lookarounds, are left to the filter behind
+ * this. `isBounded`: its length is checked as well. `isAhead` and `range`: as in `followed`.
+ * @throws Error for a pattern that fast-check cannot follow, such as one with a backreference
  */
 export function matching(
   pattern: RegExp,

@@ -152,7 +152,10 @@ const own = <T>(table: Record<string, readonly T[]>, key: string): readonly T[] 
 /** Texts for a key of this name. Empty: none are typical. */
 export const wordsOf = (key: string): readonly unknown[] => own(words, key)
 
-/** Values of any kind for a key of this name that its schema does not restrict. Empty: none are typical. */
+/**
+ * Values of any kind for a key of this name that its schema does not restrict. Empty: none are
+ * typical.
+ */
 export const valuesFor = (key: string): readonly unknown[] => own(values, key)
 
 /** Numbers for a key of this name. Empty: none are typical. */

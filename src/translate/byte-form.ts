@@ -12,7 +12,10 @@ export type ByteForm = {
   text: number
 }
 
-/** Words of eight bytes, compared as numbers. UTF-8 without zero bytes is never NaN, and equal numbers are equal bytes. */
+/**
+ * Words of eight bytes, compared as numbers. UTF-8 without zero bytes is never NaN, and equal
+ * numbers are equal bytes.
+ */
 type Fragment = { bytes: Uint8Array; words: Float64Array }
 
 export function byteFormOf(form: Form): ByteForm {
@@ -36,7 +39,10 @@ function fragmentOf(text: string): Fragment {
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   new DataView(buffer, byteOffset, byteLength)
 
-/** Compares the frame at this place with the form. Returns where the next one begins; undefined: it has another form, or no text. */
+/**
+ * Compares the frame at this place with the form. Returns where the next one begins; undefined: it
+ * has another form, or no text.
+ */
 export function matchBytes(
   { form: { slots }, fragments, places }: ByteForm,
   bytes: Uint8Array,

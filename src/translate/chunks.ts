@@ -4,8 +4,8 @@ import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
 /**
- * A stream of bytes or text: the body of a `fetch` response, a Node stream, any iterable of chunks, or the whole text or bytes at once. Null,
- * the body of an empty response, has no chunks.
+ * A stream of bytes or text: the body of a `fetch` response, a Node stream, any iterable of chunks,
+ * or the whole text or bytes at once. Null, the body of an empty response, has no chunks.
  */
 export type ByteStream =
   | ReadableStream<Uint8Array | string>
@@ -41,7 +41,9 @@ async function* readerOf(
 /** The protocol whose frames are written. */
 export type Framed = Pick<ProtocolFacts, 'framing'>
 
-/** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
+/**
+ * A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source.
+ */
 export async function* translateChunks(
   source: ByteStream,
   translator: StreamTranslator,

@@ -8,8 +8,10 @@ import type { FieldNames } from '../protocol.ts'
 type Place = { protocol: string; notes: Note[]; fieldNames: FieldNames }
 
 /**
- * For a request of which no message can be sent: the upstream would refuse it, or the model would respond to another question.
- * @throws TranslationError `inexpressible` at the first part that was left out; `malformed` at the conversation that was empty before
+ * For a request of which no message can be sent: the upstream would refuse it, or the model would
+ * respond to another question.
+ * @throws TranslationError `inexpressible` at the first part that was left out; `malformed` at the
+ * conversation that was empty before
  */
 export function refuseEmpty(
   messages: readonly Message[],

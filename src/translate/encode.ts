@@ -11,8 +11,8 @@ import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
 
 /**
- * A request as a protocol writes it. One of another protocol first becomes what the target demands, pass by pass; one of its own is
- * written as it is.
+ * A request as a protocol writes it. One of another protocol first becomes what the target demands,
+ * pass by pass; one of its own is written as it is.
  * @throws TranslationError `inexpressible`
  */
 export function encodeRequest(

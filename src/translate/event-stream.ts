@@ -9,8 +9,9 @@ import { refuseIfStrict, type Settings } from './settings.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /**
- * The events of one response, for one `for await` loop. It never throws because of what the upstream sent: a stream that failed has an
- * `error` event, and `end` has `clean: false` if the response is not complete. Rejects when the source does.
+ * The events of one response, for one `for await` loop. It never throws because of what the
+ * upstream sent: a stream that failed has an `error` event, and `end` has `clean: false` if the
+ * response is not complete. Rejects when the source does.
  */
 export type EventStream = AsyncIterable<CanonicalEvent> & {
   /** The response so far. The object changes while events are read. */
@@ -18,8 +19,10 @@ export type EventStream = AsyncIterable<CanonicalEvent> & {
   /** The notes so far. Their paths lead into the complete response. */
   readonly notes: Note[]
   /**
-   * Reads the events that are left and returns the complete response. A response that failed has `error`.
-   * @throws TranslationError `truncated` when the stream stopped before the response had ended; `inexpressible` when `strict` forbids a note
+   * Reads the events that are left and returns the complete response. A response that failed has
+   * `error`.
+   * @throws TranslationError `truncated` when the stream stopped before the response had ended;
+   * `inexpressible` when `strict` forbids a note
    */
   complete(): Promise<CanonicalResponse>
 }

@@ -5,13 +5,22 @@ import type { ExtMap, Part, ReasoningPart, ReasoningSegment } from '../canonical
 import { same } from '../kit/json/json.ts'
 import { beginsWith } from '../kit/text/text.ts'
 
-/** `deltas`: what the final part has beyond the streamed one. `differs`: the rest cannot be corrected. */
+/**
+ * `deltas`: what the final part has beyond the streamed one. `differs`: the rest cannot be
+ * corrected.
+ */
 type FinalDifference = { deltas: Delta[]; differs: boolean }
 
-/** `final`: the final part with the content that the deltas add up to. Undefined: it is of another type than the streamed part. */
+/**
+ * `final`: the final part with the content that the deltas add up to. Undefined: it is of another
+ * type than the streamed part.
+ */
 type ContentDifference = FinalDifference & { final: Part | undefined }
 
-/** Compares a streamed part with its final form, which some wires send at its end. Adding the deltas to the streamed part completes it. */
+/**
+ * Compares a streamed part with its final form, which some wires send at its end. Adding the deltas
+ * to the streamed part completes it.
+ */
 export function compareFinal(streamed: Part, final: Part): FinalDifference {
   const { deltas, final: whole, differs } = compareContent(streamed, final)
   const late = whole && lateFields(streamed, deltas, whole)
@@ -135,7 +144,8 @@ function compareReasoning(streamed: ReasoningPart, final: ReasoningPart): Conten
   const segments = streamed.segments.map(segment => ({ ...segment }))
   const left = new Set(segments.keys())
   let differs = false
-  // Some wires list the segments of one kind before those of the other, whatever their order in the stream was.
+  // Some wires list the segments of one kind before those of the other, whatever their order in the
+  // stream was.
   for (const { kind, text } of final.segments) {
     const place = [...left].find(index => segments[index]?.kind === kind) ?? segments.length
     left.delete(place)

@@ -4,7 +4,10 @@ import { pathIn } from './unsupported.ts'
 
 type Sent = { body: unknown; notes: Note[] }
 
-/** A written request in the form that its server demands. Notes point into the caller's body, as far as its fields are known there. */
+/**
+ * A written request in the form that its server demands. Notes point into the caller's body, as far
+ * as its fields are known there.
+ */
 export function fitRequest(
   { body, notes }: Sent,
   to: UpstreamHalf,

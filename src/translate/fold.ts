@@ -13,7 +13,8 @@ import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /**
  * Stream → complete response of the same protocol. A stream that failed gives an error body.
- * @throws TranslationError `truncated` when the stream stopped before its end; `inexpressible` when strict
+ * @throws TranslationError `truncated` when the stream stopped before its end; `inexpressible` when
+ * strict
  */
 export async function collectStream(
   source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
@@ -42,7 +43,10 @@ export async function collectStream(
   return encodeCollected(response, reader, protocol, settings)
 }
 
-/** The notes of a failed stream. Everything before the error is discarded, and notes list what was dropped. */
+/**
+ * The notes of a failed stream. Everything before the error is discarded, and notes list what was
+ * dropped.
+ */
 export function notesOfFailed(
   response: CanonicalResponse,
   reader: Pick<StreamReader, 'notes' | 'places'>,
@@ -53,7 +57,10 @@ export function notesOfFailed(
   return [...reader.notes(), ...report.notes]
 }
 
-/** The response that a stream was collected into, with the notes of both. @throws TranslationError `inexpressible` when strict */
+/**
+ * The response that a stream was collected into, with the notes of both.
+ * @throws TranslationError `inexpressible` when strict
+ */
 export function encodeCollected(
   response: CanonicalResponse,
   reader: Pick<StreamReader, 'notes' | 'places'>,
@@ -97,8 +104,9 @@ export function explodeResponse(
 }
 
 /**
- * Complete response → input for a stream translator: a stream of one frame, and the protocol with a decoder that emits all events of the
- * response at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
+ * Complete response → input for a stream translator: a stream of one frame, and the protocol with a
+ * decoder that emits all events of the response at that frame. Compared with `explodeResponse`,
+ * nothing is lost or delayed by the form of the protocol's streams.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function asEvents(

@@ -2,7 +2,8 @@ import { TranslationError } from '../errors.ts'
 import type { ProtocolFacts } from '../protocol.ts'
 
 /**
- * Refuses a request that shows signs of another protocol and none of its own, or that has its conversation where only others have one.
+ * Refuses a request that shows signs of another protocol and none of its own, or that has its
+ * conversation where only others have one.
  * @throws TranslationError `malformed`; its message names the right path
  */
 export function refuseForeign(

@@ -13,7 +13,10 @@ export function referencesOf(body: unknown, protocol: Protocol, settings: Settin
   })
 }
 
-/** `id`: of the response, by which the next request refers to it. `messages`: the conversation including the response, as plain JSON. */
+/**
+ * `id`: of the response, by which the next request refers to it. `messages`: the conversation
+ * including the response, as plain JSON.
+ */
 export type History = { id?: string; messages: Message[] }
 
 const bringHistory: ReadonlySet<Reference['kind']> = new Set([
@@ -24,9 +27,10 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set([
 ])
 
 /**
- * What to store of an exchange for a request that continues it. Both bodies are in the client's protocol. Instructions are left out:
- * by the specification they are not inherited.
- * @throws TranslationError `malformed`; `inexpressible` when the request itself continues something unknown
+ * What to store of an exchange for a request that continues it. Both bodies are in the client's
+ * protocol. Instructions are left out: by the specification they are not inherited.
+ * @throws TranslationError `malformed`; `inexpressible` when the request itself continues something
+ * unknown
  */
 export function historyOf(
   request: unknown,

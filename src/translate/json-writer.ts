@@ -1,4 +1,7 @@
-/** Is this text worth remembering? A shorter one is escaped as quickly; a longer one, mostly an image, would take memory. */
+/**
+ * Is this text worth remembering? A shorter one is escaped as quickly; a longer one, mostly an
+ * image, would take memory.
+ */
 const isLong = ({ length }: string) => length >= 512 && length <= 65_536
 
 /** The levels of an event that are searched for such texts. */
@@ -8,8 +11,9 @@ const deepest = 8
 const most = 16
 
 /**
- * `JSON.stringify` for the events of one stream. Some protocols repeat a complete text four times: at the end of the text, of its part, of
- * its item and of the response. It is escaped only once, which saves a fifth of such a stream's time.
+ * `JSON.stringify` for the events of one stream. Some protocols repeat a complete text four times:
+ * at the end of the text, of its part, of its item and of the response. It is escaped only once,
+ * which saves a fifth of such a stream's time.
  */
 export function createJsonWriter(): (wire: unknown) => string {
   /** The last text of each length: a lookup by length needs no hash of the text. */

@@ -4,12 +4,16 @@ import { TranslationError } from '../errors.ts'
 import { pointerOf } from '../kit/notes/path.ts'
 
 /**
- * The most that a request to another protocol may have. No conversation has nearly as many; each takes up to fifty microseconds, and a body
- * of many megabytes may hold a million. Parts: also what is inside of one, such as citations and the content of a result.
+ * The most that a request to another protocol may have. No conversation has nearly as many; each
+ * takes up to fifty microseconds, and a body of many megabytes may hold a million. Parts: also what
+ * is inside of one, such as citations and the content of a result.
  */
 export const most = { messages: 50_000, parts: 50_000, tools: 10_000 } as const
 
-/** @throws TranslationError `malformed` with the path of the first message or tool that is too many, or of the message with such a part */
+/**
+ * @throws TranslationError `malformed` with the path of the first message or tool that is too many,
+ * or of the message with such a part
+ */
 export function refuseTooMany({ messages, tools = [] }: CanonicalRequest, protocol: string): void {
   const refuse = (limit: number, what: string, at: Place | undefined): never => {
     throw new TranslationError(

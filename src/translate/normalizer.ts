@@ -28,8 +28,9 @@ import {
 } from './waiting.ts'
 
 /**
- * Between a stream decoder and a stream encoder: orders the events of a candidate as the target protocol requires, and drops what no
- * encoder can write. `passedOver`: the candidates for which the target has no place. Plain data.
+ * Between a stream decoder and a stream encoder: orders the events of a candidate as the target
+ * protocol requires, and drops what no encoder can write. `passedOver`: the candidates for which
+ * the target has no place. Plain data.
  */
 export type NormalizerState = {
   parts: StreamParts
@@ -42,8 +43,10 @@ export type NormalizerState = {
 }
 
 /**
- * `open`: by lane, the part that may be written. `parts`: those that have started. `begun`: the messages of the source so far;
- * `messages`: those that have not ended, and `least`: the first of them. `ended`: the end of a call, held back until the next event of the source shows whether a token limit cut it off.
+ * `open`: by lane, the part that may be written. `parts`: those that have started. `begun`: the
+ * messages of the source so far; `messages`: those that have not ended, and `least`: the first of
+ * them. `ended`: the end of a call, held back until the next event of the source shows whether a
+ * token limit cut it off.
  */
 type Ordering = {
   candidate: number
@@ -59,12 +62,21 @@ type Ordering = {
 type Started = {
   lane: Lane | undefined
   message: number
-  /** `early`: its arguments were whole and another part waited, so its end was passed on before the source sent it. */
+  /**
+   * `early`: its arguments were whole and another part waited, so its end was passed on before the
+   * source sent it.
+   */
   phase: 'open' | 'early' | 'ended'
   at: Place | undefined
-  /** What was streamed of it, to compare with its final form. Undefined: it has no deltas, or has ended. */
+  /**
+   * What was streamed of it, to compare with its final form. Undefined: it has no deltas, or has
+   * ended.
+   */
   content: Part | undefined
-  /** Of a function call: the progress of the first `scanned` characters of its arguments, see `isWhole`. */
+  /**
+   * Of a function call: the progress of the first `scanned` characters of its arguments, see
+   * `isWhole`.
+   */
   json: JsonProgress | undefined
   scanned: number
 }
@@ -91,7 +103,10 @@ export function startNormalizing(
   }
 }
 
-/** Passes on the event, and those that waited for it. An event that may be written at once is passed on at once. */
+/**
+ * Passes on the event, and those that waited for it. An event that may be written at once is passed
+ * on at once.
+ */
 export function normalizeEvent(state: NormalizerState, event: CanonicalEvent, pass: Pass): void {
   if ('candidate' in event) {
     const { candidate } = event
@@ -205,7 +220,10 @@ function take(
   }
 }
 
-/** The lane of a part or an event. Undefined: it waits for no part, but the end of a message waits for those of its parts. */
+/**
+ * The lane of a part or an event. Undefined: it waits for no part, but the end of a message waits
+ * for those of its parts.
+ */
 function laneOf(
   { parts }: NormalizerState,
   type: Part['type'] | CanonicalEvent['type'],
@@ -235,7 +253,10 @@ function takeStart(
   )
 }
 
-/** Passes on a start, an event of a message, or a signature after the end of its part, unless it has to wait. */
+/**
+ * Passes on a start, an event of a message, or a signature after the end of its part, unless it has
+ * to wait.
+ */
 function passInTurn(
   ordering: Ordering,
   entry: Omit<Waiting, 'events'> & { events: Unended[] },
@@ -300,7 +321,10 @@ function contentOf(head: Part): Part | undefined {
 const progressOf = (head: Part) =>
   head.type === 'tool-call' && head.kind === 'function' ? startJson() : undefined
 
-/** Are the arguments of the call a whole JSON value? Read only when somebody asks, because most deltas are passed on without it. */
+/**
+ * Are the arguments of the call a whole JSON value? Read only when somebody asks, because most
+ * deltas are passed on without it.
+ */
 function isWhole(started: Started): boolean {
   const { content, json, scanned } = started
   if (content?.type !== 'tool-call' || !json) return false
@@ -309,7 +333,10 @@ function isWhole(started: Started): boolean {
   return json.whole
 }
 
-/** Adds a delta to what was streamed. A slice of a growing text is slow, so arguments that are read up to here are read on. */
+/**
+ * Adds a delta to what was streamed. A slice of a growing text is slow, so arguments that are read
+ * up to here are read on.
+ */
 function collect(started: Started, delta: Delta): void {
   const { content, json, scanned } = started
   if (!content) return
@@ -350,14 +377,18 @@ function takeDelta(
 }
 
 function noteStray(state: NormalizerState, { phase, at }: Started, delta: Delta): void {
-  // Late fields of a call that has ended: only those that no target knows are noted, as where it ends in time.
+  // Late fields of a call that has ended: only those that no target knows are noted, as where it
+  // ends in time.
   if (phase === 'early' && delta.kind === 'fields') reportOf(state).ext(delta.ext, delta.at)
   else if (phase !== 'early' || delta.kind !== 'input')
     reportOf(state).once('stream.stray-delta', at)
   else if (delta.text.trim()) reportOf(state).once('stream.trailing-arguments', at, 'input')
 }
 
-/** Adds the signature of a call to its start, which still waits: some encoders write it there. False: another delta. */
+/**
+ * Adds the signature of a call to its start, which still waits: some encoders write it there.
+ * False: another delta.
+ */
 function sign({ events }: Waiting, { delta }: PartDelta): boolean {
   const [start] = events
   if (
@@ -371,7 +402,10 @@ function sign({ events }: Waiting, { delta }: PartDelta): boolean {
   return true
 }
 
-/** A signature after the end of its part must not come between the events of another part, unless these may mix. */
+/**
+ * A signature after the end of its part must not come between the events of another part, unless
+ * these may mix.
+ */
 const passLate = (ordering: Ordering, { lane, message }: Started, event: PartDelta, pass: Pass) =>
   passInTurn(ordering, { lane: lane === 'all' ? lane : undefined, message, events: [event] }, pass)
 
@@ -458,7 +492,9 @@ function resume(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   }
 }
 
-/** Mostly one part is written, and all that waits is of its lane: then none of it need be looked at. */
+/**
+ * Mostly one part is written, and all that waits is of its lane: then none of it need be looked at.
+ */
 function mayAnyGo({ open, waiting }: Ordering): boolean {
   for (const lane of waiting.lanes.keys())
     if (lane === undefined || open[lane] === undefined) return true
@@ -483,7 +519,10 @@ function replay(state: NormalizerState, ordering: Ordering, place: number, pass:
     else passOn(ordering, lane, event, pass)
 }
 
-/** The source was cut off while events waited: passes them on, one part after the other, without ends that the source did not send. */
+/**
+ * The source was cut off while events waited: passes them on, one part after the other, without
+ * ends that the source did not send.
+ */
 function flush(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   while (ordering.waiting.count > 0) {
     ordering.open = {}

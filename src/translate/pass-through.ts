@@ -29,7 +29,10 @@ type Passing<C> = {
   written(frames: Uint8Array | string): C
 }
 
-/** Between equal protocols: the same bytes, in whole frames, while usage and the end are read from them. */
+/**
+ * Between equal protocols: the same bytes, in whole frames, while usage and the end are read from
+ * them.
+ */
 export function createPassThrough(
   protocol: Protocol,
   options: Settings,
@@ -138,7 +141,10 @@ function passThrough<C extends Uint8Array | string>(
 
 type Editing = { model: string | undefined; hideUsage: boolean; maxEventLength: number | undefined }
 
-/** Frames with another model name, or without those that contain only usage. Frames of one form are only copied. */
+/**
+ * Frames with another model name, or without those that contain only usage. Frames of one form are
+ * only copied.
+ */
 class FrameEditor {
   readonly #protocol: Protocol
   readonly #model: string | undefined
@@ -158,7 +164,10 @@ class FrameEditor {
   #form: ByteForm | undefined
   #written: ByteForm | undefined
 
-  /** `limit`: the number of frames that may be renamed. The frame that made the stream fail is not sent, nor any after it. */
+  /**
+   * `limit`: the number of frames that may be renamed. The frame that made the stream fail is not
+   * sent, nor any after it.
+   */
   constructor(
     protocol: Protocol,
     { model, hideUsage, maxEventLength }: Editing,
@@ -244,7 +253,10 @@ class FrameEditor {
   }
 }
 
-/** Does the frame contain usage and nothing else? Most frames need not be parsed to see that they do not. */
+/**
+ * Does the frame contain usage and nothing else? Most frames need not be parsed to see that they do
+ * not.
+ */
 function isCounts(frame: string, { isOnlyCounts }: StreamUsage): boolean {
   if (!frame.includes('usage')) return false
   return parseFrames(frame).some(({ data }) => isOnlyCounts(parseData(data)))

@@ -7,8 +7,9 @@ import { flatMap } from '../kit/text/flat-map.ts'
 import type { FieldNames } from '../protocol.ts'
 
 /**
- * What an id in a request refers to: an earlier response (`previous`), a stored `conversation`, one `item` of either, a stored `prompt`, a
- * `thread`, a `file`, cached `content`, or a response to be continued (`continuation`).
+ * What an id in a request refers to: an earlier response (`previous`), a stored `conversation`, one
+ * `item` of either, a stored `prompt`, a `thread`, a `file`, cached `content`, or a response to be
+ * continued (`continuation`).
  */
 export type ReferenceKind =
   | 'previous'
@@ -34,8 +35,9 @@ export type Reference = {
 }
 
 /**
- * Functions that return what an id refers to; undefined: unknown. They are synchronous, because translation is: fetch what
- * `referencesOf` lists beforehand. Instructions among the returned messages are ignored, since no protocol inherits them.
+ * Functions that return what an id refers to; undefined: unknown. They are synchronous, because
+ * translation is: fetch what `referencesOf` lists beforehand. Instructions among the returned
+ * messages are ignored, since no protocol inherits them.
  */
 export type Resolvers = {
   /** The conversation up to and including that response: `messages` of `historyOf`. */
@@ -66,8 +68,9 @@ export function referencesIn(request: CanonicalRequest, place: Body): Reference[
 }
 
 /**
- * The request with its references replaced by what the resolvers return. `resolved`: how many; with 0 it is the same object. Unknown
- * references stay, and encoders that cannot write them refuse them.
+ * The request with its references replaced by what the resolvers return. `resolved`: how many; with
+ * 0 it is the same object. Unknown references stay, and encoders that cannot write them refuse
+ * them.
  */
 export function resolveReferences(
   request: CanonicalRequest,

@@ -20,8 +20,9 @@ import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
 /**
- * `isPlain`: the body is known to contain no wrapped signatures. `foreignSignatures`: of every protocol; `wrap`: the upstream opens them
- * itself. `fitsVendor`: the options are demands of the server, which apply between equal protocols, too.
+ * `isPlain`: the body is known to contain no wrapped signatures. `foreignSignatures`: of every
+ * protocol; `wrap`: the upstream opens them itself. `fitsVendor`: the options are demands of the
+ * server, which apply between equal protocols, too.
  */
 type Wrapping = { isPlain?: boolean; foreignSignatures?: 'drop' | 'wrap'; fitsVendor?: boolean }
 
@@ -29,9 +30,10 @@ type Given = Settings & Resolvers & Wrapping
 type Translated = { body: unknown; notes: Note[]; context: TranslationContext }
 
 /**
- * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
- * name, and is not even decoded unless `strict` is set. It is rewritten only when it contains wrapped signatures of another provider
- * that the upstream does not open, or when a resolver knows one of its references.
+ * A request of one protocol → the same request of another. Between equal protocols the body is
+ * returned as it is, except for the model name, and is not even decoded unless `strict` is set. It
+ * is rewritten only when it contains wrapped signatures of another provider that the upstream does
+ * not open, or when a resolver knows one of its references.
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(
@@ -145,7 +147,10 @@ function withStore(
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** What encoding the response needs of the request. No messages and no secrets: a context may be stored where they must not be. */
+/**
+ * What encoding the response needs of the request. No messages and no secrets: a context may be
+ * stored where they must not be.
+ */
 function remembered(request: CanonicalRequest, from: ClientHalf): CanonicalRequest {
   const kept: CanonicalRequest = { messages: [] }
   if (request.model !== undefined) kept.model = request.model

@@ -23,13 +23,17 @@ import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { failUnusable } from './unusable-calls.ts'
 
-/** `signatures`: those that the caller stores itself (`signatures: 'store'`), for the next request. */
+/**
+ * `signatures`: those that the caller stores itself (`signatures: 'store'`), for the next request.
+ */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
 
 /**
- * A complete response of one protocol → the same response of another. Between equal protocols the body is returned as it is, except for the
- * model name. A response that is an error becomes an error body of the target.
- * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a response without a finish reason
+ * A complete response of one protocol → the same response of another. Between equal protocols the
+ * body is returned as it is, except for the model name. A response that is an error becomes an
+ * error body of the target.
+ * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a response without a
+ * finish reason
  */
 export function translateResponse(
   body: unknown,
@@ -41,7 +45,10 @@ export function translateResponse(
   return translated
 }
 
-/** As `translateResponse`, with the usage and the error of the response, so that the caller need not decode it again. */
+/**
+ * As `translateResponse`, with the usage and the error of the response, so that the caller need not
+ * decode it again.
+ */
 export function translateCounted(
   body: unknown,
   from: Protocol,
@@ -155,8 +162,8 @@ function isJson(body: unknown): boolean {
 }
 
 /**
- * The error as the body of a response, which has no status and headers of its own: what the target can express only there is dropped with a
- * note.
+ * The error as the body of a response, which has no status and headers of its own: what the target
+ * can express only there is dropped with a note.
  */
 function encodeFailure(
   error: CanonicalError,

@@ -17,10 +17,15 @@ import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 type Tools = TranslationContext['tools']
 type Output = TranslationContext['output']
 
-/** Replaces an empty name, which no wire allows: the client will respond that there is no such tool. */
+/**
+ * Replaces an empty name, which no wire allows: the client will respond that there is no such tool.
+ */
 const noName = 'unnamed_tool'
 
-/** Undoes in a response what the request had to change: renamed, wrapped and namespaced tools, and a wrapped response format. */
+/**
+ * Undoes in a response what the request had to change: renamed, wrapped and namespaced tools, and a
+ * wrapped response format.
+ */
 export function restoreResponse(
   response: CanonicalResponse,
   notes: Note[],
@@ -57,14 +62,17 @@ export function restoreResponse(
   return { ...response, candidates }
 }
 
-/** A call of a freeform tool that came as a function call. `native`: the request did not wrap the tool. */
+/**
+ * A call of a freeform tool that came as a function call. `native`: the request did not wrap the
+ * tool.
+ */
 type Wrapped = { native: boolean; at: Place | undefined }
 
 type Restored = Pick<TranslationContext, 'tools' | 'output'>
 
 /**
- * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that are texts of a wrapped response
- * format. `hasWrapped`: there was one of either. Plain data.
+ * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that
+ * are texts of a wrapped response format. `hasWrapped`: there was one of either. Plain data.
  */
 export type RestoreState = {
   tools: NonNullable<Tools>

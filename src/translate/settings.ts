@@ -7,25 +7,32 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   /** Options about tools in every protocol. */
   tools?: ToolOptions
   /**
-   * Refuses instead of noting. `true`: any dropped or approximated note; a list: these kinds. A call throws `inexpressible` with all notes; a
-   * stream ends with an error at the first such note. Default false.
+   * Refuses instead of noting. `true`: any dropped or approximated note; a list: these kinds. A
+   * call throws `inexpressible` with all notes; a stream ends with an error at the first such note.
+   * Default false.
    */
   strict?: boolean | readonly NoteKind[]
   /** The model name to write. Absent: it stays. */
   model?: string
   /**
-   * The longest event of a stream, in UTF-16 units; a longer one ends the stream with an error. Default 64 Mi, as events may contain
-   * images.
+   * The longest event of a stream, in UTF-16 units; a longer one ends the stream with an error.
+   * Default 64 Mi, as events may contain images.
    */
   maxEventLength?: number
   /**
-   * Replaces the id of a response by one from `newId`, for upstreams that use an id twice. A function decides for each id. No effect between
-   * equal protocols. Default false.
+   * Replaces the id of a response by one from `newId`, for upstreams that use an id twice. A
+   * function decides for each id. No effect between equal protocols. Default false.
    */
   renewId?: boolean | ((id: string) => boolean)
-  /** The caller stores the response: the request does not ask the upstream to, and the response says `store: true`. Default false. */
+  /**
+   * The caller stores the response: the request does not ask the upstream to, and the response says
+   * `store: true`. Default false.
+   */
   keepsResponse?: boolean
-  /** Between equal protocols: leave out events that contain only usage, for clients that did not ask for it. Default false. */
+  /**
+   * Between equal protocols: leave out events that contain only usage, for clients that did not ask
+   * for it. Default false.
+   */
   hideUsage?: boolean
 }
 
@@ -52,7 +59,10 @@ export function keptId(id: string | undefined, renewId: Settings['renewId']): { 
   return id === undefined || renewed ? {} : { id }
 }
 
-/** The protocol's field names, overridden by those of this body. By prototype: a copy of the table would take a tenth of the time of a small request. */
+/**
+ * The protocol's field names, overridden by those of this body. By prototype: a copy of the table
+ * would take a tenth of the time of a small request.
+ */
 export function placesIn(
   elsewhere: FieldNames | undefined,
   { fieldNames }: ProtocolFacts,

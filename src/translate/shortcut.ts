@@ -13,9 +13,10 @@ import type { Shortcut } from '../protocol.ts'
 import { escapeLineSeparators, isLineSeparator } from '../sse/line-separators.ts'
 
 /**
- * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
- * text, and need not be parsed: nearly every frame of a text stream. `fragments`: the constant text around the `slots`. `delta` and `literal`
- * (its text as JSON) are overwritten for each frame, so that no objects are allocated.
+ * A frame that became one text delta, without its text. A next frame that differs from it only
+ * there becomes the same delta with another text, and need not be parsed: nearly every frame of a
+ * text stream. `fragments`: the constant text around the `slots`. `delta` and `literal` (its text
+ * as JSON) are overwritten for each frame, so that no objects are allocated.
  */
 export type Form = { fragments: string[]; slots: Slot[]; delta: TextDelta; literal: string }
 
@@ -36,7 +37,9 @@ const longest = 16_384
 const beforeData = /^(?:event: ?[^\r\n]*\r?\n)?data: ?(?=\{)/
 const lineEnd = /[\r\n]/g
 
-/** Where the data of a frame begins. Undefined: it has several lines, or the frame has other fields. */
+/**
+ * Where the data of a frame begins. Undefined: it has several lines, or the frame has other fields.
+ */
 function dataOf(frame: string): number | undefined {
   const start = beforeData.exec(frame)?.[0].length
   if (start === undefined) return undefined
@@ -45,7 +48,10 @@ function dataOf(frame: string): number | undefined {
   return end !== undefined && ['\n\n', '\r\n\r\n'].includes(frame.slice(end)) ? start : undefined
 }
 
-/** The form of a frame that became this delta and nothing else. Undefined: the place of its text is ambiguous. */
+/**
+ * The form of a frame that became this delta and nothing else. Undefined: the place of its text is
+ * ambiguous.
+ */
 export function formOf(
   frame: string,
   delta: TextDelta,
@@ -75,7 +81,8 @@ export function formOf(
       leaveOut('text', begin, end)
     } else if (depth === 1 && padding.has(key)) leaveOut('padding', begin, end)
   }
-  // With two text fields of one name, the decoder may also act on the other one, even when it is empty.
+  // With two text fields of one name, the decoder may also act on the other one, even when it is
+  // empty.
   if (found === undefined || texts.filter(key => key === found).length > 1) return undefined
   form.fragments.push(frame.slice(from))
   return form
@@ -103,8 +110,8 @@ const beginsNumber = /^-?\d/
 const anyNumber = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 /**
- * Reads the frame at this place into `form`. For frames in text: comparing bytes (`byte-form.ts`) and decoding each delta takes twice as
- * long where all of them are decoded.
+ * Reads the frame at this place into `form`. For frames in text: comparing bytes (`byte-form.ts`)
+ * and decoding each delta takes twice as long where all of them are decoded.
  *
  * Returns where the next frame begins; undefined: the frame has another form, or no text.
  */
@@ -141,7 +148,10 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   return place + last.length
 }
 
-/** The end of the literal that begins here, if it has no escapes and needs none. Negative: it has or needs some, or there is no literal. */
+/**
+ * The end of the literal that begins here, if it has no escapes and needs none. Negative: it has or
+ * needs some, or there is no literal.
+ */
 function endOfPlain(text: string, from: number): number {
   if (text.charCodeAt(from) !== quote) return -1
   for (let at = from + 1; ; at++) {
@@ -153,8 +163,8 @@ function endOfPlain(text: string, from: number): number {
 }
 
 /**
- * As `startsWith`, which V8 does letter by letter: 30 ns instead of 200 for a default chunk. `indexOf` is quicker where little text is left
- * for it to search.
+ * As `startsWith`, which V8 does letter by letter: 30 ns instead of 200 for a default chunk.
+ * `indexOf` is quicker where little text is left for it to search.
  */
 const isAt = (text: string, at: number, fragment: string) =>
   text.length - at < 4096

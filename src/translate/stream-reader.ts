@@ -57,8 +57,9 @@ const unusedFormLimit = 8
 /**
  * Reads a stream into canonical events; never throws because of what the upstream sent.
  *
- * `repeated` gets each text delta whose frame has the same form as the one before, with its text as a JSON string. The object is reused
- * for the next delta: copy it to keep it. Absent: `emit` gets a copy.
+ * `repeated` gets each text delta whose frame has the same form as the one before, with its text as
+ * a JSON string. The object is reused for the next delta: copy it to keep it. Absent: `emit` gets a
+ * copy.
  */
 export function createStreamReader(
   from: StreamSource,
@@ -69,7 +70,10 @@ export function createStreamReader(
   return new StreamReader(from, settings, emit, repeated)
 }
 
-/** Chunks → frames → events. Frames of the same form as the one before are not parsed: see `shortcut.ts`. */
+/**
+ * Chunks → frames → events. Frames of the same form as the one before are not parsed: see
+ * `shortcut.ts`.
+ */
 export class StreamReader {
   readonly seen: Seen
   protected readonly frameReader: FrameReader
@@ -80,7 +84,10 @@ export class StreamReader {
   protected readonly maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
   protected isBetweenFrames = true
-  /** Chunks come as text, which may have half of a surrogate pair: it is written in another way than it was read. */
+  /**
+   * Chunks come as text, which may have half of a surrogate pair: it is written in another way than
+   * it was read.
+   */
   #isText = false
   /** The form of the frame before. */
   protected form: Form | undefined
@@ -187,7 +194,10 @@ export class StreamReader {
     return whole
   }
 
-  /** Reads a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
+  /**
+   * Reads a frame of the same form as the one before. Returns where the next one begins; undefined:
+   * it has another form.
+   */
   #takeRepeated(text: string, from: number): number | undefined {
     const form = this.form
     if (!form || !this.isBetweenFrames || this.seen.ended) return undefined
@@ -229,8 +239,9 @@ export class StreamReader {
   }
 
   /**
-   * Keeps, learns or forgets the form after a frame that was parsed. Such a frame may change what the next ones mean to the decoder, so
-   * only a delta for the same place keeps it. `delta`: the only event of the frame. `frame`: its text, if it is in one chunk.
+   * Keeps, learns or forgets the form after a frame that was parsed. Such a frame may change what
+   * the next ones mean to the decoder, so only a delta for the same place keeps it. `delta`: the
+   * only event of the frame. `frame`: its text, if it is in one chunk.
    */
   #follow(delta: TextDelta | undefined, frame: string | undefined): void {
     const isSame =
@@ -263,7 +274,9 @@ function contentOf(part: Part): number {
     : 0
 }
 
-/** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
+/**
+ * Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error.
+ */
 class FrameReader {
   readonly seen: Seen = {
     written: 0,
@@ -355,7 +368,10 @@ class FrameReader {
     if ((!seen.ended || seen.clean) && !seen.cutFrame) this.count++
   }
 
-  /** A damaged event means that a chunk of the response is lost. Only the very last one may simply have been cut off. */
+  /**
+   * A damaged event means that a chunk of the response is lost. Only the very last one may simply
+   * have been cut off.
+   */
   #passOver(data: string): void {
     this.report.add('stream.unreadable-frame', undefined)
     const isDamaged = !this.#isEnding && data.trimStart().startsWith('{')

@@ -36,7 +36,10 @@ export function translateForeignStream(
   return new Translator(running, running.reader)
 }
 
-/** Decodes, restores what the request had to change, orders the parts for the target protocol, and encodes. */
+/**
+ * Decodes, restores what the request had to change, orders the parts for the target protocol, and
+ * encodes.
+ */
 class Translation implements Own<string> {
   readonly reader: StreamReader
   readonly #from: UpstreamHalf
@@ -136,7 +139,8 @@ class Translation implements Own<string> {
   }
 
   #take(event: CanonicalEvent): void {
-    // Not at the very start: output there would commit the HTTP status, while the upstream may still fail. Nor behind an error, which is the end.
+    // Not at the very start: output there would commit the HTTP status, while the upstream may
+    // still fail. Nor behind an error, which is the end.
     if (event.type === 'ping')
       this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
@@ -170,7 +174,10 @@ class Translation implements Own<string> {
     else this.#out += text
   }
 
-  /** The first forbidden note since it was last asked: to look at all notes after each event would take quadratic time. */
+  /**
+   * The first forbidden note since it was last asked: to look at all notes after each event would
+   * take quadratic time.
+   */
   #unwanted(): Note | undefined {
     const { strict } = this.#settings
     return strict && !this.reader.seen.error

@@ -4,27 +4,45 @@ import type { Usage } from '../canonical/response.ts'
 import type { Signatures } from '../protocol.ts'
 import type { Seen, StreamReader } from './stream-reader.ts'
 
-/** Bytes of a stream in one protocol in, text of a stream in another one out; synchronous, one call per network chunk. */
+/**
+ * Bytes of a stream in one protocol in, text of a stream in another one out; synchronous, one call
+ * per network chunk.
+ */
 export type StreamTranslator<Out = string> = {
-  /** Returns the text to send now, possibly `''`. The split of the bytes into chunks does not change the whole text. */
+  /**
+   * Returns the text to send now, possibly `''`. The split of the bytes into chunks does not change
+   * the whole text.
+   */
   push(chunk: Uint8Array | string): Out
-  /** Call it once when the source has ended; returns the rest of the text. A stream that was cut off ends with an error event: `why`, if given. */
+  /**
+   * Call it once when the source has ended; returns the rest of the text. A stream that was cut off
+   * ends with an error event: `why`, if given.
+   */
   end(why?: CanonicalError): Out
-  /** A frame that keeps an idle connection open. `''` where it would come in the middle of another one. */
+  /**
+   * A frame that keeps an idle connection open. `''` where it would come in the middle of another
+   * one.
+   */
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
   /** The id of the response. Undefined: it has not begun, or has none. */
   readonly id: string | undefined
-  /** Text, reasoning and input of tools so far: about so many bytes. For an estimate where the usage is missing. */
+  /**
+   * Text, reasoning and input of tools so far: about so many bytes. For an estimate where the usage
+   * is missing.
+   */
   readonly written: number
-  /** Signatures that the caller stores itself (`signatures: 'store'`), for the next request. Complete after `end`. */
+  /**
+   * Signatures that the caller stores itself (`signatures: 'store'`), for the next request.
+   * Complete after `end`.
+   */
   readonly signatures: Signatures
   /** The response ended properly: not cut off, and not with an error. */
   readonly finished: boolean
   /**
-   * Changes with each finish reason, once every candidate has one: the response is complete, though usage and metadata may follow. 0: it is
-   * not, or its protocol has a last event.
+   * Changes with each finish reason, once every candidate has one: the response is complete, though
+   * usage and metadata may follow. 0: it is not, or its protocol has a last event.
    */
   readonly finishes: number
   /** Further frames in the same chunk after the end of the response. */
@@ -33,7 +51,10 @@ export type StreamTranslator<Out = string> = {
   readonly cutFrame: boolean
   /** The source has ended without an error, but the response is not complete. */
   readonly endedEarly: boolean
-  /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
+  /**
+   * The error that the stream ended with. When the upstream fails at once, it is set before any
+   * output.
+   */
   readonly error: CanonicalError | undefined
   /** The error that the finish reason reports, in a stream that ended properly. */
   readonly failedEnd: CanonicalError | undefined

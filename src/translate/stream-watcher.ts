@@ -3,8 +3,8 @@ import type { Settings } from './settings.ts'
 import { StreamReader, type StreamSource } from './stream-reader.ts'
 
 /**
- * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the frame differs from the one before only in
- * the slots of this form.
+ * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the
+ * frame differs from the one before only in the slots of this form.
  */
 export type OnFrame = (
   bytes: Uint8Array,
@@ -12,7 +12,10 @@ export type OnFrame = (
   form: ByteForm | undefined,
 ) => void
 
-/** Reads a stream that passes unchanged: how it ends, and its usage. Deltas that only repeat the form are not read. */
+/**
+ * Reads a stream that passes unchanged: how it ends, and its usage. Deltas that only repeat the
+ * form are not read.
+ */
 export class StreamWatcher extends StreamReader {
   readonly #onFrame: OnFrame | undefined
   /** The form of the frame before, for bytes. */
@@ -46,7 +49,10 @@ export class StreamWatcher extends StreamReader {
     return whole
   }
 
-  /** Skips a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
+  /**
+   * Skips a frame of the same form as the one before. Returns where the next one begins; undefined:
+   * it has another form.
+   */
   #skipRepeated(
     form: ByteForm,
     bytes: Uint8Array,
@@ -62,7 +68,10 @@ export class StreamWatcher extends StreamReader {
     return to
   }
 
-  /** Whether the arguments of a call are complete may decide whether the response is, so only they are read. */
+  /**
+   * Whether the arguments of a call are complete may decide whether the response is, so only they
+   * are read.
+   */
   #takesUnread(byteForm: ByteForm, bytes: Uint8Array): boolean {
     const { delta } = byteForm.form
     if (delta.delta.kind !== 'input') return true
@@ -72,7 +81,8 @@ export class StreamWatcher extends StreamReader {
 
   #watchFrame(bytes: Uint8Array, from: number): number {
     const known = this.form
-    // What comes between may change what frames of the form mean, since the state does not follow those that are not read.
+    // What comes between may change what frames of the form mean, since the state does not follow
+    // those that are not read.
     this.#byteForm = undefined
     const to = this.takeFrame(bytes, from)
     if (this.form && this.form !== known) this.#byteForm = byteFormOf(this.form)

@@ -4,7 +4,10 @@ import type { Settings } from './settings.ts'
 import { translateForeignStream } from './stream-translation.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
-/** A decoder and an encoder in a row. Between equal protocols the bytes pass unchanged; an error event is added when the stream is cut off. */
+/**
+ * A decoder and an encoder in a row. Between equal protocols the bytes pass unchanged; an error
+ * event is added when the stream is cut off.
+ */
 export function createStreamTranslator(
   from: Protocol,
   to: Protocol,

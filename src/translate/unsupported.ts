@@ -11,7 +11,10 @@ const refused = translateNotes['model.unsupported']
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
 
-/** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels, and `*` for every entry of a list. */
+/**
+ * The caller's request, in its own protocol. `fields`: names as this protocol spells them, or
+ * canonical ones, with dots between levels, and `*` for every entry of a list.
+ */
 export function without(
   body: unknown,
   protocol: ProtocolFacts,
@@ -47,8 +50,8 @@ type Translated = {
 }
 
 /**
- * The same for a translated request, whose protocol has its own names for the fields. `body`: of the caller. `notes`: of the translation.
- * Removing a synthesized field removes its note as well.
+ * The same for a translated request, whose protocol has its own names for the fields. `body`: of
+ * the caller. `notes`: of the translation. Removing a synthesized field removes its note as well.
  */
 export function withoutWritten(
   wire: unknown,
@@ -89,7 +92,9 @@ export const hasAnyField = (body: unknown, fields: readonly string[]): boolean =
 
 const keysOf = (field: string): Keys => field.split('.')
 
-/** Removes fields. `placeOf`: the path for the note of what was at these keys; undefined: no note. */
+/**
+ * Removes fields. `placeOf`: the path for the note of what was at these keys; undefined: no note.
+ */
 function takeOut(
   body: unknown,
   fields: readonly Keys[],
@@ -146,7 +151,9 @@ function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
 /** Some protocols are written in camelCase and in snake_case. */
 const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
 
-/** A copy without what is at these keys, which exist, and without an object that this leaves empty. */
+/**
+ * A copy without what is at these keys, which exist, and without an object that this leaves empty.
+ */
 function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
   if (Array.isArray(value))
     return value.map((entry: unknown, i) => (String(i) === key ? lackingAt(entry, rest) : entry))
@@ -168,7 +175,9 @@ function pointerIn(path: Keys, caller: ProtocolFacts, body: unknown): string {
   return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
 }
 
-/** A path in a written request as one in the caller's body: that of its outermost field, or none. */
+/**
+ * A path in a written request as one in the caller's body: that of its outermost field, or none.
+ */
 export function pathIn(
   path: string,
   to: ProtocolFacts,

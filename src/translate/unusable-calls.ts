@@ -3,7 +3,10 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Part } from '../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../canonical/response.ts'
 
-/** A turn that ended in tool calls of which the client can run none: there is no call, or none has a name. Without other content it failed. */
+/**
+ * A turn that ended in tool calls of which the client can run none: there is no call, or none has a
+ * name. Without other content it failed.
+ */
 
 const message = 'the upstream ended its turn with tool calls, but none of them can be used'
 

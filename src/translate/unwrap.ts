@@ -1,9 +1,9 @@
 import { type JsonScan, nextToken, startScan } from '../kit/json/scan.ts'
 
 /**
- * Reads `{"input":"…"}` as it arrives and gives the unescaped text of the string. `before`: the string has not begun, and `held` is
- * the text so far; `raw`: the text is something else and is passed on unchanged; `beside`: the object has something after the string.
- * Plain data.
+ * Reads `{"input":"…"}` as it arrives and gives the unescaped text of the string. `before`: the
+ * string has not begun, and `held` is the text so far; `raw`: the text is something else and is
+ * passed on unchanged; `beside`: the object has something after the string. Plain data.
  */
 export type Unwrapping = {
   phase: 'before' | 'inside' | 'after' | 'closed' | 'beside' | 'raw'

@@ -12,9 +12,10 @@ export type Waiting = {
 }
 
 /**
- * What waits, in order. Those who left leave a gap, and none is in front of `first`: to move all others each time would take quadratic
- * time. `parts`: by number; `lanes` and `messages`: how many wait of each, where `undefined` stands for no lane, and only parts count
- * for messages. Plain data.
+ * What waits, in order. Those who left leave a gap, and none is in front of `first`: to move all
+ * others each time would take quadratic time. `parts`: by number; `lanes` and `messages`: how many
+ * wait of each, where `undefined` stands for no lane, and only parts count for messages. Plain
+ * data.
  */
 export type WaitingList = {
   entries: (Waiting | undefined)[]

@@ -20,8 +20,8 @@ export function transformStreamOf(
 }
 
 /**
- * A web stream of the values of an iterable, for example the body of a `Response`. Values are read on demand. Cancelling the stream ends
- * the iterable.
+ * A web stream of the values of an iterable, for example the body of a `Response`. Values are read
+ * on demand. Cancelling the stream ends the iterable.
  * @example
  * import { toWebStream, translateStream } from 'wireglot'
  *

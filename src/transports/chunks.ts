@@ -5,8 +5,9 @@ export type Flow = { pause(): unknown; resume(): unknown; destroy(): unknown }
 const most = 64 * 1024
 
 /**
- * A queue of chunks with backpressure: one side pushes, the other iterates. Each pull costs one promise and returns everything that has
- * arrived. The iterator of Node's streams costs three promises and a listener: 15 µs for a body of one chunk.
+ * A queue of chunks with backpressure: one side pushes, the other iterates. Each pull costs one
+ * promise and returns everything that has arrived. The iterator of Node's streams costs three
+ * promises and a listener: 15 µs for a body of one chunk.
  */
 export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #flow: Flow

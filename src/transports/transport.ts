@@ -13,11 +13,14 @@ export type TransportCall = {
   /** Timeout for connecting, in milliseconds; 0: no limit. */
   connectMs: number
   /**
-   * The URL of the proxy for this call (`http:`, `https:` or `socks…:`), or `env`: that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Absent:
-   * none.
+   * The URL of the proxy for this call (`http:`, `https:` or `socks…:`), or `env`: that of
+   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Absent: none.
    */
   proxy?: string
-  /** Send the request over WebSocket, as these messages. Absent: over HTTP. Only for transports with `usesWebSocket`. */
+  /**
+   * Send the request over WebSocket, as these messages. Absent: over HTTP. Only for transports with
+   * `usesWebSocket`.
+   */
   socket?: SocketMessages
 }
 
@@ -29,23 +32,35 @@ export type SocketMessages = {
   event(data: string): SocketMessage
 }
 
-/** `frame`: the event as text/event-stream. `ends`: it is the last one of the response. `refusal`: it is an error, here as over HTTP. */
+/**
+ * `frame`: the event as text/event-stream. `ends`: it is the last one of the response. `refusal`:
+ * it is an error, here as over HTTP.
+ */
 export type SocketMessage = {
   frame: string
   ends: boolean
   refusal?: { status: number; headers: Record<string, string>; body: string }
 }
 
-/** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
+/**
+ * An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or
+ * call `return()` of its iterator.
+ */
 export type TransportResponse = {
   status: number
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array | string>
-  /** Secrets that the call was sent with in addition to those of the configuration, such as a token. They are redacted in the response. */
+  /**
+   * Secrets that the call was sent with in addition to those of the configuration, such as a token.
+   * They are redacted in the response.
+   */
   secrets?: readonly string[]
 }
 
-/** The HTTP client for upstreams. `send` rejects when there is no response; a response of any status resolves. */
+/**
+ * The HTTP client for upstreams. `send` rejects when there is no response; a response of any status
+ * resolves.
+ */
 export type Transport = {
   /** Sends a request to an upstream. */
   send(call: TransportCall): Promise<TransportResponse>

@@ -10,8 +10,9 @@ import type { Transport, TransportCall, TransportResponse } from './transport.ts
 import { createSocketCalls } from './web-socket.ts'
 
 /**
- * Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. Bun replaces undici
- * by a module whose agents cannot send requests, so `fetch` is used there.
+ * Undici, with connections kept alive between calls. Redirects are not followed: they would leak
+ * the API key. Bun replaces undici by a module whose agents cannot send requests, so `fetch` is
+ * used there.
  */
 export function undiciTransport(): Transport {
   if (!('dispatch' in Agent.prototype)) return fetchTransport()
@@ -44,7 +45,10 @@ export function undiciTransport(): Transport {
   }
 }
 
-/** Undici keeps a request body until its response has ended, which may be minutes: a long body is passed as an iterable that releases it. */
+/**
+ * Undici keeps a request body until its response has ended, which may be minutes: a long body is
+ * passed as an iterable that releases it.
+ */
 function carried(
   headers: Record<string, string>,
   body: TransportCall['body'],
@@ -75,7 +79,10 @@ class Once implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 }
 
-/** Origin and path of a URL. `new URL` takes 2 µs, so it is used only for URLs that it may have to normalize. */
+/**
+ * Origin and path of a URL. `new URL` takes 2 µs, so it is used only for URLs that it may have to
+ * normalize.
+ */
 function placeOf(url: string): { origin: string; path: string } {
   const plain = /^(https?:\/\/[a-z\d.-]+(?::\d+)?)((?:\/[\w~%:-][\w~%:.-]*)+)$/.exec(url)
   if (plain) return { origin: plain[1] as string, path: plain[2] as string }
@@ -83,7 +90,9 @@ function placeOf(url: string): { origin: string; path: string } {
   return { origin, path: pathname + search }
 }
 
-/** Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call. */
+/**
+ * Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call.
+ */
 class Receiver implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
   readonly #responded: (response: TransportResponse) => void
@@ -138,7 +147,10 @@ class Receiver implements Dispatcher.DispatchHandler {
     this.#failed(error)
   }
 
-  /** Works in every phase. While connecting, only this call ends; the connection is still established. */
+  /**
+   * Works in every phase. While connecting, only this call ends; the connection is still
+   * established.
+   */
   readonly #stop = () => {
     const { reason } = this.#signal
     this.#failed(reason)
@@ -170,7 +182,10 @@ function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable
   return chunks
 }
 
-/** A decoder that flushes after each chunk: otherwise a compressed event stream would arrive in bursts. Undefined: unknown encoding. */
+/**
+ * A decoder that flushes after each chunk: otherwise a compressed event stream would arrive in
+ * bursts. Undefined: unknown encoding.
+ */
 function decoderFor(encoding: string | undefined) {
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':

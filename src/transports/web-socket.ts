@@ -8,8 +8,8 @@ import type { SocketMessages, TransportCall, TransportResponse } from './transpo
 import { loadWs } from './ws.ts'
 
 /**
- * `headers`: of the response to the handshake; empty after the first request. `openedAt`: Unix milliseconds. `timer`: closes the connection
- * while it is idle.
+ * `headers`: of the response to the handshake; empty after the first request. `openedAt`: Unix
+ * milliseconds. `timer`: closes the connection while it is idle.
  */
 type Connection = {
   web: WebSocket
@@ -25,7 +25,10 @@ const idleMs = 30_000
 /** Providers close connections after 60 minutes, also during a response. */
 const oldestMs = 50 * 60_000
 
-/** Calls over WebSocket. A connection takes one request at a time and is used again after a complete response. */
+/**
+ * Calls over WebSocket. A connection takes one request at a time and is used again after a complete
+ * response.
+ */
 type SocketCalls = {
   send(call: TransportCall, messages: SocketMessages): Promise<TransportResponse>
   close(): void
@@ -124,7 +127,8 @@ async function connect(call: TransportCall, name: string): Promise<Connection | 
         reject(failure('the upstream did not accept a WebSocket connection', 'NO_WEBSOCKET'))
       else resolve({ status, headers: plainHeaders(response.headers), body: response })
     })
-    // For the whole life of the connection: without a listener, an error would end the process. `close` follows.
+    // For the whole life of the connection: without a listener, an error would end the process.
+    // `close` follows.
     web.on('error', error => {
       removeAbortListener()
       reject(/timed out/.test(error.message) ? failure(error.message, 'ETIMEDOUT') : error)
@@ -132,7 +136,10 @@ async function connect(call: TransportCall, name: string): Promise<Connection | 
   })
 }
 
-/** Sends one request. The response begins with the first message; an error as the first message is an HTTP error. */
+/**
+ * Sends one request. The response begins with the first message; an error as the first message is
+ * an HTTP error.
+ */
 function exchange(
   connection: Connection,
   call: TransportCall,

@@ -1,6 +1,9 @@
 import type { Fact, Vendor } from './vendor.ts'
 
-/** What differs between the models of Anthropic, wherever they are served. `before`: a prefix of their names there. */
+/**
+ * What differs between the models of Anthropic, wherever they are served. `before`: a prefix of
+ * their names there.
+ */
 export const claudeModels = (before: '' | '*' = ''): readonly Fact[] => {
   const named = (...names: string[]) => names.map(name => `${before}${name}`)
   return [

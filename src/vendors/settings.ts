@@ -12,7 +12,10 @@ export type VendorSettings = {
   unsupported: string[]
 }
 
-/** What applies to requests of this protocol and model. `model` absent: only what applies to every model. */
+/**
+ * What applies to requests of this protocol and model. `model` absent: only what applies to every
+ * model.
+ */
 export function vendorSettings(
   vendor: Vendor,
   protocol: ProtocolName,
@@ -39,7 +42,10 @@ export function factsFor(
   )
 }
 
-/** What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols that can be used; absent: all of the vendor. */
+/**
+ * What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols
+ * that can be used; absent: all of the vendor.
+ */
 export type RequestTraits = {
   model: string | undefined
   hasTools: boolean
@@ -47,7 +53,10 @@ export type RequestTraits = {
   served?: readonly ProtocolName[]
 }
 
-/** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model or a tool needs another. */
+/**
+ * The protocol for a request: that of the caller where the vendor serves it well, else the vendor's
+ * best one, unless the model or a tool needs another.
+ */
 export function protocolFor(
   vendor: Vendor,
   caller: ProtocolName,
@@ -87,7 +96,10 @@ function isModel(pattern: string, model: string | undefined): boolean {
   return name.length - last.length >= at && name.endsWith(last)
 }
 
-/** The vendor with an endpoint on the host of this URL, whose path begins with that of the endpoint. Local servers are not recognized. */
+/**
+ * The vendor with an endpoint on the host of this URL, whose path begins with that of the endpoint.
+ * Local servers are not recognized.
+ */
 export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefined {
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname } = new URL(url)
@@ -97,7 +109,10 @@ export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefine
   return all.find(vendor => basesOf(vendor).some(base => isAt(base, hostname, pathname)))
 }
 
-/** The endpoints of a vendor under this URL: those whose base URL matches the longest part of it. None: it is another server, such as a proxy. */
+/**
+ * The endpoints of a vendor under this URL: those whose base URL matches the longest part of it.
+ * None: it is another server, such as a proxy.
+ */
 export function endpointsAt({ endpoints }: Vendor, url: string): Endpoint[] {
   if (!URL.canParse(url)) return []
   const { hostname, pathname } = new URL(url)

@@ -1,8 +1,9 @@
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 
 /**
- * A vendor, or a server that people run themselves, as data: where it is reached, and what it requires and refuses beyond the published
- * protocol. Without a vendor, requests are written so that every server of the protocol accepts them.
+ * A vendor, or a server that people run themselves, as data: where it is reached, and what it
+ * requires and refuses beyond the published protocol. Without a vendor, requests are written so
+ * that every server of the protocol accepts them.
  *
  * @example
  * import type { Vendor } from './vendor.ts'
@@ -27,15 +28,27 @@ export type Vendor = {
   telemetryName?: string
   /** The environment variable that conventionally holds its API key. Absent: it needs no key. */
   keyVariable?: string
-  /** The best protocol first: it is used for clients of a protocol that the vendor does not serve well. */
+  /**
+   * The best protocol first: it is used for clients of a protocol that the vendor does not serve
+   * well.
+   */
   endpoints: readonly [Endpoint, ...Endpoint[]]
-  /** Paths of further endpoints, for the `passThrough` of a channel: `wireglot serve` without a configuration serves them too. Absent: none. */
+  /**
+   * Paths of further endpoints, for the `passThrough` of a channel: `wireglot serve` without a
+   * configuration serves them too. Absent: none.
+   */
   passThrough?: readonly string[]
-  /** What differs from the published protocols. Later facts override earlier ones, so general facts come first. */
+  /**
+   * What differs from the published protocols. Later facts override earlier ones, so general facts
+   * come first.
+   */
   facts: readonly Fact[]
 }
 
-/** How the API key is sent. `protocol`: as the protocol does. `none`: no key is needed; one that is given is sent as the protocol does. */
+/**
+ * How the API key is sent. `protocol`: as the protocol does. `none`: no key is needed; one that is
+ * given is sent as the protocol does.
+ */
 export type Auth = 'protocol' | 'bearer' | 'x-api-key' | 'api-key' | 'none'
 
 /** A wrapping of calls: another path, another body or other frames than those of the protocol. */
@@ -46,20 +59,32 @@ export const cloudApis = ['invoke-model', 'raw-predict', 'deployments'] as const
 /** Where a vendor serves one protocol. */
 export type Endpoint = {
   protocol: ProtocolName
-  /** The URL before the path of the protocol. A channel fills in each `{name}` by its field of that name, such as `region`. */
+  /**
+   * The URL before the path of the protocol. A channel fills in each `{name}` by its field of that
+   * name, such as `region`.
+   */
   baseUrl: string
   /** Other base URLs of the same service, by region. */
   regions?: Readonly<Record<string, string>>
-  /** `false`: the path has no version (`/chat/completions` instead of `/v1/chat/completions`). Default true. */
+  /**
+   * `false`: the path has no version (`/chat/completions` instead of `/v1/chat/completions`).
+   * Default true.
+   */
   addVersion?: false
   auth: Auth
   /** How a cloud wraps the calls. Absent: they are those of the protocol. */
   api?: CloudApi
   /** The same protocol in other wrappings, for channels that ask for one by `api`. */
   apis?: readonly (Pick<Endpoint, 'baseUrl' | 'addVersion' | 'auth'> & { api: CloudApi })[]
-  /** `partial`: used only for clients of this protocol that ask for it by a channel's `protocols`, because the vendor serves another one better. */
+  /**
+   * `partial`: used only for clients of this protocol that ask for it by a channel's `protocols`,
+   * because the vendor serves another one better.
+   */
   support?: 'partial'
-  /** The types of tools that it takes; a request with others is sent with another protocol. Absent: all types. */
+  /**
+   * The types of tools that it takes; a request with others is sent with another protocol. Absent:
+   * all types.
+   */
   tools?: readonly string[]
   sources: readonly string[]
 }
@@ -70,18 +95,24 @@ export type Fact = {
   fact: string
   /** The protocols it is about. Absent: all that the vendor serves. */
   protocols?: readonly ProtocolName[]
-  /** The models it is about; `*` matches any text. Compared without a prefix such as `vendor/`, in any case. Absent: all. */
+  /**
+   * The models it is about; `*` matches any text. Compared without a prefix such as `vendor/`, in
+   * any case. Absent: all.
+   */
   models?: readonly string[]
   /** Defaults for the mapping options of requests. Options of the user take precedence. */
   options?: WrittenOptions
   /** The same for reading responses. */
   responseOptions?: WrittenOptions
   /**
-   * Fields of a request that the vendor refuses, as its protocol names them, with dots between levels and `*` for every entry of a list.
-   * They are dropped with a note.
+   * Fields of a request that the vendor refuses, as its protocol names them, with dots between
+   * levels and `*` for every entry of a list. They are dropped with a note.
    */
   refuses?: readonly string[]
-  /** Requests of these models are sent with this protocol, where it is available. `tools`: only those with tools. */
+  /**
+   * Requests of these models are sent with this protocol, where it is available. `tools`: only
+   * those with tools.
+   */
   speak?: { protocol: ProtocolName; when: 'always' | 'tools' }
   sources: readonly string[]
 }

@@ -2,7 +2,10 @@ import { claudeModels } from './anthropic.ts'
 import { geminiModels } from './gemini.ts'
 import type { Vendor } from './vendor.ts'
 
-/** Locations whose host is not `{region}-aiplatform`. Source: https://cloud.google.com/vertex-ai/docs/reference */
+/**
+ * Locations whose host is not `{region}-aiplatform`. Source:
+ * https://cloud.google.com/vertex-ai/docs/reference
+ */
 const hostsOf = (rest: string) => ({
   global: `https://aiplatform.googleapis.com/v1/projects/{project}/locations/global/${rest}`,
   us: `https://aiplatform.us.rep.googleapis.com/v1/projects/{project}/locations/us/${rest}`,

@@ -1,6 +1,8 @@
 import type { ProtocolName } from '../protocols/index.ts'
 
-/** `warned`: it works, but some clients will have problems. `skipped`: there was nothing to check. */
+/**
+ * `warned`: it works, but some clients will have problems. `skipped`: there was nothing to check.
+ */
 export type Result = 'passed' | 'failed' | 'warned' | 'skipped'
 
 /** The result of one check. */

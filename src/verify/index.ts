@@ -44,8 +44,8 @@ export type Verification = {
 }
 
 /**
- * Sends a gateway or provider the requests of clients, and reports for each check whether it passed and, if not, what to change.
- * Makes up to five small requests in each protocol. Never rejects.
+ * Sends a gateway or provider the requests of clients, and reports for each check whether it passed
+ * and, if not, what to change. Makes up to five small requests in each protocol. Never rejects.
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
  * import { verify } from 'wireglot/verify'
@@ -135,7 +135,8 @@ export function listModels({
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'warn', skipped: '-   ' }
 
 /**
- * One check as lines of text. Control characters of the service are escaped, since a terminal would interpret them.
+ * One check as lines of text. Control characters of the service are escaped, since a terminal would
+ * interpret them.
  * @example
  * import { fetchGateway } from 'wireglot/fetch'
  * import { checkText, verify } from 'wireglot/verify'

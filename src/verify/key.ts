@@ -1,7 +1,10 @@
 /** A character that no header of a request can hold, or that no key has. */
 const foreign = /[^\x20-\x7e]/
 
-/** What is wrong with the characters of a key. Undefined: nothing. Without the key itself, except for one character. */
+/**
+ * What is wrong with the characters of a key. Undefined: nothing. Without the key itself, except
+ * for one character.
+ */
 export function faultOfKey(key: string): string | undefined {
   const characters = [...key]
   const index = characters.findIndex(character => foreign.test(character))

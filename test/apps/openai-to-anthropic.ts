@@ -1,4 +1,5 @@
-// The OpenAI SDK in the same process, with a model behind the Messages API. A local server plays Anthropic.
+// The OpenAI SDK in the same process, with a model behind the Messages API. A local server plays
+// Anthropic.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

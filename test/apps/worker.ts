@@ -1,4 +1,5 @@
-// A worker that serves chat-completions clients from an upstream of the Messages API, with one pair in its bundle.
+// A worker that serves chat-completions clients from an upstream of the Messages API, with one pair
+// in its bundle.
 import { translateBetween } from 'wireglot/between'
 import { chatCompletions } from 'wireglot/protocols/chat-completions/client'
 import { messages } from 'wireglot/protocols/messages/upstream'

@@ -26,7 +26,10 @@ type Seen = {
   input: string
 }
 
-/** A program that writes what it was started with to the file SEEN, and ends as EXIT says: a code, a signal, or `wait` for a signal. */
+/**
+ * A program that writes what it was started with to the file SEEN, and ends as EXIT says: a code, a
+ * signal, or `wait` for a signal.
+ */
 const fakeClient = `#!/usr/bin/env node
 const { existsSync, readFileSync, writeFileSync } = require('node:fs')
 const { env } = process

@@ -90,7 +90,10 @@ async function home(): Promise<Home> {
   return { folder: project, env: { PATH, HOME: at, ...quiet } }
 }
 
-/** The ways that the settings offer: a shell block that starts the client, or a file and a start by hand. */
+/**
+ * The ways that the settings offer: a shell block that starts the client, or a file and a start by
+ * hand.
+ */
 const ways: [client: Client, way: string][] = [
   ['claude-code', 'environment'],
   ['claude-code', 'settings'],
@@ -99,7 +102,10 @@ const ways: [client: Client, way: string][] = [
   ['opencode', 'settings, over chat-completions'],
 ]
 
-/** The text that `client-config` prints, pasted: a file into its place, the shell blocks into one script, which asks the client one thing. */
+/**
+ * The text that `client-config` prints, pasted: a file into its place, the shell blocks into one
+ * script, which asks the client one thing.
+ */
 async function paste(client: Client, way: string, { folder: project, env }: Home): Promise<string> {
   const config = clientConfig(client, { base, model: 'demo' })
   const printed = clientConfigText(config)

@@ -12,7 +12,10 @@ const configOf = (client: ClientName) => clientConfig(client, { base, model: 'de
 /** The words of `curl` end up in a variable, and the other programs do nothing. */
 const programs = `claude() { :; }\ngemini() { :; }\ncurl() { printf -v CURL '%s\\n' "$CURL" "$@"; export CURL; }\n`
 
-/** The variables that Bash exports after each shell snippet, pasted in their order into an empty environment. */
+/**
+ * The variables that Bash exports after each shell snippet, pasted in their order into an empty
+ * environment.
+ */
 async function pasted(client: ClientName, before = ''): Promise<Map<string, string>> {
   const text = clientConfigText(configOf(client))
   const { snippets } = configOf(client)

@@ -23,7 +23,10 @@ afterEach(() => {
   vi.doUnmock('@azure/identity')
 })
 
-/** The identity endpoint of App Service: every response is another token, which lives for so many seconds. */
+/**
+ * The identity endpoint of App Service: every response is another token, which lives for so many
+ * seconds.
+ */
 async function identity({ seconds = 3_600, status = 200 } = {}) {
   const found = await server(({ headers }, response) => {
     if (headers['x-identity-header'] !== 'identity-header-0123') return json(response, 401, {})

@@ -21,7 +21,10 @@ afterEach(() => {
   vi.doUnmock('google-auth-library')
 })
 
-/** The metadata server of a machine in the cloud: every response is another token, which lives for so many seconds. */
+/**
+ * The metadata server of a machine in the cloud: every response is another token, which lives for
+ * so many seconds.
+ */
 async function metadata(seconds = 3_600) {
   const found = { tokens: 0 }
   const { url } = await server(({ path }, response) => {

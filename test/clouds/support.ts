@@ -51,8 +51,8 @@ class Sha256 {
 export const sha256 = Sha256 as never
 
 /**
- * Refuses a call as AWS does, with the signer of AWS as the judge. Undefined: the signature is right. `keys`: those that are valid now.
- * `clock`: the time of the server.
+ * Refuses a call as AWS does, with the signer of AWS as the judge. Undefined: the signature is
+ * right. `keys`: those that are valid now. `clock`: the time of the server.
  */
 export async function refusalOfSignature(
   { path, headers, text }: Received,

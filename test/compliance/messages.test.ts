@@ -6,7 +6,9 @@ import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gatewa
 import { textBeforeBreak } from '../gateway/support.ts'
 import { sampled } from '../support/sampled.ts'
 
-/** What other servers of `/v1/messages` validate and return, against an upstream of each protocol. */
+/**
+ * What other servers of `/v1/messages` validate and return, against an upstream of each protocol.
+ */
 
 type Block = {
   type: string

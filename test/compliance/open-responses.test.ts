@@ -4,7 +4,10 @@ import { protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
 
-/** What the Open Responses specification requires of `/v1/responses`, against an upstream of each protocol. */
+/**
+ * What the Open Responses specification requires of `/v1/responses`, against an upstream of each
+ * protocol.
+ */
 
 const nullable = <T extends z.ZodType>(type: T) => z.union([type, z.null()])
 const text = z.object({
@@ -161,7 +164,8 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-// Between equal protocols the bytes pass unchanged, so the upstream gets tools with the keys that it requires.
+// Between equal protocols the bytes pass unchanged, so the upstream gets tools with the keys that
+// it requires.
 describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   const post = (body: { tools?: unknown; [key: string]: unknown }) => {
     const { tools } = body

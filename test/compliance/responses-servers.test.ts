@@ -4,7 +4,10 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
 import { sampled } from '../support/sampled.ts'
 
-/** What other servers of `/v1/responses` validate and return beyond the Open Responses specification, against an upstream of each protocol. */
+/**
+ * What other servers of `/v1/responses` validate and return beyond the Open Responses
+ * specification, against an upstream of each protocol.
+ */
 
 type Item = {
   type: string

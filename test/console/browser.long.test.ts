@@ -34,7 +34,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     config?: Partial<GatewayConfig>
   }
 
-  /** The console of a gateway with or without keys. Whatever it asks of others, or complains about, fails the test. */
+  /**
+   * The console of a gateway with or without keys. Whatever it asks of others, or complains about,
+   * fails the test.
+   */
   async function open({
     keyed = false,
     tab = '',
@@ -57,7 +60,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     return visit(url, tab, options)
   }
 
-  /** The console of `wireglot serve` with records, as the operator. Two channels serve `sonnet`: the first one cannot be reached. */
+  /**
+   * The console of `wireglot serve` with records, as the operator. Two channels serve `sonnet`: the
+   * first one cannot be reached.
+   */
   async function openServed({
     tab = '',
     used = true,

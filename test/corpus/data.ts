@@ -27,7 +27,10 @@ const recordingNames: Record<string, string> = {
   'generate-content': 'gemini',
 }
 
-/** Captured files of one protocol and kind; schema-fuzzed ones, which are not valid on purpose, are left out. */
+/**
+ * Captured files of one protocol and kind; schema-fuzzed ones, which are not valid on purpose, are
+ * left out.
+ */
 export function corpusFiles(
   protocol: ProtocolName,
   kind: Kind,
@@ -91,7 +94,10 @@ export type Exchange = {
 /** One run of a client, in order. */
 export type Session = { name: string; protocol: ProtocolName; exchanges: Exchange[] }
 
-/** What real clients did in the protocols this library speaks, with what an earlier exchange shares put back into the requests. */
+/**
+ * What real clients did in the protocols this library speaks, with what an earlier exchange shares
+ * put back into the requests.
+ */
 export function recordedSessions(): Session[] {
   if (!shared) return []
   const root = join(shared, 'recordings')
@@ -145,8 +151,9 @@ const isBody = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Restores values written as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. A history grows at its end, so its
- * indexes stay valid. A list of tools does not, so a reference to a tool of another list is left out.
+ * Restores values written as `{"$same_as": "NN-what#exchange"}`: the value under the same key
+ * there. A history grows at its end, so its indexes stay valid. A list of tools does not, so a
+ * reference to a tool of another list is left out.
  */
 function restored(value: unknown, path: string, bodies: Map<string, Exchange['request']>): unknown {
   if (Array.isArray(value)) {
@@ -174,14 +181,19 @@ function restored(value: unknown, path: string, bodies: Map<string, Exchange['re
   return restored(there, path, bodies)
 }
 
-/** The protocols that recorded clients speak; there may be none yet of a newer one. All, where there are no recordings and their tests skip. */
+/**
+ * The protocols that recorded clients speak; there may be none yet of a newer one. All, where there
+ * are no recordings and their tests skip.
+ */
 export const recordedProtocols = (): readonly ProtocolName[] => {
   if (!shared) return protocolNames
   const spoken = new Set<string>(recordedSessions().map(({ protocol }) => protocol))
   return protocolNames.filter(name => spoken.has(name))
 }
 
-/** Every stream that real clients got, as text. Values that stand for earlier ones stay as they are. */
+/**
+ * Every stream that real clients got, as text. Values that stand for earlier ones stay as they are.
+ */
 export function recordedStreams(protocol: ProtocolName): { file: string; text: string }[] {
   if (!shared) return []
   const root = join(shared, 'recordings')

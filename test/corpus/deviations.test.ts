@@ -11,7 +11,10 @@ import {
 import { protocolNames } from '../../src/protocols/index.ts'
 import { corpusFiles, type Kind, shared, skipReason } from './data.ts'
 
-/** What is made of captured traffic that is not as its protocol says: a note on the repair, a failure, or the reason why nothing is repaired. */
+/**
+ * What is made of captured traffic that is not as its protocol says: a note on the repair, a
+ * failure, or the reason why nothing is repaired.
+ */
 const repairs: Record<string, { note: RegExp } | { fails: RegExp } | { none: string }> = {
   'messages.end_turn_with_tool_use': { note: /^finish\.(approximated|tool-use) \/stop_reason$/ },
   'messages.whole_message_in_start': {

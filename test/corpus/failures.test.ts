@@ -87,7 +87,8 @@ function convert({ id, kind, input, from, to }: Case & Pair): { out: unknown; no
       for (const chunk of chunksOf(input, from)) text += translator.push(chunk)
       text += translator.end()
       const wires = framesOf(text).map(({ wire }) => wire)
-      // A stream of named events is over with its last one; the mark after it is for clients that wait for one.
+      // A stream of named events is over with its last one; the mark after it is for clients that
+      // wait for one.
       return {
         out: protocols[to].frames.named ? wires.filter(wire => wire !== '[DONE]') : wires,
         notes: translator.notes,

@@ -14,7 +14,10 @@ import {
 import { unreported } from './leaves.ts'
 import { tally } from './tally.ts'
 
-/** Counts by modality that add up to the count next to them add no information (2.18); any other list of them is noted. */
+/**
+ * Counts by modality that add up to the count next to them add no information (2.18); any other
+ * list of them is noted.
+ */
 const addsUp = (fault: string) =>
   /^\/usageMetadata\/\w+TokensDetails\/\*\/(modality|tokenCount) /.test(fault)
 

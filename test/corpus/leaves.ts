@@ -5,12 +5,16 @@ import { covers, valueAt } from '../support/cross.ts'
 
 type Translated = { body: unknown; notes: Note[] }
 
-/** `path`: its path. `place`: the same, but items of lists are identified by their content, not by their index. */
+/**
+ * `path`: its path. `place`: the same, but items of lists are identified by their content, not by
+ * their index.
+ */
 type Leaf = { path: string; place: string; value: unknown }
 
 /**
- * Leaves of a body that do not come back from another protocol, and that no note names. A leaf has come back when its value is at the same
- * place, in an object of the same type and role, in the same order as similar ones.
+ * Leaves of a body that do not come back from another protocol, and that no note names. A leaf has
+ * come back when its value is at the same place, in an object of the same type and role, in the
+ * same order as similar ones.
  */
 export function unreported(
   body: unknown,
@@ -78,7 +82,10 @@ function isNameOfCall(body: unknown, path: string, value: unknown): boolean {
 const isNotedOnTheWayBack = (value: unknown, between: unknown, notes: Note[]) =>
   leaves(between).some(one => isDeepStrictEqual(one.value, value) && covers(notes, one.path))
 
-/** The type of an object says of what kind its other values are, and a namespace is half of a name: these are noted. */
+/**
+ * The type of an object says of what kind its other values are, and a namespace is half of a name:
+ * these are noted.
+ */
 const isSentBeside = (notes: Note[], path: string) =>
   (path.endsWith('/name') && covers(notes, path.replace(/name$/, 'namespace'))) ||
   (path.endsWith('/type') &&

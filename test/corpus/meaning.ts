@@ -79,7 +79,10 @@ function textsOf(parts: Part[]): string[] {
   return parts.flatMap(part => (part.type === 'text' ? [part.text] : []))
 }
 
-/** The official client of the target receives what the source sent; ids may differ where a note reports it. */
+/**
+ * The official client of the target receives what the source sent; ids may differ where a note
+ * reports it.
+ */
 export function expectReceived(received: Received, source: CanonicalResponse, notes: Note[]): void {
   const refusal = (source.candidates[0]?.messages ?? [])
     .flatMap(({ parts }) => parts.flatMap(part => (part.type === 'refusal' ? [part.text] : [])))
@@ -115,7 +118,10 @@ export function expectEnding(
   if (was !== is && !notes.some(({ code }) => /^(finish|stop)\b/.test(code))) expect(is).toBe(was)
 }
 
-/** What must be the same on the other side, beyond what the client receives, and which notes may report a difference. */
+/**
+ * What must be the same on the other side, beyond what the client receives, and which notes may
+ * report a difference.
+ */
 type Kept = { reasoning: string; usage: Partial<Usage>; cited: string[] }
 
 function kept({ candidates: [first], usage }: CanonicalResponse): Kept {

@@ -7,7 +7,10 @@ import { encodeStream } from '../../src/testing/streams.ts'
 import { translateCounted } from '../../src/translate/response.ts'
 import { corpusFiles, recordedResponses, shared, skipReason } from './data.ts'
 
-/** Why a fact may be noted of a response in one form and not in the other. `only`: the form that notes it. */
+/**
+ * Why a fact may be noted of a response in one form and not in the other. `only`: the form that
+ * notes it.
+ */
 const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] = [
   {
     only: 'streamed',

@@ -54,7 +54,8 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
           const after = received(
             protocols[from].decodeRequest(back.body, sentTo(back.context)).value,
           )
-          // Where results require a tool, one is synthesized for those whose call is in the reference.
+          // Where results require a tool, one is synthesized for those whose call is in the
+          // reference.
           const isSynthesized = there.notes.some(({ code }) => code === 'tool.from-history')
           expectKept(
             before,

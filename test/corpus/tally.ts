@@ -1,11 +1,14 @@
 import { expect } from 'vitest'
 
-/** Files that cannot pass, each with the reason. Keys are names as the suite prints them; `pair` suffixes are left out. */
+/**
+ * Files that cannot pass, each with the reason. Keys are names as the suite prints them; `pair`
+ * suffixes are left out.
+ */
 export type Exceptions = Record<string, string>
 
 /**
- * Tries every case and says how many held. Fails for a case that does not hold and is not listed, for a listed one that
- * holds after all, and when a twentieth or more is listed.
+ * Tries every case and says how many held. Fails for a case that does not hold and is not listed,
+ * for a listed one that holds after all, and when a twentieth or more is listed.
  */
 export async function tally<Case extends { name: string }>(
   title: string,

@@ -14,8 +14,9 @@ const read = (file: string) => readFileSync(join(shared ?? '', 'corpus', file), 
 const chosen = new Set(['at', 'ext', 'citations', 'logprobs', 'signature', 'redacted', 'caller'])
 
 /**
- * What a server sends besides the text. Two runs of one request differ in the model's text or tools. The form of each kind of part, and the
- * fields of the response, are the same complete and streamed.
+ * What a server sends besides the text. Two runs of one request differ in the model's text or
+ * tools. The form of each kind of part, and the fields of the response, are the same complete and
+ * streamed.
  */
 function outline({ id, createdAt, candidates, usage, error, promptBlocked }: CanonicalResponse) {
   const parts: Record<string, string[]> = {}

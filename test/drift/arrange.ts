@@ -2,7 +2,10 @@ import { isObject, type JsonObject } from '../../src/kit/json/json.ts'
 import type { Kind } from './judge.ts'
 import type { Site } from './walk.ts'
 
-/** `question`: another turn of the user. `toolsIn`: the object that holds the tools, if it is not the body. */
+/**
+ * `question`: another turn of the user. `toolsIn`: the object that holds the tools, if it is not
+ * the body.
+ */
 type List = {
   key: string
   call(item: JsonObject): JsonObject | undefined
@@ -13,7 +16,10 @@ type List = {
 
 const question = { role: 'user', content: 'a' }
 
-/** Where requests of a protocol have their conversation, the call that a tool result belongs to, and a tool to choose. */
+/**
+ * Where requests of a protocol have their conversation, the call that a tool result belongs to, and
+ * a tool to choose.
+ */
 const conversations: Record<string, List> = {
   'chat-completions': {
     key: 'messages',
@@ -93,7 +99,10 @@ const conversations: Record<string, List> = {
   },
 }
 
-/** Puts a minimal body into the company without which it has no meaning: a tool to choose, a call before its result. */
+/**
+ * Puts a minimal body into the company without which it has no meaning: a tool to choose, a call
+ * before its result.
+ */
 export function arranged(protocol: string, kind: Kind, site: Site): Site {
   const list = conversations[protocol]
   if (!list || !isObject(site.body) || kind === 'error') return site

@@ -16,8 +16,9 @@ import type { Site } from './walk.ts'
 export type Kind = 'request' | 'response' | 'event' | 'error'
 
 /**
- * mapped: the value changes the translated body · noted: a note points at it · unknown: the note says that the codec does not know it ·
- * refused: the body cannot be translated with it · unreadable: the codec takes it for malformed · lost: none of these.
+ * mapped: the value changes the translated body · noted: a note points at it · unknown: the note
+ * says that the codec does not know it · refused: the body cannot be translated with it ·
+ * unreadable: the codec takes it for malformed · lost: none of these.
  */
 export type Verdict = 'mapped' | 'noted' | 'unknown' | 'refused' | 'unreadable' | 'lost'
 

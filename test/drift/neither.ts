@@ -1,4 +1,7 @@
-/** What says nothing that another protocol could keep. `name`: of the site, see `Site`. A row that no site needs fails the tool. */
+/**
+ * What says nothing that another protocol could keep. `name`: of the site, see `Site`. A row that
+ * no site needs fails the tool.
+ */
 export type Neither = { protocol: string; kind: string; name: RegExp; reason: string }
 
 const row = (protocol: string, kind: string, name: RegExp, reason: string): Neither => ({

@@ -36,7 +36,8 @@ export function rowsOf(
   let seen = new Set<ts.Type>()
   return bodies.flatMap(([kind, name]) => {
     if (!exports(name)) return []
-    // What a response holds, an event may hold as well: it is walked once, unless each event is such a response.
+    // What a response holds, an event may hold as well: it is walked once, unless each event is
+    // such a response.
     const isChunk = kind === 'event' && definitions.typeOf(name) === definitions.typeOf('Response')
     if (kind !== 'event' || isChunk) seen = new Set()
     else if (exports('Known')) seen.add(definitions.typeOf('Known'))
@@ -77,7 +78,10 @@ const words: Record<Verdict, string> = {
   lost: '**lost**',
 }
 
-/** One protocol's part of docs/drift.md. Rows inside of something that is noted as a whole are left out. */
+/**
+ * One protocol's part of docs/drift.md. Rows inside of something that is noted as a whole are left
+ * out.
+ */
 export function sectionOf(
   { protocol, module }: Roots,
   version: string,

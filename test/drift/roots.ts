@@ -21,7 +21,8 @@ export type Failure = { error: OpenAI.ErrorObject }
     types: `
 import type OpenAI from 'openai'
 export type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream' | 'input'> & { stream?: boolean; input: OpenAI.Responses.ResponseInput }
-// Of the request's settings, which a response repeats, only what the provider may have chosen. The SDK alone computes the text.
+// Of the request's settings, which a response repeats, only what the provider may have chosen. The
+// SDK alone computes the text.
 type Repeated = Exclude<keyof Request, 'model' | 'service_tier' | 'metadata'>
 export type Response = Omit<OpenAI.Responses.Response, 'output_text' | Repeated>
 export type Event = OpenAI.Responses.ResponseStreamEvent

@@ -2,8 +2,9 @@ import ts from 'typescript'
 import { mark } from '../../src/testing/change.ts'
 
 /**
- * One thing that a definition allows: a field, or one of the values or shapes that a field may hold. `body` holds it and as little else as
- * the definition allows. `trail`: the names of its parents. `others`: the same body with other values in its place, or without it.
+ * One thing that a definition allows: a field, or one of the values or shapes that a field may
+ * hold. `body` holds it and as little else as the definition allows. `trail`: the names of its
+ * parents. `others`: the same body with other values in its place, or without it.
  */
 export type Site = {
   name: string
@@ -74,7 +75,10 @@ const isShare = /^(temperature|top_?p|presence_?penalty|frequency_?penalty)$/i
 const isIndex =
   /^(index|contentBlockIndex|documentIndex|searchResultIndex|candidate_?index|output_index|content_index|summary_index|annotation_index|partIndex|parameter_index)$/i
 
-/** What the smallest value of a definition has if nothing is required there, although the wire wants it. */
+/**
+ * What the smallest value of a definition has if nothing is required there, although the wire wants
+ * it.
+ */
 const common = new Map([
   ['Content', ['role', 'parts']],
   ['Part', ['text']],
@@ -107,8 +111,8 @@ const common = new Map([
 const oneOf = new Set(['Part', 'Tool', 'GroundingChunk'])
 
 /**
- * Walks a type breadth first and lists everything it allows. Every definition is taken apart once, where it is met first. `seen`: those
- * that another walk has taken apart.
+ * Walks a type breadth first and lists everything it allows. Every definition is taken apart once,
+ * where it is met first. `seen`: those that another walk has taken apart.
  */
 export function sitesOf(
   { checker }: { checker: ts.TypeChecker },
@@ -211,7 +215,10 @@ export function sitesOf(
       })
   }
 
-  /** Another value of a required field whose value is free; what is optional is compared with its absence. */
+  /**
+   * Another value of a required field whose value is free; what is optional is compared with its
+   * absence.
+   */
   function otherOf(type: ts.Type, key: string): unknown[] {
     const [only, ...more] = membersOf(type)
     if (!only || more.length > 0) return []

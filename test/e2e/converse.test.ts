@@ -4,7 +4,10 @@ import { after, listen, mounted } from '../gateway/support.ts'
 import { type Body, clientOf, type WireResponse } from '../support/clients/index.ts'
 import { type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
-/** A tool loop with reasoning, where the upstream is a strict server of Amazon Bedrock: what every official client does is in sdks.test.ts. */
+/**
+ * A tool loop with reasoning, where the upstream is a strict server of Amazon Bedrock: what every
+ * official client does is in sdks.test.ts.
+ */
 
 const model = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }

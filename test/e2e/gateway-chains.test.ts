@@ -37,7 +37,10 @@ function play(received: unknown): Script {
   }
 }
 
-/** The address of a gateway whose channel is another gateway that speaks `between`, and whose channel is the upstream. */
+/**
+ * The address of a gateway whose channel is another gateway that speaks `between`, and whose
+ * channel is the upstream.
+ */
 async function chain(
   url: string,
   between: Covered,

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
-/** What only Google's own client does: it runs functions by itself, keeps the history of a chat, and asks for lists. */
+/**
+ * What only Google's own client does: it runs functions by itself, keeps the history of a chat, and
+ * asks for lists.
+ */
 
 let gateway: GatewayToAll
 

@@ -36,7 +36,10 @@ const failures: [string, Script][] = [
   ['a connection that is reset', reset],
 ]
 
-/** What Google's client does not ask again for, and its own servers do not say, reaches it from them as it is. */
+/**
+ * What Google's client does not ask again for, and its own servers do not say, reaches it from them
+ * as it is.
+ */
 const isRetried = (client: Protocol, served: Protocol, status: string) =>
   !(client === served && client === 'generate-content' && status === '529')
 

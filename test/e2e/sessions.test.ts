@@ -24,8 +24,9 @@ import { serverOptions } from '../support/server-options.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**
- * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses illegal requests and sends
- * what the recorded one sent. The client's next request is the recorded one, with the parts that it echoes replaced by what it got here.
+ * Real clients' runs, request by request and over sockets, with an upstream of another protocol
+ * that refuses illegal requests and sends what the recorded one sent. The client's next request is
+ * the recorded one, with the parts that it echoes replaced by what it got here.
  */
 const pairs = recordedProtocols().flatMap(client =>
   protocolNames.filter(served => served !== client).map(served => ({ client, served })),
@@ -58,9 +59,14 @@ type Stage = {
   received: unknown[]
   /** What the upstream says next. */
   next: Script | Failure | undefined
-  /** Of the responses that the client got, as far as they have one: those of an upstream may repeat. */
+  /**
+   * Of the responses that the client got, as far as they have one: those of an upstream may repeat.
+   */
   ids: string[]
-  /** The last request without a thread, and its response: a client continues from it after a refused thread. */
+  /**
+   * The last request without a thread, and its response: a client continues from it after a refused
+   * thread.
+   */
   reported: Record<string, unknown>
   close(): Promise<void>
 }
@@ -172,7 +178,10 @@ async function replay(
     for (const [i, value] of values.entries()) echoes.set(value, ours.get(key)?.[i] ?? value)
 }
 
-/** A thread on the server is refused with the code that the client recognizes; then it sends the whole conversation. */
+/**
+ * A thread on the server is refused with the code that the client recognizes; then it sends the
+ * whole conversation.
+ */
 async function unthreaded(
   stage: Stage,
   sent: Exchange['request'],

@@ -9,7 +9,10 @@ import { sampled } from '../support/sampled.ts'
 import { serverOptions } from '../support/server-options.ts'
 import { type Script, startUpstream, type Upstream, wireOf } from '../support/upstreams/index.ts'
 
-/** Official clients before a gateway whose channels are another gateway, before upstreams that want back what they signed. */
+/**
+ * Official clients before a gateway whose channels are another gateway, before upstreams that want
+ * back what they signed.
+ */
 
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
 const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)

@@ -6,13 +6,15 @@ import { createServer, gateway } from 'wireglot/connect'
 
 const { env } = process
 
-// Each process takes its connections itself: one that the first process has handed to another, which dies just then, would hang.
+// Each process takes its connections itself: one that the first process has handed to another,
+// which dies just then, would hang.
 cluster.schedulingPolicy = cluster.SCHED_NONE
 if (cluster.isPrimary) {
   let stopping = false
   for (let i = Number(env['PROCESSES'] ?? availableParallelism()); i > 0; i--) cluster.fork()
   cluster.on('exit', async () => {
-    // A process that cannot start, such as without its port, must not be forked again and again without a pause.
+    // A process that cannot start, such as without its port, must not be forked again and again
+    // without a pause.
     await setTimeout(200)
     if (!stopping) cluster.fork()
   })
@@ -42,7 +44,8 @@ if (cluster.isPrimary) {
   })
   server.listen(Number(env['PORT'] ?? 4000), '127.0.0.1')
   process.once('SIGTERM', async () => {
-    // New connections go to the other processes. Node's own close would also cut connections without a request: they get a response that lets them retry.
+    // New connections go to the other processes. Node's own close would also cut connections
+    // without a request: they get a response that lets them retry.
     NetServer.prototype.close.call(server)
     await handler.close(10_000)
     await setTimeout(1_000)

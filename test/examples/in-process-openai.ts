@@ -1,4 +1,5 @@
-// The OpenAI SDK with a model of another provider, without a server: the gateway is the SDK's fetch.
+// The OpenAI SDK with a model of another provider, without a server: the gateway is the SDK's
+// fetch.
 import OpenAI from 'openai'
 import { fetchGateway } from 'wireglot/fetch'
 

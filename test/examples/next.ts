@@ -1,4 +1,5 @@
-// app/llm/[...path]/route.ts, or any place that wants (Request) → Promise<Response>: Bun, Deno, workers.
+// app/llm/[...path]/route.ts, or any place that wants (Request) → Promise<Response>: Bun, Deno,
+// workers.
 import { fetchGateway } from 'wireglot/fetch'
 
 const handler = fetchGateway(

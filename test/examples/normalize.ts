@@ -1,4 +1,5 @@
-// node normalize.ts < responses.jsonl: one response per line, in any protocol → one line in one shape.
+// node normalize.ts < responses.jsonl: one response per line, in any protocol → one line in one
+// shape.
 import { createInterface } from 'node:readline'
 import {
   detectProtocol,

@@ -6,7 +6,10 @@ import type { Covered } from '../support/covered.ts'
 
 export type Wire = Record<string, unknown>
 
-/** The observed failure, the request, and for each target what it gets: the body, then the notes as "kind path code". */
+/**
+ * The observed failure, the request, and for each target what it gets: the body, then the notes as
+ * "kind path code".
+ */
 export type Row = [
   seen: string,
   from: Covered,
@@ -16,7 +19,10 @@ export type Row = [
 ]
 type Options = Partial<TranslateOptions>
 
-/** What every request of another protocol gets; `default.test` holds it, so that the others need not repeat it. */
+/**
+ * What every request of another protocol gets; `default.test` holds it, so that the others need not
+ * repeat it.
+ */
 const commonCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
 const commonFields = [
   'model',

@@ -369,7 +369,8 @@ test.each(pairs)('notes fields of an error of $from that $to cannot express', ({
     { status: from === 'messages' ? 529 : 503, body: bodies[from] },
     { from, to },
   )
-  // Only messages has a status for an overloaded server; generate-content does not distinguish it from an outage.
+  // Only messages has a status for an overloaded server; generate-content does not distinguish it
+  // from an outage.
   const status =
     from === 'messages' || (to === 'messages' && from !== 'generate-content')
       ? ['approximated /status error.status']
@@ -419,14 +420,19 @@ test.each<[string, unknown]>([
 })
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  /** A client of one protocol with an upstream of the other that sends these scripts, one after another. */
+  /**
+   * A client of one protocol with an upstream of the other that sends these scripts, one after
+   * another.
+   */
   const connect = async (from: Covered, to: Covered, ...scripts: Parameters<typeof upstream>) => {
     const { url } = await upstream(...scripts)
     const ask = await start(one(url, from))
     return (stream = false) => ask(...asking(to, { stream }))
   }
 
-  /** Status by status: what a client gets for the status of an upstream. Only one protocol has 529. */
+  /**
+   * Status by status: what a client gets for the status of an upstream. Only one protocol has 529.
+   */
   test.each(all)('keeps the status of $from distinct for a client of $to', async ({ from, to }) => {
     const statuses = [
       [400, 'invalid_request_error'],

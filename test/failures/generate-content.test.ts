@@ -6,7 +6,10 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { covered } from '../support/covered.ts'
 import { translateError, translateRequest, translateResponse } from '../support/untyped.ts'
 
-/** What went wrong elsewhere between generate-content and the others; the names are those of the collection of such failures. */
+/**
+ * What went wrong elsewhere between generate-content and the others; the names are those of the
+ * collection of such failures.
+ */
 
 const others = covered.filter(name => name !== 'generate-content')
 const path = '/v1beta/models/m-1:generateContent'

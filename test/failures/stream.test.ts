@@ -383,7 +383,8 @@ describe('what servers of messages do', () => {
       expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([
         'event.unknown',
       ])
-      // Keeps the connection of a client alive; before any output it would fix the status. Clients of generate-content read comments as JSON.
+      // Keeps the connection of a client alive; before any output it would fix the status. Clients
+      // of generate-content read comments as JSON.
       expect(
         text.match(to === 'generate-content' ? /(?<=\r\n\r\n)\r\n\r\n/g : /(?<=\n\n): ping\n\n/g),
       ).toHaveLength(1)

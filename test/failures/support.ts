@@ -15,7 +15,10 @@ export const pairs = covered.flatMap(from =>
 /** The protocols that are not this one. */
 export const others = (from: Covered) => covered.filter(to => to !== from)
 
-/** What a user gets of a stream: its events, what the official client makes of it, and what was noted. */
+/**
+ * What a user gets of a stream: its events, what the official client makes of it, and what was
+ * noted.
+ */
 export type Reported = {
   text: string
   events: unknown[]

@@ -24,7 +24,9 @@ import {
 
 type Body = Record<string, unknown>
 
-/** A conversation whose response has hidden reasoning, as a client of each protocol sends it back. */
+/**
+ * A conversation whose response has hidden reasoning, as a client of each protocol sends it back.
+ */
 const history: Record<Covered, Body> = {
   'chat-completions': {
     model: 'm-7',
@@ -93,7 +95,8 @@ describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }
     expect(JSON.stringify(body)).not.toContain('SEALED')
     expect(JSON.stringify(body)).toContain('Left.')
     if (to === 'generate-content') {
-      // It takes reasoning without a signature as reasoning: only the signature is dropped, where there was one.
+      // It takes reasoning without a signature as reasoning: only the signature is dropped, where
+      // there was one.
       expect(body).toMatchObject({
         contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}],
       })
@@ -292,7 +295,8 @@ describe('reasoning effort', () => {
     }
     for (const to of others('messages')) {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
-      // There the provider's own budget applies, or a level: test/protocols/generate-content has their table.
+      // There the provider's own budget applies, or a level: test/protocols/generate-content has
+      // their table.
       if (to === 'generate-content') continue
       const { reasoning_effort, reasoning } = body as {
         reasoning_effort?: string
@@ -331,7 +335,8 @@ describe('reasoning effort', () => {
           tool_choice: { type: 'function', name: 'look' },
         },
       }
-      // Manual thinking refuses forced tools and adaptive thinking does not; for an unknown name either may apply.
+      // Manual thinking refuses forced tools and adaptive thinking does not; for an unknown name
+      // either may apply.
       for (const [model, thinking] of [
         ['claude-sonnet-4-5'],
         ['m-1'],

@@ -22,7 +22,10 @@ import {
   type Wire,
 } from './asking.ts'
 
-/** What calls without arguments look like elsewhere, and that the argument of a call is an object everywhere. */
+/**
+ * What calls without arguments look like elsewhere, and that the argument of a call is an object
+ * everywhere.
+ */
 const interrupted = 'This tool call was interrupted and has no result.'
 const empty: Row[] = [
   ...['', '  ', '\n', null, undefined].flatMap((args): Row[] => [

@@ -27,7 +27,10 @@ import {
 
 type Body = Record<string, unknown>
 
-/** One count in the words of each protocol: 1000 in, of which 700 read from a cache and some written to one; 60 out, of which 40 thought. */
+/**
+ * One count in the words of each protocol: 1000 in, of which 700 read from a cache and some written
+ * to one; 60 out, of which 40 thought.
+ */
 const countsWith = (written: number): Record<Covered, Body> => ({
   'chat-completions': chatUsage(1000, 60, {
     prompt_tokens_details: {

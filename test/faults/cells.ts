@@ -11,7 +11,10 @@ import { freePort } from '../support/free-port.ts'
 import type { Expect, Fault } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
 
-/** `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent validator checks what came. */
+/**
+ * `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent
+ * validator checks what came.
+ */
 export const behaviours = [
   'sdk',
   'strict',
@@ -89,7 +92,8 @@ export async function startBench(make = gateway): Promise<Bench> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // A client may open one and keep it unused: without a request on it, the server takes it for a busy one.
+  // A client may open one and keep it unused: without a request on it, the server takes it for a
+  // busy one.
   const open = () => [...sockets].filter(({ bytesRead }) => bytesRead > 0).length
   // Longer than its clients keep theirs, or a call may meet a closing socket.
   server.keepAliveTimeout = 75_000
@@ -128,7 +132,10 @@ export async function startBench(make = gateway): Promise<Bench> {
   }
 }
 
-/** What keeps this process alive, by kind. Clients of the SDKs have a pool of their own, which closes in its own time. */
+/**
+ * What keeps this process alive, by kind. Clients of the SDKs have a pool of their own, which
+ * closes in its own time.
+ */
 function resources(): Map<string, number> {
   const counts = new Map<string, number>([
     [
@@ -290,7 +297,8 @@ async function byStrict(
   } catch {
     broke = true
   }
-  // A connection may break only behind an error frame, and only toward clients that read past such frames.
+  // A connection may break only behind an error frame, and only toward clients that read past such
+  // frames.
   if (broke && !(stream && protocols[client].frames.breaksOff)) text += 'the connection broke'
   const strict = strictOf(client)
   const wrong = (what: string, faults: unknown = ''): Outcome => ({

@@ -4,8 +4,9 @@ import { behaviours, type Cell, nameOf, pairs, run, startBench } from './cells.t
 import { cutAt, faults } from './faults.ts'
 
 /**
- * A share of `npm run test:faults`: every fault meets a client that validates what it received, streamed and complete, and a client
- * that does not wait; every pair and every kind of client come up, but not all at once.
+ * A share of `npm run test:faults`: every fault meets a client that validates what it received,
+ * streamed and complete, and a client that does not wait; every pair and every kind of client come
+ * up, but not all at once.
  */
 const validating = ['sdk', 'strict'] as const
 const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))

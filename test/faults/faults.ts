@@ -1,7 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { Act, Play } from './upstream.ts'
 
-/** `response`: all of it must arrive. `error`: the client must get an error. `either`: one of both, but never a wrong response. */
+/**
+ * `response`: all of it must arrive. `error`: the client must get an error. `either`: one of both,
+ * but never a wrong response.
+ */
 export type Expect = 'response' | 'error' | 'either'
 
 export type Fault = {
@@ -12,7 +15,10 @@ export type Fault = {
   impatient?: true
   /** Nothing listens there at all. */
   refuses?: true
-  /** What is expected where it is not `expect`: of streams of binary frames, and where the same bytes pass, which not every client reads. */
+  /**
+   * What is expected where it is not `expect`: of streams of binary frames, and where the same
+   * bytes pass, which not every client reads.
+   */
   binary?: Expect
   passed?: Expect
   /** Wires whose streams have no end marker, so that no client can detect the end. */
@@ -240,7 +246,10 @@ export const faults: Fault[] = [
   { name: 'no type', expect: 'response', play: response(({ body }) => body, { type: '' }) },
 ] // biome-ignore format: a table
 
-/** Cut after so many bytes. Nothing of a complete response may be missing; of a stream, only what comes after its end. */
+/**
+ * Cut after so many bytes. Nothing of a complete response may be missing; of a stream, only what
+ * comes after its end.
+ */
 export const cutAt = (at: number): Fault => ({
   name: `a cut after byte ${at}`,
   expect: { whole: 'error', stream: 'either' },

@@ -8,8 +8,9 @@ import { cutAt, type Fault, faults } from './faults.ts'
 import { scriptOf } from './upstream.ts'
 
 /**
- * Every fault × every pair of protocols × whole and streamed × every kind of client: `npm run test:faults`. Arguments choose faults by
- * their names; `--every K` cuts responses after every K-th byte (default 7). A full run writes its figures into docs/reliability.md.
+ * Every fault × every pair of protocols × whole and streamed × every kind of client: `npm run
+ * test:faults`. Arguments choose faults by their names; `--every K` cuts responses after every K-th
+ * byte (default 7). A full run writes its figures into docs/reliability.md.
  */
 const words = process.argv
   .slice(2)

@@ -3,7 +3,10 @@ import { createServer, type Socket } from 'node:net'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { type Script, wireOf } from '../support/upstreams/index.ts'
 
-/** What a cell's upstream would say if nothing went wrong, and the means to let it go wrong byte by byte. */
+/**
+ * What a cell's upstream would say if nothing went wrong, and the means to let it go wrong byte by
+ * byte.
+ */
 export type Act = {
   socket: Socket
   /** Is a stream requested? */

@@ -28,7 +28,10 @@ const keys = [
 
 type Holder = { holder: Record<string, unknown>; key: string }
 
-/** A copy with a few values dropped, doubled, exchanged or replaced: by difficult values, or by values of `others`. */
+/**
+ * A copy with a few values dropped, doubled, exchanged or replaced: by difficult values, or by
+ * values of `others`.
+ */
 export function mutated(random: RandomSource, value: unknown, others: readonly unknown[]): unknown {
   let copy = structuredClone(value)
   for (let count = random.below(4); count > 0; count--) {

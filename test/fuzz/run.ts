@@ -6,10 +6,12 @@ import { found, targetOf } from './case.ts'
 import { targets } from './targets.ts'
 
 /**
- * Random bodies, streams and HTTP messages that are nearly right, for every decoder, every pair of stream machines, the
- * frames of text/event-stream and the gateway: `npm run fuzz -- --seconds 120`. Prints the number of its first case before
- * anything else; `--from N` starts there, `--to N` ends before it, and time that is too short for that is a failure; `--case N` runs that one alone. What it finds is kept in seeds.json, which every
- * run of the tests tries again. `--record` adds what was spent to docs/reliability.md.
+ * Random bodies, streams and HTTP messages that are nearly right, for every decoder, every pair of
+ * stream machines, the frames of text/event-stream and the gateway: `npm run fuzz -- --seconds
+ * 120`. Prints the number of its first case before anything else; `--from N` starts there, `--to N`
+ * ends before it, and time that is too short for that is a failure; `--case N` runs that one alone.
+ * What it finds is kept in seeds.json, which every run of the tests tries again. `--record` adds
+ * what was spent to docs/reliability.md.
  */
 const option = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -77,7 +79,10 @@ async function fuzz(seconds: number, from: number, to: number): Promise<void> {
   if (process.argv.includes('--record')) record(spent)
 }
 
-/** One worker until the time or the cases are over, or until it hangs. Gives the number of the first case that was not run. */
+/**
+ * One worker until the time or the cases are over, or until it hangs. Gives the number of the first
+ * case that was not run.
+ */
 function work(
   { from, to, until }: { from: number; to: number; until: number },
   findings: Map<number, string>,

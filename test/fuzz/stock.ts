@@ -6,7 +6,10 @@ import { encodeStream } from '../../src/testing/streams.ts'
 import { recordedRequests, recordedResponses, recordedStreams } from '../corpus/data.ts'
 import { type Script, wireOf } from '../support/upstreams/index.ts'
 
-/** What one protocol's cases are made from: bodies and streams of every shape, the captured ones among them where there are any. */
+/**
+ * What one protocol's cases are made from: bodies and streams of every shape, the captured ones
+ * among them where there are any.
+ */
 export type Stock = {
   requests: unknown[]
   responses: unknown[]

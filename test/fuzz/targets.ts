@@ -150,7 +150,10 @@ function streams(from: Protocol, to: Protocol): Target {
   }
 }
 
-/** What any reader finds in the frames; undefined: something that is no JSON. Some servers name the event in the frame alone. */
+/**
+ * What any reader finds in the frames; undefined: something that is no JSON. Some servers name the
+ * event in the frame alone.
+ */
 function wiresOf(text: string): unknown[] | undefined {
   const frames: Frame[] = []
   const parser = createFrameParser(frame => frames.push(frame))
@@ -298,7 +301,10 @@ function requestsByHttp(): Target {
 
 const types = ['application/json', 'application/json; charset=utf-8', 'text/event-stream', 'text/event-stream;charset=utf-8', 'text/plain', 'text/html', 'application/octet-stream', ''] // biome-ignore format: a list of values
 
-/** Whatever an upstream returns, the gateway sends a response, a stream or an error that is legal in the caller's protocol, and writes one record. */
+/**
+ * Whatever an upstream returns, the gateway sends a response, a stream or an error that is legal in
+ * the caller's protocol, and writes one record.
+ */
 function respondsByHttp(served: Protocol): Target {
   let next = {
     status: 200,
@@ -441,13 +447,20 @@ const unnumbered = new Map<string, RegExp>([
   ['chat-completions', /"choices":\[\{(?!"index":)/],
 ])
 
-/** Streams with a finish reason: nothing of the response is missing where only their last event is. */
+/**
+ * Streams with a finish reason: nothing of the response is missing where only their last event is.
+ */
 const reasoned = new Map<string, RegExp>([['messages', /"stop_reason":"/]])
 
-/** Decoders refuse objects with such a key, also among arguments that were a text on the wire they came from. */
+/**
+ * Decoders refuse objects with such a key, also among arguments that were a text on the wire they
+ * came from.
+ */
 const hasBadKey = (text: string) => text.includes('"__proto__"')
 
-/** Names of tools, tiers and kinds of items that the upstream invented, and that cannot be mended. */
+/**
+ * Names of tools, tiers and kinds of items that the upstream invented, and that cannot be mended.
+ */
 const itsOwn =
   /name: does not match|type: expected one of|serviceTier: does not match|inlineData\/data: does not match|its text is not what the deltas added up to/
 

@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { found } from './case.ts'
 
-/** Runs case after case; the parent process reads the number of the current one, so that a hang can be named. */
+/**
+ * Runs case after case; the parent process reads the number of the current one, so that a hang can
+ * be named.
+ */
 const { from, to, until, place } = workerData as {
   from: number
   to: number

@@ -15,7 +15,10 @@ import {
   upstream,
 } from './support.ts'
 
-/** What known client programs rely on, one sentence a test. Requests have the shape that these programs send. */
+/**
+ * What known client programs rely on, one sentence a test. Requests have the shape that these
+ * programs send.
+ */
 
 const ephemeral = { cache_control: { type: 'ephemeral' } }
 const betas =

@@ -17,7 +17,10 @@ const encodings: [string, Compress][] = [
   ['zstd', zstdCompressSync],
 ]
 
-/** Frames without compression, except for repeated bytes. For Node versions without zstd. `declares`: the header has the size. */
+/**
+ * Frames without compression, except for repeated bytes. For Node versions without zstd.
+ * `declares`: the header has the size.
+ */
 function asZstd(text: string, declares = true): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(text)
   const size = Buffer.alloc(4)

@@ -43,7 +43,10 @@ test.each(pairs)(
   },
 )
 
-/** Those that may send more after every finish reason: neither has a last event of its own, if `[DONE]` is missing. */
+/**
+ * Those that may send more after every finish reason: neither has a last event of its own, if
+ * `[DONE]` is missing.
+ */
 const open = {
   'chat-completions': streams['chat-completions'].slice(0, -1),
   'generate-content': streams['generate-content'],
@@ -53,7 +56,10 @@ describe('an upstream that continues after its finish reason', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
   afterEach(() => void vi.useRealTimers())
 
-  /** A transport whose stream sends one of `more` each second after its frames. `sent`: how many; `isClosed`: the gateway has given it up. */
+  /**
+   * A transport whose stream sends one of `more` each second after its frames. `sent`: how many;
+   * `isClosed`: the gateway has given it up.
+   */
   function continuing(frames: readonly string[], more: readonly string[]) {
     const seen = { sent: 0, isClosed: false }
     async function* body() {

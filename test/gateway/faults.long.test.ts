@@ -19,7 +19,10 @@ import {
   upstream,
 } from './support.ts'
 
-/** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never an invalid response. */
+/**
+ * What upstreams do wrong, and what their clients get instead: an error in their own dialect, never
+ * an invalid response.
+ */
 
 type Script = (response: ServerResponse) => unknown
 const send =

@@ -28,7 +28,10 @@ import {
   upstream,
 } from './support.ts'
 
-/** What only this wire has on HTTP: the model and the stream in the path, keys in the query, a stream as one list, errors with details. */
+/**
+ * What only this wire has on HTTP: the model and the stream in the path, keys in the query, a
+ * stream as one list, errors with details.
+ */
 
 const all = Object.keys(paths) as Protocol[]
 const { checkError, checkResponse, checkStream, outcome } = strictOf('generate-content')

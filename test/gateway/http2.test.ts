@@ -381,7 +381,8 @@ describe('limits', () => {
     after(() => socket.destroy())
     const frame = (type: number, flags: number, stream: number, payload: number[] = []) =>
       Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream, ...payload])
-    // POST, http, the path, and the authority "a", without the end of the stream: the gateway waits for the body.
+    // POST, http, the path, and the authority "a", without the end of the stream: the gateway waits
+    // for the body.
     const headers = [
       0x83,
       0x86,
@@ -424,7 +425,8 @@ describe('limits', () => {
     const slow = client.request(upload)
     slow.on('error', () => {})
     const trickle = setInterval(() => slow.writable && slow.write(' '), 20)
-    // Both may come before anything that waits for the first continues. Node does not close the stream of a client that is still writing.
+    // Both may come before anything that waits for the first continues. Node does not close the
+    // stream of a client that is still writing.
     const ended = once(slow, 'end').finally(() => clearInterval(trickle))
     const [headers] = (await once(slow, 'response')) as [Received['headers']]
     expect(headers[':status']).toBe(408)

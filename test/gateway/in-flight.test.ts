@@ -16,7 +16,10 @@ import {
   wait,
 } from './support.ts'
 
-/** An upstream that responds to each call when `open` is called, with a stream on request. `most`: the most calls at the same time. */
+/**
+ * An upstream that responds to each call when `open` is called, with a stream on request. `most`:
+ * the most calls at the same time.
+ */
 async function gated(protocol: Protocol, status = 200) {
   const opening: (() => void)[] = []
   const state = { now: 0, most: 0, isOpen: false, open: () => {} }

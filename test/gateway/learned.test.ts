@@ -295,7 +295,10 @@ describe('the memory', () => {
   })
 })
 
-/** For each protocol a field that may be refused, a field with a text of the client, and how its servers refuse a request. */
+/**
+ * For each protocol a field that may be refused, a field with a text of the client, and how its
+ * servers refuse a request.
+ */
 const served: {
   protocol: ProtocolName
   field: string

@@ -5,15 +5,18 @@ import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { asking, half, listen, mounted, one, type Protocol, responses, until } from './support.ts'
 
 /**
- * A hundred clients at once whose sockets close: in every phase of an exchange a hundred upstream calls end, and nothing but that can
- * end them, since the channel has no limits of time. How fast they do is measured by `npm run bench:soak`.
+ * A hundred clients at once whose sockets close: in every phase of an exchange a hundred upstream
+ * calls end, and nothing but that can end them, since the channel has no limits of time. How fast
+ * they do is measured by `npm run bench:soak`.
  */
 const clients = 100
 const timeouts = { firstByteMs: 0, idleMs: 0, totalMs: 0 }
 
 type Seen = { open: Set<ServerResponse>; ended: number; calls: number; url: string }
 
-/** An upstream that sends a part of its response and no more, and records when its client leaves. */
+/**
+ * An upstream that sends a part of its response and no more, and records when its client leaves.
+ */
 async function holding(result: (response: ServerResponse) => void): Promise<Seen> {
   const seen: Seen = { open: new Set(), ended: 0, calls: 0, url: '' }
   seen.url = await listen(async (request, response) => {

@@ -5,12 +5,18 @@ import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { afterEachTest } from '../support/after-each.ts'
 
-/** Every gateway of a test is checked: its output, except to the client's code, must contain no key and nothing of a conversation. */
+/**
+ * Every gateway of a test is checked: its output, except to the client's code, must contain no key
+ * and nothing of a conversation.
+ */
 
 /** All output of the gateways of this test: logs, records, notes, headers, error bodies. */
 const emitted: unknown[] = []
 
-/** Keys and prompts that the tests plant; the first is the key of every upstream. The last two are what the scripted upstreams hear. */
+/**
+ * Keys and prompts that the tests plant; the first is the key of every upstream. The last two are
+ * what the scripted upstreams hear.
+ */
 const upstreamKey = 'upstream-secret'
 const planted = new RegExp(`${upstreamKey}|client-secret|planted|scenario:|RESULT-`)
 
@@ -86,7 +92,9 @@ const reported = ({ message, stack, cause }: Error): unknown[] => [
   cause instanceof Error ? reported(cause) : String(cause),
 ]
 
-/** A response may repeat the request, but never the key of the upstream; an error repeats neither. */
+/**
+ * A response may repeat the request, but never the key of the upstream; an error repeats neither.
+ */
 function createEar(status: () => number): (chunk: unknown) => void {
   const decoder = new TextDecoder('latin1')
   let tail = ''

@@ -12,7 +12,10 @@ const rows = readFileSync(new URL('docs/guides/operations.md', root), 'utf8')
       .map(cell => cell.trim()),
   )
 
-/** The titles of all tests in a file, without the placeholders of a table: `%s: …` before a title and `…: %s from %s` after it. */
+/**
+ * The titles of all tests in a file, without the placeholders of a table: `%s: …` before a title
+ * and `…: %s from %s` after it.
+ */
 const titlesIn = (source: string) =>
   [...source.matchAll(/\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"),/g)].map(
     ([, single, double]) =>

@@ -13,7 +13,10 @@ import {
   upstream,
 } from './support.ts'
 
-/** Calls that only a provider of responses can handle: to stop a response in progress, and to compact a conversation. */
+/**
+ * Calls that only a provider of responses can handle: to stop a response in progress, and to
+ * compact a conversation.
+ */
 
 const path = paths.responses
 const background = {

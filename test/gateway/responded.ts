@@ -32,7 +32,10 @@ export const hello = (protocol: Protocol) =>
 
 type Start = (typeof hosts)[number][1]
 
-/** Sends a request to an upstream of each other protocol: it gets a legal request, and the client a legal response with "Hello". */
+/**
+ * Sends a request to an upstream of each other protocol: it gets a legal request, and the client a
+ * legal response with "Hello".
+ */
 export async function responded(
   start: Start,
   client: Protocol,

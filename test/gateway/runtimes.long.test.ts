@@ -14,7 +14,10 @@ import {
   upstream,
 } from './support.ts'
 
-/** What Node has and other runtimes have not, taken away here. `npm run test:runtimes` asks the runtimes themselves. */
+/**
+ * What Node has and other runtimes have not, taken away here. `npm run test:runtimes` asks the
+ * runtimes themselves.
+ */
 
 const root = new URL('../../', import.meta.url).pathname
 

@@ -27,8 +27,8 @@ import {
 } from './support.ts'
 
 /**
- * Text of users and models and every key stay out of logs, records, notes, headers and errors. The support checks all of that in every test
- * of this folder; here it gets a lot to check.
+ * Text of users and models and every key stay out of logs, records, notes, headers and errors. The
+ * support checks all of that in every test of this folder; here it gets a lot to check.
  */
 const prompt = 'planted-prompt'
 const bodies: Record<Protocol, object> = {

@@ -201,7 +201,8 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       const [first = '', second = '', ...rest] = streams.responses
       const seen = await upstream(
         sendJson(200, result('resp_1', { status: 'queued', output: [] })),
-        // The second silence is in the middle of an event, where no keep-alive is allowed: only time shows it.
+        // The second silence is in the middle of an event, where no keep-alive is allowed: only
+        // time shows it.
         sendStream([
           // A busy machine may send several before the upstream continues.
           () => until(() => hearing.received().startsWith(ping)),

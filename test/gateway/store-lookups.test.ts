@@ -40,7 +40,10 @@ function slowStore() {
   return { seen, store, letGo }
 }
 
-/** A gateway that stores forty responses, and a request that refers to an item of each and to the last response twice. */
+/**
+ * A gateway that stores forty responses, and a request that refers to an item of each and to the
+ * last response twice.
+ */
 async function forty() {
   const up = await upstream(sendJson(200, responses['chat-completions']))
   const { seen, store, letGo } = slowStore()

@@ -326,7 +326,8 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
           .write(half(served).join(''))
         for (; !response.destroyed; await wait(20)) response.write(': still there\n\n')
       })
-      // A keep-alive begins the response before the limit is reached, however late the upstream responds.
+      // A keep-alive begins the response before the limit is reached, however late the upstream
+      // responds.
       const ask = await start(
         one(seen.url, served, { defaults: { keepAliveMs: 1 } }, {}, { timeouts: { totalMs: 120 } }),
       )

@@ -38,7 +38,10 @@ export function mounted(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   return handler
 }
 
-/** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
+/**
+ * Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be
+ * left running.
+ */
 export const hosts: [
   name: string,
   start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>,
@@ -70,7 +73,10 @@ export const hosts: [
   ],
 ]
 
-/** Both hosts in `npm run test:all`. In `npm test` one of them, which depends on the name of the file. */
+/**
+ * Both hosts in `npm run test:all`. In `npm test` one of them, which depends on the name of the
+ * file.
+ */
 export function hostsOf(file: string): typeof hosts {
   if (runsAll()) return hosts
   let sum = 0
@@ -160,7 +166,10 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
   }
 }
 
-/** The chunks one after another; a number waits so many milliseconds, a function until its promise resolves, `cut` breaks the connection. */
+/**
+ * The chunks one after another; a number waits so many milliseconds, a function until its promise
+ * resolves, `cut` breaks the connection.
+ */
 export function sendStream(
   chunks: readonly (string | number | (() => Promise<unknown>))[],
   { cut = false } = {},
@@ -516,7 +525,10 @@ export function failureIn(text: string, protocol: Protocol): CanonicalError | un
 
 const names = Object.keys(paths) as Protocol[]
 
-/** Every client with every upstream in `npm run test:all`. In `npm test` every client with the upstream of its own protocol and that of the next. */
+/**
+ * Every client with every upstream in `npm run test:all`. In `npm test` every client with the
+ * upstream of its own protocol and that of the next.
+ */
 export const pairs = names.flatMap((client, i) =>
   names
     .filter((_, nth) => runsAll() || nth === i || nth === (i + 1) % names.length)

@@ -10,7 +10,9 @@ import {
 } from '../../src/kit/json/scan.ts'
 import { attempt } from '../../src/testing/bodies.ts'
 
-/** The tokens with their separators and depths. Words can be cut, so their number does not count. */
+/**
+ * The tokens with their separators and depths. Words can be cut, so their number does not count.
+ */
 function tokensOf(chunks: readonly JsonText[]): string[] {
   const scan = startScan()
   const found: string[] = []

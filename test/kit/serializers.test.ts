@@ -38,7 +38,10 @@ const text = fc.oneof(
 )
 const number = fc.oneof(fc.nat(), fc.integer(), fc.double())
 
-/** Values of a shape, with keys that are absent or undefined, and with unknown ones where the shape allows them. */
+/**
+ * Values of a shape, with keys that are absent or undefined, and with unknown ones where the shape
+ * allows them.
+ */
 function anyOf({
   type,
   nullable,

@@ -96,7 +96,10 @@ const citationsOf = (response: CanonicalResponse) =>
     ),
   )
 
-/** `received`: where a note reports that tokens of some kind are counted among the others, those that were sent alone. */
+/**
+ * `received`: where a note reports that tokens of some kind are counted among the others, those
+ * that were sent alone.
+ */
 function countsOf({ usage }: CanonicalResponse, received?: Received['counts']) {
   const { input, output, cacheRead, reasoning } = usage ?? {}
   const parts = received

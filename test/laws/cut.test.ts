@@ -45,7 +45,8 @@ describe.each(all)('$name → $name', protocol => {
         const blank = came.lastIndexOf('\n\n')
         const whole = blank < 0 ? '' : came.slice(0, blank + 2)
         expect(text.startsWith(whole)).toBe(true)
-        // Official clients take the name of an event for an event, also without data, and cannot parse it.
+        // Official clients take the name of an event for an event, also without data, and cannot
+        // parse it.
         if (!translator.finished)
           expect(
             text.split(/(?:\r?\n){2}/).filter(frame => frame.trim() && !/^(data)?:/m.test(frame)),

@@ -21,7 +21,10 @@ const question = {
   tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }],
 }
 
-/** Opaque to everyone but its issuer: base64 of any bytes, in both alphabets, and words that look like something else. */
+/**
+ * Opaque to everyone but its issuer: base64 of any bytes, in both alphabets, and words that look
+ * like something else.
+ */
 const signature = fc.oneof(
   {
     weight: 6,

@@ -97,7 +97,8 @@ describe('unknown keys of an error', () => {
     if (Array.isArray(body)) return
     const stream = createStreamTranslator({ from, to })
     const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
-    // A stream that cannot be read is reported as that; what is no event for a client is noted as such.
+    // A stream that cannot be read is reported as that; what is no event for a client is noted as
+    // such.
     if (text.includes('cannot be read')) return
     expect(
       stream.notes.some(({ code }) => code === 'event.unknown') ||

@@ -52,7 +52,10 @@ describe.each(pairs)('$name', ({ from, to }) => {
   })
 })
 
-/** Responses of servers that did not fail: candidates in order and finished, by the assistant, complete in all parts, and no empty part. */
+/**
+ * Responses of servers that did not fail: candidates in order and finished, by the assistant,
+ * complete in all parts, and no empty part.
+ */
 function isCommon({ id, model, error, candidates }: CanonicalResponse): boolean {
   const isResponse = ({ finish, index, messages }: Candidate, place: number) =>
     finish &&
@@ -76,7 +79,10 @@ function isComplete(part: Part): boolean {
   )
 }
 
-/** What a stream cannot express as a complete response does. `of`: applied to a candidate's parts, in order, and their messages. */
+/**
+ * What a stream cannot express as a complete response does. `of`: applied to a candidate's parts,
+ * in order, and their messages.
+ */
 type StreamGap = {
   to?: ProtocolName
   why: string

@@ -82,7 +82,10 @@ describe.each(all)('$name', protocol => {
   })
 })
 
-/** What no response of a server has: a call without a name, or whose input is no object; the result of a call. */
+/**
+ * What no response of a server has: a call without a name, or whose input is no object; the result
+ * of a call.
+ */
 function isOdd(part: Part): boolean {
   if (part.type === 'tool-result') return true
   return (
@@ -92,7 +95,10 @@ function isOdd(part: Part): boolean {
   )
 }
 
-/** The body itself, where things were in it, how messages are grouped and how a wire spelled them is no part of what streams carry. */
+/**
+ * The body itself, where things were in it, how messages are grouped and how a wire spelled them is
+ * no part of what streams carry.
+ */
 function withoutPlaces(response: CanonicalResponse): unknown {
   return JSON.parse(
     JSON.stringify({

@@ -96,7 +96,8 @@ describe.each(all)('$name: the stream encoder', protocol => {
   })
 
   test('is read by the official client, which receives all of the text and every call', async () => {
-    // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are no text.
+    // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are
+    // no text.
     const isPlain = (part: Part) =>
       part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
     const client = clientOf(protocol.name)
@@ -148,7 +149,8 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
         const strict = strictOf(to.name)
         expect(strict.checkStream(wires)).toEqual([])
-        // A stream that came to its end may still fail: a call whose input is no JSON cannot be sent to every client.
+        // A stream that came to its end may still fail: a call whose input is no JSON cannot be
+        // sent to every client.
         expect(strict.outcome(wires)).not.toBe('cut')
         if (!translator.finished) expect(strict.outcome(wires)).toBe('failed')
       }),
@@ -201,7 +203,10 @@ function callsInOrderOfStart(events: CanonicalEvent[]): ToolCallPart[] {
   )
 }
 
-/** The call of the first candidate that a token limit cut off: without whole arguments, and with nothing behind it. */
+/**
+ * The call of the first candidate that a token limit cut off: without whole arguments, and with
+ * nothing behind it.
+ */
 function cutCallOf(events: CanonicalEvent[]): ToolCall | undefined {
   const { candidates } = collect(events).response
   const last = events.findLast(

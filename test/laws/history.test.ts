@@ -10,7 +10,10 @@ import { pathOf } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
 import { written } from '../support/written.ts'
 
-/** Mapping options under which histories are not pruned: older reasoning is dropped by default where servers refuse it. */
+/**
+ * Mapping options under which histories are not pruned: older reasoning is dropped by default where
+ * servers refuse it.
+ */
 const keepAll = { reasoningInHistory: 'always' }
 
 describe.each(all)('$name: a conversation', protocol => {
@@ -78,7 +81,10 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
   })
 })
 
-/** Roles of messages; instructions may be in a user message, marked as such, and results in the order of their calls. */
+/**
+ * Roles of messages; instructions may be in a user message, marked as such, and results in the
+ * order of their calls.
+ */
 function essence({ messages }: CanonicalRequest) {
   const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
   const message = (part: Part) =>

@@ -20,7 +20,10 @@ import { responses } from '../support/rich-responses.ts'
 import { richStreams } from '../support/rich-streams.ts'
 import { StepCounter, type Steps } from '../support/steps.ts'
 
-/** Work is proportional to the input: no function takes more than 2.6 times the steps for twice as much of anything. */
+/**
+ * Work is proportional to the input: no function takes more than 2.6 times the steps for twice as
+ * much of anything.
+ */
 
 const least = 16
 const counter = new StepCounter()
@@ -31,7 +34,10 @@ const growsTooFast = (small = 0, large = 0) => small > 0 && large > 2.6 * small 
 /** One line that grows too fast is a part of all calls of a built-in function. */
 const mayGrowTooFast = (small = 0, large = 0) => small > 0 && large > 2.1 * small + 20
 
-/** The steps at these sizes of the functions that grow too fast from each size to the next: a bound looks like growth once. */
+/**
+ * The steps at these sizes of the functions that grow too fast from each size to the next: a bound
+ * looks like growth once.
+ */
 function growing(
   lengths: readonly number[],
   stepsAt: (length: number) => Steps,
@@ -177,7 +183,10 @@ describe.each(protocolNames)('%s takes steps proportional to the length of', fro
   })
 })
 
-/** A text that grows by each event is one string only when somebody reads it. Reading it at each event would take quadratic time, in no step that can be counted. */
+/**
+ * A text that grows by each event is one string only when somebody reads it. Reading it at each
+ * event would take quadratic time, in no step that can be counted.
+ */
 describe.each(protocolNames)('%s', from => {
   const growing = richStreams[from]
   test.each(Object.keys(growing))('takes time proportional to the length of: %s', name => {
@@ -195,7 +204,8 @@ describe.each(protocolNames)('%s', from => {
       for (const to of protocolNames) {
         const growth = () => timeOf(many, from, to) / Math.max(timeOf(few, from, to), 1)
         const isLinear = () => growth() < 2.6 ** 2
-        // A pause of the machine may fall into one of two measurements, but not always into the same.
+        // A pause of the machine may fall into one of two measurements, but not always into the
+        // same.
         const tries = Array.from({ length: 5 })
         expect(tries.some(isLinear), `${name}, event ${at}, to ${to}`).toBe(true)
       }

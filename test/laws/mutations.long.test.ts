@@ -44,7 +44,8 @@ describe.each(pairs)(
             () => undefined,
           )
           if (there.finished && !whole) fault('cannot be collected')
-          // One accumulator takes freeform calls for broken ones, and a second response without the first; another one takes parts of a failed response.
+          // One accumulator takes freeform calls for broken ones, and a second response without the
+          // first; another one takes parts of a failed response.
           if (!/freeform|^the second/.test(name)) {
             const received = await clientOf(to.name)
               .readStream(there.text)

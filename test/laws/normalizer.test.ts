@@ -88,7 +88,10 @@ function renumbered(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   })
 }
 
-/** The parts of a candidate by number, each with its deltas. White space around arguments does not count. */
+/**
+ * The parts of a candidate by number, each with its deltas. White space around arguments does not
+ * count.
+ */
 function contents(events: readonly CanonicalEvent[]): unknown {
   const { parts } = events.reduce((into, event) => {
     collectEvent(into, event)
@@ -411,7 +414,8 @@ describe('the stream normalizer', () => {
         for (const { event, passed, isDirect } of passedBy(events, sequential)) {
           const of = 'part' in event ? event : undefined
           const isOpen = of !== undefined && open.get(of.candidate) === of.part
-          // The end of a call that others wait for needs the next event, which shows whether a limit cut the call off.
+          // The end of a call that others wait for needs the next event, which shows whether a
+          // limit cut the call off.
           if (isOpen && event.type === 'part.delta') expect(passed).toEqual([event])
           if (event.type === 'part.start' && !open.has(event.candidate))
             expect(passed).toEqual([event])

@@ -56,7 +56,10 @@ describe.each(all)('$name: notes', protocol => {
   )
 })
 
-/** Fields of a response: some of them no wire omits so far, and then no other property tests their place. */
+/**
+ * Fields of a response: some of them no wire omits so far, and then no other property tests their
+ * place.
+ */
 const fields = ['id', 'model', 'createdAt', 'completedAt', 'serviceTier', 'promptBlocked'] as const
 
 test.each(all)('$name: a note can lead to each field that a response has', protocol => {

@@ -70,7 +70,10 @@ function refusal(act: () => unknown): TranslationError | undefined {
   }
 }
 
-/** The fault is at the place, inside of it or in what holds it: of two keys that do not fit, it may be either. */
+/**
+ * The fault is at the place, inside of it or in what holds it: of two keys that do not fit, it may
+ * be either.
+ */
 const leadsTo = (error: string, place: string) => `${error}/`.startsWith(`${parentOf(place)}/`)
 
 describe.each(all)('$name: a value that does not belong there', protocol => {
@@ -115,10 +118,16 @@ function misledBy(odd: OddValue, kind: Kind, pair: Protocols): string | undefine
     : `refused at ${error.path}`
 }
 
-/** The other wire has a field for the same, which holds the value of the upstream: another name of a tool, time or probability helps no client. */
+/**
+ * The other wire has a field for the same, which holds the value of the upstream: another name of a
+ * tool, time or probability helps no client.
+ */
 const isPassedOn = /\/(name|logprob|logProbability|created_at)$|\/audio\/data$/
 
-/** By rule these have nothing that another protocol could keep, or not unchanged; each row names the rule. */
+/**
+ * By rule these have nothing that another protocol could keep, or not unchanged; each row names the
+ * rule.
+ */
 const withoutMeaning = [
   // "No limit" and "off", on some servers: as good as nothing.
   /^(chat-completions|responses|generate-content) → .* request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens) -1$/,

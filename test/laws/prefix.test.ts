@@ -28,10 +28,12 @@ describe.each(every)('$name: a request that continues', pair => {
   test('begins with its previous bytes, for any body that the schema allows', () => {
     fc.assert(
       fc.property(wiresOf(from).request, wiresOf(from).request, (wire, more) => {
-        // A late result is moved to its call, however many turns have passed: servers refuse it elsewhere.
+        // A late result is moved to its call, however many turns have passed: servers refuse it
+        // elsewhere.
         fc.pre(!(has(from, wire, 'tool-call') && has(from, more, 'tool-result')))
         const { earlier, later } = continued(from, wire, more)
-        // Of more than four marks the last ones count (2.11); a mark says where a cache ends, and is not in it.
+        // Of more than four marks the last ones count (2.11); a mark says where a cache ends, and
+        // is not in it.
         fc.pre(marksIn(from, later) <= 4)
         expect(attempt(() => brokenPrefix(earlier, later, pair)) ?? []).toEqual([])
       }),

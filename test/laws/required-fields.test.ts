@@ -12,7 +12,10 @@ type Response = OpenAI.Responses.Response
 type RequiredKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? never : Key }[keyof T]
 type Table<T> = { [Key in RequiredKey<T>]: null extends T[Key] ? 'or null' : 'value' }
 
-/** The fields that a type requires: a table that lacks one, has another, or takes null for a value does not compile. */
+/**
+ * The fields that a type requires: a table that lacks one, has another, or takes null for a value
+ * does not compile.
+ */
 const required = <T>(table: Table<T>): Record<string, 'or null' | 'value'> => table
 
 const tables = {

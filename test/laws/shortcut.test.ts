@@ -126,7 +126,10 @@ function fine(events: CanonicalEvent[], random: Iterator<number>): CanonicalEven
   })
 }
 
-/** The same JSON in another spelling: white space, escapes, other orders, unknown keys, duplicate keys, other times. */
+/**
+ * The same JSON in another spelling: white space, escapes, other orders, unknown keys, duplicate
+ * keys, other times.
+ */
 function respelled(stream: string, random: Iterator<number>): string {
   const habit = thrown(random) % 4
   return stream.replace(/^data: (\{.*\})$/gm, (line, json: string) => {

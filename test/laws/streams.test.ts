@@ -33,7 +33,10 @@ describe.each(all)('$name: a stream in the form of its own server', protocol => 
   })
 })
 
-/** Where calls end only with the stream, a free text is complete only then: the calls after it wait, and come in one chunk. */
+/**
+ * Where calls end only with the stream, a free text is complete only then: the calls after it wait,
+ * and come in one chunk.
+ */
 function waits(events: CanonicalEvent[]): boolean {
   const calls = events.flatMap(event =>
     event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.kind] : [],

@@ -48,7 +48,10 @@ const counted = ({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }
   reasoning,
 })
 
-/** What has to come back. Where a note says so, the tokens of a part are counted among the others: one that does not come back is in its total. */
+/**
+ * What has to come back. Where a note says so, the tokens of a part are counted among the others:
+ * one that does not come back is in its total.
+ */
 function expected({ input, output, ...parts }: Usage, back: Usage = {}, notes: Note[]) {
   const isMerged = notes.some(({ code }) => code === 'usage.merged')
   const found = Object.entries(parts).filter(

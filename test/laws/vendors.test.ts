@@ -16,7 +16,10 @@ const served = names.flatMap(vendor =>
   (vendors[vendor] as Vendor).endpoints.map(({ protocol }) => ({ vendor, protocol })),
 )
 
-/** Values at any path. Texts of one letter mean nothing by themselves, a type only with its object, and these are defaults. */
+/**
+ * Values at any path. Texts of one letter mean nothing by themselves, a type only with its object,
+ * and these are defaults.
+ */
 const texts = (body: unknown) =>
   leaves(body)
     .filter(

@@ -15,7 +15,10 @@ const invented = `invented${mark}`
 
 type Row = { wire: unknown; change: Change }
 
-/** At every place of a body where words stand: each word that is known there, and one that is not. No place and word twice. */
+/**
+ * At every place of a body where words stand: each word that is known there, and one that is not.
+ * No place and word twice.
+ */
 function rowsOf(protocol: Protocol, kind: Kind): Row[] {
   const { [kind]: wires, words } = wiresOf(protocol)
   const rows = new Map<string, Row>()

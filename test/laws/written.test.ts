@@ -19,5 +19,8 @@ describe.each(pairs)('$name', ({ from, to }) => {
   })
 })
 
-/** Decoders report what they had to guess in the output of this library: results without a call, finish reasons that are absent or do not fit the calls. */
+/**
+ * Decoders report what they had to guess in the output of this library: results without a call,
+ * finish reasons that are absent or do not fit the calls.
+ */
 const isOfReading = new Set(['tool-result.call-id', 'finish.missing', 'finish.repaired'])

@@ -19,7 +19,9 @@ import {
 
 const adminKey = 'admin-secret-0123456789'
 
-/** A gateway with a console, and a key with these limits, which has used 150 tokens of 0.25 dollars. */
+/**
+ * A gateway with a console, and a key with these limits, which has used 150 tokens of 0.25 dollars.
+ */
 async function spent(limits: KeyLimits, channel: object = {}, config: Partial<GatewayConfig> = {}) {
   const message = {
     id: 'msg_1',

@@ -125,7 +125,10 @@ test('a key of the database cannot have the name of a key in the configuration',
   })
 })
 
-/** The tables of the version before keys had ids, with a key and its records, and those of a key that was deleted. */
+/**
+ * The tables of the version before keys had ids, with a key and its records, and those of a key
+ * that was deleted.
+ */
 const former = [
   'create table migrations (version integer primary key)',
   'insert into migrations (version) values (0), (1), (2)',

@@ -6,8 +6,8 @@ import { freePort } from '../support/free-port.ts'
 import { runsAll } from '../support/sampled.ts'
 
 /**
- * The folder with the programs of PostgreSQL. Undefined: it is not installed, or this is `npm test`, where a server that takes ten seconds
- * to start and to fail is too slow.
+ * The folder with the programs of PostgreSQL. Undefined: it is not installed, or this is `npm
+ * test`, where a server that takes ten seconds to start and to fail is too slow.
  */
 export const postgresPrograms =
   runsAll() && existsSync('/usr/lib/postgresql')
@@ -18,7 +18,10 @@ export const postgresPrograms =
 
 const isRoot = process.getuid?.() === 0
 
-/** Starts a server of its own with an empty database. It refuses to run as root, so it runs as the user `postgres` then. */
+/**
+ * Starts a server of its own with an empty database. It refuses to run as root, so it runs as the
+ * user `postgres` then.
+ */
 export async function startPostgres(): Promise<{
   url: string
   start(): Promise<void>

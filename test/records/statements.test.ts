@@ -11,7 +11,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-// It frees a statement, and the values that were bound to it, only when its thread collects garbage, which is rare.
+// It frees a statement, and the values that were bound to it, only when its thread collects
+// garbage, which is rare.
 test('the embedded database needs few statements for batches of all sizes', async () => {
   const texts = new Set<string>()
   const { postMessage } = Worker.prototype

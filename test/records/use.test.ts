@@ -18,7 +18,10 @@ import {
 } from '../gateway/support.ts'
 import { postgresPrograms, startPostgres } from './postgres.ts'
 
-/** A key with a budget cannot use more than that by leaving early, hiding the counts, or asking for much at once. */
+/**
+ * A key with a budget cannot use more than that by leaving early, hiding the counts, or asking for
+ * much at once.
+ */
 
 type Script = Parameters<typeof upstream>[0]
 const memory: Location = { file: ':memory:' }

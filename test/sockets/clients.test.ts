@@ -3,7 +3,10 @@ import { protocolNames } from '../../src/protocols/index.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
 import { connectRaw, connectSdk, type Event } from './connect.ts'
 
-/** The official client over WebSocket, and messages in the form of Codex, to upstreams of every protocol. */
+/**
+ * The official client over WebSocket, and messages in the form of Codex, to upstreams of every
+ * protocol.
+ */
 
 let gateway: GatewayToAll
 

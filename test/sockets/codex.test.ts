@@ -4,7 +4,10 @@ import { mounted, one, sendStream, until, upstream } from '../gateway/support.ts
 import { connectRaw } from './connect.ts'
 import { listenUpgrades } from './listen.ts'
 
-/** Recorded sessions of Codex, sent as Codex sends them over WebSocket: after the first request of a connection, only new items and the id of the last response. */
+/**
+ * Recorded sessions of Codex, sent as Codex sends them over WebSocket: after the first request of a
+ * connection, only new items and the id of the last response.
+ */
 
 type Item = Record<string, unknown>
 type Body = Record<string, unknown> & { input: Item[] }

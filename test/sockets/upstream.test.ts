@@ -34,7 +34,10 @@ import {
 
 type Script = (socket: WebSocket, message: Record<string, unknown>) => unknown
 
-/** A provider on WebSocket: a script for each message, the last one for the rest. `http`: the response to requests without an upgrade. */
+/**
+ * A provider on WebSocket: a script for each message, the last one for the rest. `http`: the
+ * response to requests without an upgrade.
+ */
 async function provider(
   scripts: Script[],
   {

@@ -1,6 +1,7 @@
 /**
- * What happens after each test of a worker. Test files of one worker share their modules, and Vitest runs a hook of a module only for the first
- * file that loads it. So modules register their hooks here, and `test/tools/after-each.ts` runs them for every file.
+ * What happens after each test of a worker. Test files of one worker share their modules, and
+ * Vitest runs a hook of a module only for the first file that loads it. So modules register their
+ * hooks here, and `test/tools/after-each.ts` runs them for every file.
  */
 const hooks: (() => unknown)[] = []
 

@@ -8,12 +8,16 @@ import { written } from './written.ts'
 export type Kind = 'request' | 'response'
 export const kinds: Kind[] = ['request', 'response']
 
-/** A body for another protocol, the path it goes to where that says something too, and the notes of both codecs. */
+/**
+ * A body for another protocol, the path it goes to where that says something too, and the notes of
+ * both codecs.
+ */
 export type Crossed = { wire: unknown; path?: string; notes: Note[] }
 
 /**
- * One leg of the way. Undefined when it was refused, which is no silent loss; failed responses cross as errors, which have a way of their
- * own. What only the source's provider can resolve is noted, so that more bodies get across.
+ * One leg of the way. Undefined when it was refused, which is no silent loss; failed responses
+ * cross as errors, which have a way of their own. What only the source's provider can resolve is
+ * noted, so that more bodies get across.
  */
 export function cross(
   kind: Kind,

@@ -7,8 +7,10 @@ import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross
 /**
  * What is false about one note of a crossing, chosen by number. Undefined: the note is true.
  *
- * - dropped: the value is in the body, and the other body is the same with another value or without it
- * - approximated: the note has the path of a value, or of a missing one, which does not come back unchanged
+ * - dropped: the value is in the body, and the other body is the same with another value or without
+ * it
+ * - approximated: the note has the path of a value, or of a missing one, which does not come back
+ * unchanged
  * - synthesized: the note has a path in the other body whose value contains no value of the source
  */
 export function falsehoodOf(
@@ -62,7 +64,10 @@ function isReported(crossed: Crossed | undefined, { code, path }: Note, after: u
   )
 }
 
-/** One value, and the way back restores it, without a guess. Where something was left out, others take its place. */
+/**
+ * One value, and the way back restores it, without a guess. Where something was left out, others
+ * take its place.
+ */
 function isExact(
   kind: Kind,
   wire: unknown,
@@ -85,7 +90,10 @@ function isExact(
   )
 }
 
-/** Notes on what a field leads to beside its value: the effort is written, and no thinking beside a forced tool (2.6). */
+/**
+ * Notes on what a field leads to beside its value: the effort is written, and no thinking beside a
+ * forced tool (2.6).
+ */
 const aboutMore = new Set(['reasoning.forced-tool'])
 
 const hasKeyOfItsOwn = (wire: unknown, place: string) =>
@@ -96,7 +104,9 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !(place.endsWith('/source/media_type') && valueAt(wire, `${parentOf(place)}/type`) === 'text') &&
   !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
 
-/** An output in a response shows that its call has a result, so that nothing waits for the client. */
+/**
+ * An output in a response shows that its call has a result, so that nothing waits for the client.
+ */
 function isResponse(wire: unknown, place: string): boolean {
   const type = valueAt(wire, `${place.replace(/^(\/output\/\d+).*$/, '$1')}/type`)
   return place.startsWith('/output/') && typeof type === 'string' && type.endsWith('_output')

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
 
 /**
- * A port without a listener, for a server that starts later. It is below the ports that systems give to clients (from 32768 or 49152): one of
- * those could be taken by a connection before the server listens, even by the connection that waits for it.
+ * A port without a listener, for a server that starts later. It is below the ports that systems
+ * give to clients (from 32768 or 49152): one of those could be taken by a connection before the
+ * server listens, even by the connection that waits for it.
  */
 export async function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 12_000)

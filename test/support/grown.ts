@@ -29,7 +29,9 @@ function renamed(value: unknown, rename: (text: string) => string, key = ''): un
   )
 }
 
-/** The elements again and again: what belongs together, such as calls and results, is renamed alike. */
+/**
+ * The elements again and again: what belongs together, such as calls and results, is renamed alike.
+ */
 const repeated = (
   list: readonly unknown[],
   length: number,
@@ -64,8 +66,9 @@ const grownAt = (body: unknown, places: readonly Keys[], change: (at: Keys) => C
   places.reduce((made, keys) => changedAt(made, keys, change(keys)), body)
 
 /**
- * All lists of the same depth made long, the outermost lists made long, and all objects of the same depth with many more keys: one by one
- * would take ten times as long, and a function that is linear in all lists but one is still seen to grow faster.
+ * All lists of the same depth made long, the outermost lists made long, and all objects of the same
+ * depth with many more keys: one by one would take ten times as long, and a function that is linear
+ * in all lists but one is still seen to grow faster.
  */
 export function growths(body: unknown): Growth[] {
   const values = valuesIn(body)

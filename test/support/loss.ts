@@ -8,10 +8,11 @@ import { wordsOf } from '../../src/testing/typical.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, sent } from './cross.ts'
 
 /**
- * What is lost silently when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.
- * If no note names the leaf, before or after, then the other body changes too, and on the way back the new value turns up
- * where it was not before. So nothing has to be known of where a wire puts things, how it groups them, or how it spells
- * its words: only whether it says them.
+ * What is lost silently when one leaf of a body, chosen by number, is another one. Undefined:
+ * nothing, or a note names it. If no note names the leaf, before or after, then the other body
+ * changes too, and on the way back the new value turns up where it was not before. So nothing has
+ * to be known of where a wire puts things, how it groups them, or how it spells its words: only
+ * whether it says them.
  */
 export function lossOf(
   kind: Kind,
@@ -83,14 +84,20 @@ function lostOnTheWayBack(
   return moved.some(path => covers(back.notes, path) || covers(backAfter.notes, path))
 }
 
-/** Marked values stand there that did not stand there before; of a word that may be the default, only something has changed. */
+/**
+ * Marked values stand there that did not stand there before; of a word that may be the default,
+ * only something has changed.
+ */
 function hasReturned({ before, after }: Change, back: unknown, backAfter: unknown): boolean {
   if (typeof before === 'boolean' || (typeof after === 'string' && !after.includes(mark)))
     return canonicalJson(backAfter) !== canonicalJson(back)
   return count(backAfter, after) > count(back, after)
 }
 
-/** Leaves that hold the value, alone or inside a text, which may be the text of a JSON value in its turn. */
+/**
+ * Leaves that hold the value, alone or inside a text, which may be the text of a JSON value in its
+ * turn.
+ */
 function count(body: unknown, wanted: Change['after']): number {
   const text = String(wanted)
   const inner = text.endsWith('}') || /^data:/i.test(text) ? mark : text

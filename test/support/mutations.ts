@@ -16,7 +16,10 @@ export type Mutation = {
 /** No stream holds this. A word that any field for words may have. */
 const stranger = 'zqzq'
 
-/** Each event dropped, doubled, and after the next one; the stream cut behind it, with and without `[DONE]`. */
+/**
+ * Each event dropped, doubled, and after the next one; the stream cut behind it, with and without
+ * `[DONE]`.
+ */
 export function displaced(events: readonly unknown[]): Mutation[] {
   return events.flatMap((event, at) => {
     const [before, after] = [events.slice(0, at), events.slice(at + 1)]
@@ -37,7 +40,10 @@ export function displaced(events: readonly unknown[]): Mutation[] {
   })
 }
 
-/** An unknown key in each object of each event, and other values in place of each value: of similar ones only the first. */
+/**
+ * An unknown key in each object of each event, and other values in place of each value: of similar
+ * ones only the first.
+ */
 export function altered(events: readonly unknown[]): Mutation[] {
   const seen = new Set<string>()
   return events.flatMap((event, at) =>

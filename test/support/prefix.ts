@@ -59,7 +59,10 @@ export function cutsOf(protocol: Protocol, wire: unknown): Body[] {
   return ends.map(end => withTurns(protocol, wire, turns.slice(0, end)))
 }
 
-/** A request that ends with a text of the assistant, and the same when the user and the turns of another have followed. */
+/**
+ * A request that ends with a text of the assistant, and the same when the user and the turns of
+ * another have followed.
+ */
 export function continued(
   protocol: Protocol,
   wire: unknown,
@@ -71,7 +74,10 @@ export function continued(
   return { earlier: withTurns(protocol, wire, before), later: withTurns(protocol, wire, after) }
 }
 
-/** A mark of the end of what is cached moves with the conversation, and is no part of what is cached. */
+/**
+ * A mark of the end of what is cached moves with the conversation, and is no part of what is
+ * cached.
+ */
 const withoutPoints = (turn: unknown) =>
   JSON.stringify(turn, (_, value: unknown) =>
     Array.isArray(value)
@@ -79,7 +85,10 @@ const withoutPoints = (turn: unknown) =>
       : value,
   )
 
-/** What of the earlier request is not the beginning of the later one: texts are compared, for caches see bytes. */
+/**
+ * What of the earlier request is not the beginning of the later one: texts are compared, for caches
+ * see bytes.
+ */
 export function brokenPrefix(
   earlier: unknown,
   later: unknown,

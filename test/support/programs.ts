@@ -24,8 +24,8 @@ export const entryPoints: Record<string, string> = {
 }
 
 /**
- * Packages are not bundled, except those that the build of wireglot bundles, too. Loading zod as a package brings all its languages, which
- * takes as long as everything else in such a program.
+ * Packages are not bundled, except those that the build of wireglot bundles, too. Loading zod as a
+ * package brings all its languages, which takes as long as everything else in such a program.
  */
 export const externalPackages: Plugin = {
   name: 'external packages',

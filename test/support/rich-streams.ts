@@ -212,8 +212,8 @@ const converseMetadata = {
 }
 
 /**
- * Streams as servers send them, with most of what each wire has. Each value has a mark of its own, `Kk` and two digits, so that it can be
- * found at any path.
+ * Streams as servers send them, with most of what each wire has. Each value has a mark of its own,
+ * `Kk` and two digits, so that it can be found at any path.
  */
 export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
   'chat-completions': {

@@ -1,8 +1,9 @@
 import { Session } from 'node:inspector'
 
 /**
- * How often each function of the source ran its busiest block, and through how much each built-in function went. Unlike times, these
- * numbers are the same in every run, and a small body is enough to see how they grow.
+ * How often each function of the source ran its busiest block, and through how much each built-in
+ * function went. Unlike times, these numbers are the same in every run, and a small body is enough
+ * to see how they grow.
  */
 export type Steps = Map<string, number>
 
@@ -24,7 +25,10 @@ const one: Measure = () => 1
 /** What is behind the place moves. */
 const moved: Measure = (self, [from]) => lengthOf(self) - Number(from)
 
-/** An expression goes through a text from where it starts to the end of what it finds, or to the end of the text. */
+/**
+ * An expression goes through a text from where it starts to the end of what it finds, or to the end
+ * of the text.
+ */
 const searched: Measure = (self, [text], match) => {
   const { source, lastIndex } = self as RegExp
   const [word = ''] = (match as RegExpExecArray | null) ?? []
@@ -111,10 +115,15 @@ const iterated: readonly [kind: string, owner: object][] = [
   ['map iterator', Map.prototype],
 ]
 
-/** Calls that go through less than this are not counted by their place, which takes time to find. Shorter than any grown list. */
+/**
+ * Calls that go through less than this are not counted by their place, which takes time to find.
+ * Shorter than any grown list.
+ */
 const long = 12
 
-/** The line of the source that is running. Without the text of a stack, which takes long to make. */
+/**
+ * The line of the source that is running. Without the text of a stack, which takes long to make.
+ */
 function caller(): string {
   const { prepareStackTrace, stackTraceLimit } = Error
   Error.prepareStackTrace = (_, sites) => sites
@@ -192,7 +201,10 @@ export class StepCounter {
     this.#ask('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** The steps of work that is synchronous. `placed`: of these built-in functions, by the lines that call them, which takes long. */
+  /**
+   * The steps of work that is synchronous. `placed`: of these built-in functions, by the lines that
+   * call them, which takes long.
+   */
   count(work: () => void, placed: ReadonlySet<string> = new Set()): Steps {
     const steps: Steps = new Map()
     this.#take()

@@ -1,6 +1,7 @@
 import * as api from '../../src/index.ts'
 
-// The functions of the root for bodies of any type, and with results of no known type: what tests give may be wrong on purpose.
+// The functions of the root for bodies of any type, and with results of no known type: what tests
+// give may be wrong on purpose.
 
 type Translated<Result> = Omit<Result, 'body'> & { body: unknown }
 

@@ -77,7 +77,10 @@ const growing = (): z.ZodType =>
     },
   })
 
-/** Each level uses the one below twice, so walking all ways to the bottom would take a million steps. */
+/**
+ * Each level uses the one below twice, so walking all ways to the bottom would take a million
+ * steps.
+ */
 const doubled = Array.from({ length: 8 }).reduce<z.ZodType>(
   inner => z.object({ left: inner, right: inner }),
   z.int(),

@@ -4,7 +4,9 @@ import { type ProtocolName, translateRequest, translateResponse } from '../../sr
 import { pairs } from '../../src/testing/bodies.ts'
 import { noSilentLossProperty, requestOf, responseOf } from '../../src/testing/index.ts'
 
-/** 276 once found an unknown field in an empty instruction, which was lost, and 1049 its citations. */
+/**
+ * 276 once found an unknown field in an empty instruction, which was lost, and 1049 its citations.
+ */
 const seeds = [1, 276, 1049, 90_001]
 
 describe.each(pairs)('nothing is lost without a note: $name', ({ from, to }) => {

@@ -1,6 +1,9 @@
 import { beforeEach } from 'vitest'
 
-/** Runs only a share of the properties when `WIREGLOT_LAW_SHARE` names it: `npm run laws -- --share 1/8`. */
+/**
+ * Runs only a share of the properties when `WIREGLOT_LAW_SHARE` names it: `npm run laws -- --share
+ * 1/8`.
+ */
 beforeEach(({ task, skip }) => {
   const [mine, all] = (process.env['WIREGLOT_LAW_SHARE'] ?? '').split('/').map(Number)
   if (!mine || !all || !/laws\/[^/]+$/.test(task.file.name)) return

@@ -9,9 +9,10 @@ import { type ClientName, clientConfig, clientNames, type Snippet } from '../../
 import { gateway } from '../../src/hosts/connect.ts'
 
 /**
- * Starts every client with its generated settings against the demo model, and checks the response. The clients are installed into a
- * temporary folder, unless a folder that has them is named: `npm run test:clients -- [folder] [client…]`. Settings in Python run where
- * `WIREGLOT_PYTHON` names an interpreter that has the libraries.
+ * Starts every client with its generated settings against the demo model, and checks the response.
+ * The clients are installed into a temporary folder, unless a folder that has them is named: `npm
+ * run test:clients -- [folder] [client…]`. Settings in Python run where `WIREGLOT_PYTHON` names an
+ * interpreter that has the libraries.
  */
 const packages: Partial<Record<ClientName, readonly string[]>> = {
   'claude-code': ['@anthropic-ai/claude-code'],
@@ -114,7 +115,10 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
   }
 }
 
-/** What starts the client with these settings, and asks it one thing; undefined where nothing can be started. */
+/**
+ * What starts the client with these settings, and asks it one thing; undefined where nothing can be
+ * started.
+ */
 async function commandOf(
   name: ClientName,
   { language, file, text }: Snippet,

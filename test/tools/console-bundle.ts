@@ -5,7 +5,10 @@ import { build, transform } from 'esbuild'
 const name = 'wireglot-console-bundle'
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url))
 
-/** The source of the module that `src/console/page.ts` imports: script and style sheet of the console, each as one string. */
+/**
+ * The source of the module that `src/console/page.ts` imports: script and style sheet of the
+ * console, each as one string.
+ */
 async function moduleText(): Promise<string> {
   const bundled = await build({
     entryPoints: [path('src/console/browser/main.ts')],

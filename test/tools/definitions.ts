@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 const definitions = fileURLToPath(new URL('../../src/kit/schema/definitions.ts', import.meta.url))
 
 /**
- * For esbuild and so for tsup: schemas have their definitions alone. `wireglot/schemas`, which users parse with, is built without this, and
- * imported from there.
+ * For esbuild and so for tsup: schemas have their definitions alone. `wireglot/schemas`, which
+ * users parse with, is built without this, and imported from there.
  */
 export const definitionsAlone = {
   name: 'wireglot-definitions',

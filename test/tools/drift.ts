@@ -6,13 +6,17 @@ import { neither } from '../drift/neither.ts'
 import { faultsOf, rowsOf, sectionOf } from '../drift/report.ts'
 import { roots } from '../drift/roots.ts'
 
-// `npm run drift`: compares the newest official type definitions with what wireglot translates, and writes docs/drift.md.
+// `npm run drift`: compares the newest official type definitions with what wireglot translates, and
+// writes docs/drift.md.
 
 const place = mkdtempSync(join(tmpdir(), 'drift-'))
 const npm = (...words: string[]) =>
   execFileSync('npm', [...words, '--silent'], { cwd: place, encoding: 'utf8' }).trim()
 
-/** The definitions alone, without what the package depends on: the version is named so that npm does not choose one for this Node. */
+/**
+ * The definitions alone, without what the package depends on: the version is named so that npm does
+ * not choose one for this Node.
+ */
 function fetchDefinitions(name: string): string {
   const version = npm('view', name, 'version')
   const file = npm('pack', `${name}@${version}`).split('\n').at(-1) ?? ''

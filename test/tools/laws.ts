@@ -3,9 +3,11 @@ import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
 /**
- * The properties with a new seed and many runs. Prints the seed before anything else, each property as it holds or fails with its time, and the
- * sum at the end. `WIREGLOT_LAW_SEED` repeats an earlier run. A full run takes hours, so it can be cut: arguments choose files, `--of 'messages →
- * responses'` a protocol or pair, `--share 1/8` every eighth property of a pair, always the same ones.
+ * The properties with a new seed and many runs. Prints the seed before anything else, each property
+ * as it holds or fails with its time, and the sum at the end. `WIREGLOT_LAW_SEED` repeats an
+ * earlier run. A full run takes hours, so it can be cut: arguments choose files, `--of 'messages →
+ * responses'` a protocol or pair, `--share 1/8` every eighth property of a pair, always the same
+ * ones.
  */
 const seed = process.env['WIREGLOT_LAW_SEED'] ?? String(randomInt(2 ** 31))
 const throws = process.env['WIREGLOT_LAW_RUNS'] ?? '100000'

@@ -6,8 +6,9 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The suite on every version of Node that is supported; the binaries come from npm's package `node`.
- * `npm run test:matrix`, for some versions `-- 22 24`, for some tests `-- 24 test/protocols`.
+ * The suite on every version of Node that is supported; the binaries come from npm's package
+ * `node`. `npm run test:matrix`, for some versions `-- 22 24`, for some tests `-- 24
+ * test/protocols`.
  */
 const supported = ['20', '22', '24', '26']
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -7,7 +7,9 @@ import { wordsOf } from '../../src/testing/typical.ts'
 import { at, type Example, outcomeOf, pointedAt } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
 
-/** Every note with who makes it, its kind, what it means and a short example: rows of docs/notes.md. */
+/**
+ * Every note with who makes it, its kind, what it means and a short example: rows of docs/notes.md.
+ */
 export function noteRows(): string[][] {
   const translated = noteGroups.flatMap(({ name, notes, examples }) =>
     Object.entries(notes).map(([code, { kind, meaning }]) => [
@@ -65,7 +67,10 @@ function placeOfName(name: string, body: unknown): string | undefined {
   return others.length === 0 ? only : undefined
 }
 
-/** Where the target differs when the source is another one at this place, or has nothing there. Undefined: nowhere. */
+/**
+ * Where the target differs when the source is another one at this place, or has nothing there.
+ * Undefined: nowhere.
+ */
 function placeOfOutcome(source: string, target: unknown, example: Example): string | undefined {
   const { body } = example
   const others = changesOf(
@@ -81,7 +86,8 @@ function placeOfOutcome(source: string, target: unknown, example: Example): stri
   const places = others.flatMap(moved)
   const found = places.length > 0 ? places : moved(without(body, source))
   const place = commonPlace(found)
-  // All of it may have changed, where the source could not be read any more. Of a list, the first that differs.
+  // All of it may have changed, where the source could not be read any more. Of a list, the first
+  // that differs.
   return Array.isArray(at(target, place ?? ''))
     ? found[0]?.split('/', String(place).split('/').length + 1).join('/')
     : place

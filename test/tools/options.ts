@@ -3,7 +3,10 @@ import ts from 'typescript'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
-/** of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it is outside of groups. */
+/**
+ * of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it is outside of
+ * groups.
+ */
 export type DocumentedOption = {
   of: string
   group?: string

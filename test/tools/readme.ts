@@ -23,7 +23,10 @@ export const generatedPages = [
 const fileOf = (page: string) => new URL(`../../${page}`, import.meta.url)
 const all: Protocol[] = Object.values(protocols)
 
-/** The page with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
+/**
+ * The page with every generated block made anew; blocks stand between `<!-- name -->` and `<!--
+ * /name -->`.
+ */
 export function generated(page: (typeof generatedPages)[number]): string {
   const blocks: Record<string, () => string> = { mapping, finish, notes, options, vendors }
   return readFileSync(fileOf(page), 'utf8').replace(
@@ -110,7 +113,10 @@ const titles: Record<string, string> = {
   gateway: 'The gateway',
 }
 
-/** A heading and a table for each name in the first cell of the rows, in the order in which they come. */
+/**
+ * A heading and a table for each name in the first cell of the rows, in the order in which they
+ * come.
+ */
 function sections(head: string[], rows: string[][]): string {
   const names = [...new Set(rows.map(([name = '']) => name))]
   const section = (name: string) => {

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const file = new URL('../../docs/reliability.md', import.meta.url)
 
-/** Puts figures between their marks in docs/reliability.md: the programs that measure them call it. */
+/**
+ * Puts figures between their marks in docs/reliability.md: the programs that measure them call it.
+ */
 export function writeSection(name: string, lines: readonly string[]): void {
   const text = readFileSync(file, 'utf8')
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]

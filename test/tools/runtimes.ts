@@ -10,8 +10,9 @@ import { promisify } from 'node:util'
 import { freePort } from '../support/free-port.ts'
 
 /**
- * Packs wireglot, installs it with Bun, Deno and workerd into a temporary folder, and calls a gateway in each of them: `npm run
- * test:runtimes -- [runtime…]`. The results are in `docs/guides/runtimes.md`.
+ * Packs wireglot, installs it with Bun, Deno and workerd into a temporary folder, and calls a
+ * gateway in each of them: `npm run test:runtimes -- [runtime…]`. The results are in
+ * `docs/guides/runtimes.md`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)

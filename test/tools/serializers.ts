@@ -28,8 +28,8 @@ const closed = (properties: Record<string, Schema>): Schema => ({ type: 'object'
 const list = (items: Schema): Schema => ({ type: 'array', items })
 
 /**
- * The bodies with a serializer of their own, each with its keys in the order in which the encoder writes them. Every type must be exact:
- * another value is converted without an error.
+ * The bodies with a serializer of their own, each with its keys in the order in which the encoder
+ * writes them. Every type must be exact: another value is converted without an error.
  */
 export const shapes = {
   nestedError: object({
@@ -68,7 +68,10 @@ const head = `// @ts-nocheck
 import { literals } from '../json/literals.ts'
 `
 
-/** The code that fast-json-stringify writes for the shapes, with our own `literals` for single values: its own read `process`, which browsers do not have. */
+/**
+ * The code that fast-json-stringify writes for the shapes, with our own `literals` for single
+ * values: its own read `process`, which browsers do not have.
+ */
 export function serializers(): string {
   const before = 'module.exports = '
   const after = '(validator, serializer)'

@@ -2,7 +2,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** One folder for all that tests, and the processes they start, write to the folder for temporary files. It is removed at the end. */
+/**
+ * One folder for all that tests, and the processes they start, write to the folder for temporary
+ * files. It is removed at the end.
+ */
 export default function setup(): () => void {
   const before = process.env['TMPDIR']
   const folder = mkdtempSync(join(tmpdir(), 'wireglot-'))

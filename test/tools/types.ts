@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 /**
- * First step of `npm run build`: one declaration file for each source file, in `.types`. tsup bundles these, which needs a tenth of the memory
- * that it needs to make them from the source.
+ * First step of `npm run build`: one declaration file for each source file, in `.types`. tsup
+ * bundles these, which needs a tenth of the memory that it needs to make them from the source.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const out = `${root}.types/`

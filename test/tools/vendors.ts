@@ -3,7 +3,8 @@ import { skipReason } from '../corpus/data.ts'
 import { measure, passedFile } from '../support/matrix/products.ts'
 import { recordedAgents } from '../support/matrix/recorded.ts'
 
-// Lets every recorded program work with every simulated vendor, and keeps what passed for the table of the README.
+// Lets every recorded program work with every simulated vendor, and keeps what passed for the table
+// of the README.
 
 const agents = recordedAgents()
 if (agents.length === 0) {

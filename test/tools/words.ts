@@ -1,6 +1,6 @@
 /**
- * `npm run check:words`: finds words in README and docs that only this project uses, where the field has a term, and sentences with more
- * than 30 words. Prints each with its line.
+ * `npm run check:words`: finds words in README and docs that only this project uses, where the
+ * field has a term, and sentences with more than 30 words. Prints each with its line.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +38,10 @@ export function found(text: string): { line: number; word: string }[] {
   })
 }
 
-/** Sentences of a Markdown text with more than 30 words, with the line where their paragraph begins. Code blocks do not count; inline code is one word. */
+/**
+ * Sentences of a Markdown text with more than 30 words, with the line where their paragraph begins.
+ * Code blocks do not count; inline code is one word.
+ */
 export function longSentences(markdown: string): { line: number; words: number; text: string }[] {
   const found: { line: number; words: number; text: string }[] = []
   let block: string[] = []

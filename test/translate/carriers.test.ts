@@ -172,7 +172,8 @@ describe.each(forms)(
       })
       const { content } = (await receive(response)) as { content: { type: string }[] }
       expect(content.at(-1)?.type).toBe('text')
-      // In a complete response the signature of a text goes before it; in a stream it comes too late.
+      // In a complete response the signature of a text goes before it; in a stream it comes too
+      // late.
       const isInFront = !streamed && content.at(-2)?.type === 'redacted_thinking'
       expect(response.notes.map(({ code }) => code).includes('reasoning.trailing-signature')).toBe(
         !isInFront,

@@ -67,7 +67,8 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
 
-  // Servers of responses refuse the mark without a tool search, those of messages a request whose tools are all deferred.
+  // Servers of responses refuse the mark without a tool search, those of messages a request whose
+  // tools are all deferred.
   test('are loaded from the start when there is no search', () => {
     expect(crossed(body(tool('a', later), tool('b', {})))).toEqual({
       reported: [
@@ -165,7 +166,10 @@ test('ignores a search that is not among the allowed tools', () => {
   )
 })
 
-/** Claude Code searches by itself: its tool gives references, and an empty result would look as if nothing had been found. */
+/**
+ * Claude Code searches by itself: its tool gives references, and an empty result would look as if
+ * nothing had been found.
+ */
 test.each<ProtocolName>(['chat-completions', 'responses', 'generate-content'])(
   'what a search of the client has found can be read on %s',
   to => {

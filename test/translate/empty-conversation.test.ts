@@ -7,7 +7,9 @@ const odd = { type: 'novelty', text: 'hi' }
 const user = (content?: unknown) => ({ role: 'user', ...(content !== undefined && { content }) })
 const system = { role: 'system', content: 'Be kind.' }
 
-/** A request whose conversation is empty toward every other protocol, and the path of the refusal. */
+/**
+ * A request whose conversation is empty toward every other protocol, and the path of the refusal.
+ */
 const empty: [from: ProtocolName, path: string, body: object][] = [
   ['chat-completions', '/messages', { model: 'm', messages: [] }],
   ['chat-completions', '/messages/0', { model: 'm', messages: [user()] }],

@@ -5,7 +5,10 @@ import { protocols } from '../../src/protocols/index.ts'
 import { refuseForeign } from '../../src/translate/foreign.ts'
 import { translateRequest } from '../support/untyped.ts'
 
-/** A wire that differs from chat-completions in little, as many servers have one: its requests bear signs of that. */
+/**
+ * A wire that differs from chat-completions in little, as many servers have one: its requests bear
+ * signs of that.
+ */
 const alike = (shared: true | undefined): Protocol => ({
   ...protocols['chat-completions'],
   name: 'alike',

@@ -15,7 +15,10 @@ const item = (role: string, text: string) => ({
   content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
 })
 
-/** The roles and texts of a written conversation; instructions outside of it come first, as `system`. */
+/**
+ * The roles and texts of a written conversation; instructions outside of it come first, as
+ * `system`.
+ */
 function outline(body: unknown): string[] {
   const { system, systemInstruction, messages, contents } = body as Record<string, unknown>
   const textsOf = (value: unknown): string[] => {

@@ -4,7 +4,10 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 
-/** The phase of a message of responses comes back to its server from clients of the other protocols, which know none. */
+/**
+ * The phase of a message of responses comes back to its server from clients of the other protocols,
+ * which know none.
+ */
 
 type Item = Record<string, unknown>
 const text = (message: string, phase?: string): Item => ({

@@ -23,7 +23,10 @@ type Loop = {
   options?: { chatCompletions?: object; generateContent?: object; responses?: object }
 }
 
-/** Three turns: the client sends back what its official library returned. Returns the upstream's request of each turn, and the client's last request. */
+/**
+ * Three turns: the client sends back what its official library returned. Returns the upstream's
+ * request of each turn, and the client's last request.
+ */
 async function converse({
   client,
   upstream,
@@ -303,7 +306,8 @@ describe.each(switches)(
     const thinker = thinkerOf(first)
     const signed = thinker.shapes.filter(shape => signaturesOf(shape).length > 0)
 
-    // Between equal protocols bytes pass; what the official library makes of a stream is its own affair.
+    // Between equal protocols bytes pass; what the official library makes of a stream is its own
+    // affair.
     const reported = client === first ? forms.slice(0, 1) : forms
 
     test.each(

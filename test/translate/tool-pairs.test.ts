@@ -59,7 +59,9 @@ const message = {
 
 const pairs = covered.flatMap(from => covered.filter(to => to !== from).map(to => ({ from, to })))
 
-/** Calls and results of a written request, in their order: `call a`, `result a`; of text its words. */
+/**
+ * Calls and results of a written request, in their order: `call a`, `result a`; of text its words.
+ */
 function outline(body: unknown, to: Covered): string[] {
   const found: string[] = []
   const look = (value: unknown, key = ''): void => {

@@ -10,7 +10,10 @@ import { type Body, clientOf } from '../support/clients/index.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 
-/** A gateway whose channel is another one (`foreignSignatures: 'wrap'`): what the second one's upstream thought comes back to it over both. */
+/**
+ * A gateway whose channel is another one (`foreignSignatures: 'wrap'`): what the second one's
+ * upstream thought comes back to it over both.
+ */
 
 const question = {
   model: 'any',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName, translateResponse } from '../../src/index.ts'
 
-/** Responses that end in tool calls of which none can be used. `stream`: the same, as wire events. */
+/**
+ * Responses that end in tool calls of which none can be used. `stream`: the same, as wire events.
+ */
 type Case = { from: ProtocolName; whole: object; stream: object[] }
 
 const choice = (message: object, finish: string) => ({

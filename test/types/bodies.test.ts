@@ -17,7 +17,8 @@ import {
   type WireInput,
 } from '../../src/index.ts'
 
-// The compiler is the test: what these functions hold must compile, and what is below an `@ts-expect-error` must not.
+// The compiler is the test: what these functions hold must compile, and what is below an
+// `@ts-expect-error` must not.
 
 const openai = new OpenAI({ apiKey: 'unused' })
 const anthropic = new Anthropic({ apiKey: 'unused' })
@@ -169,7 +170,8 @@ test('events and errors have the types of the official SDKs, except for those th
   expectTypeOf<
     Data<'responses', '[DONE]' | { type: 'error' }>
   >().toExtend<OpenAI.Responses.ResponseStreamEvent>()
-  // The SDK expects the fields of its event `error` outside of `error`, where servers do not write them.
+  // The SDK expects the fields of its event `error` outside of `error`, where servers do not write
+  // them.
   expectTypeOf<Extract<Wire['responses']['event'], { type: 'error' }>>().toExtend<{
     error: OpenAI.ErrorObject
   }>()

@@ -29,7 +29,10 @@ const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const dialect = 'other servers of this shape send it'
 
-/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
+/**
+ * The SDK's types with a discriminator, and what is read without a schema. A new one does not
+ * compile until it is listed here.
+ */
 const words = {
   parts: {
     file: read,
@@ -175,7 +178,10 @@ const beyond = {
   >,
 }
 
-/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+/**
+ * Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the
+ * SDK has it.
+ */
 const wider = {
   request: {
     audio: apart,

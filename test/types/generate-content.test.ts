@@ -3,7 +3,8 @@ import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/generate-content/schema.ts'
 import { accepts, type Beyond, read, reasonsHold, type Undeclared } from './support.ts'
 
-// The SDK's types are those of a client; on the wire half of its `config` is in `generationConfig`, and enums are texts.
+// The SDK's types are those of a client; on the wire half of its `config` is in `generationConfig`,
+// and enums are texts.
 accepts<
   Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>,
   google.Candidate
@@ -16,7 +17,10 @@ accepts<
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const client = 'only the client has it, the wire has not'
 
-/** The SDK's fields, and where they are read. A new field or value does not compile until it is listed here. */
+/**
+ * The SDK's fields, and where they are read. A new field or value does not compile until it is
+ * listed here.
+ */
 const words = {
   finishReasons: {
     FINISH_REASON_UNSPECIFIED: read,

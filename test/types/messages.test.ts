@@ -32,7 +32,10 @@ const dated = 'a family of tools that is read by the beginning of its name'
 const older = 'an earlier version of the protocol has it'
 const shared = 'one shape reads several kinds, of which this is one'
 
-/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
+/**
+ * The SDK's types with a discriminator, and what is read without a schema. A new one does not
+ * compile until it is listed here.
+ */
 const words = {
   blocks: {
     advisor_tool_result: read,
@@ -343,7 +346,10 @@ const beyond = {
   >,
 }
 
-/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+/**
+ * Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the
+ * SDK has it.
+ */
 const wider = {
   request: {
     'cache_control.ttl': open,

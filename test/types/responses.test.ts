@@ -50,7 +50,10 @@ const older = 'an earlier version of the protocol has it'
 const shared = 'one shape reads several kinds, of which this is one'
 const echo = 'the response repeats the request, whose shape has it'
 
-/** The SDK's types with a discriminator, and what is read without a schema. A new one does not compile until it is listed here. */
+/**
+ * The SDK's types with a discriminator, and what is read without a schema. A new one does not
+ * compile until it is listed here.
+ */
 const words = {
   items: {
     additional_tools: read,
@@ -358,7 +361,10 @@ const beyond = {
   >,
 }
 
-/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+/**
+ * Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the
+ * SDK has it.
+ */
 const wider = {
   request: {
     context_management: apart,

@@ -11,14 +11,20 @@ export type Words<T, Key extends string = 'type'> = T extends { [K in Key]?: inf
   ? Literal<Word>
   : never
 
-/** Fields that only the SDK has: a table of them with the reasons. A field that a newer SDK brings does not compile until it has one. */
+/**
+ * Fields that only the SDK has: a table of them with the reasons. A field that a newer SDK brings
+ * does not compile until it has one.
+ */
 export type Undeclared<Sdk, Ours> = Record<Exclude<Keys<Sdk>, Keys<Ours>>, string>
 /** Fields that only our schema has. */
 export type Beyond<Sdk, Ours> = Record<Exclude<Keys<Ours>, Keys<Sdk>>, string>
 /** Members with a discriminator that only our schema has. */
 export type BeyondWords<Sdk, Ours> = Record<Exclude<Words<Ours>, Words<Sdk>>, string>
 
-/** A loose shape without its looseness, all the way down: the SDK's interfaces have no index signature. */
+/**
+ * A loose shape without its looseness, all the way down: the SDK's interfaces have no index
+ * signature.
+ */
 export type Closed<T> = T extends readonly (infer Item)[]
   ? Closed<Item>[]
   : T extends object
@@ -27,7 +33,10 @@ export type Closed<T> = T extends readonly (infer Item)[]
 /** Does not compile when a value of the SDK's type is none of ours. */
 export const accepts = <Ours, _Sdk extends Closed<Ours>>() => {}
 
-/** A shape whose `type` may be several things or missing, as one shape for each: the compiler does not split it by itself. */
+/**
+ * A shape whose `type` may be several things or missing, as one shape for each: the compiler does
+ * not split it by itself.
+ */
 export type Apart<T> = T extends { type?: infer Word }
   ?
       | (Word extends string | null ? Omit<T, 'type'> & { type: Word } : never)
@@ -53,7 +62,10 @@ type Peers<Ours, Sdk> = Ours extends { type: infer Word }
 type Field<T, Key> = T extends unknown ? (Key extends keyof T ? T[Key] : never) : never
 type Inside = readonly [unknown, unknown, unknown]
 
-/** Whether our schema accepts more than the SDK has, and where. Null is absence with us; items of a list have a table of their own. */
+/**
+ * Whether our schema accepts more than the SDK has, and where. Null is absence with us; items of a
+ * list have a table of their own.
+ */
 type Place<Ours, Sdk, Path extends string, Left extends readonly unknown[]> = unknown extends Ours
   ? unknown extends Sdk
     ? never
@@ -87,7 +99,10 @@ type Places<Ours, Sdk, Left extends readonly unknown[]> = Ours extends object
       >
     }[Keys<Ours> & Keys<Peers<Ours, Sdk>>]
   : never
-/** What the schema takes that the SDK would not: a table with the reasons. What a newer SDK admits does not compile until its row is gone. */
+/**
+ * What the schema takes that the SDK would not: a table with the reasons. What a newer SDK admits
+ * does not compile until its row is gone.
+ */
 export type Wider<Ours, Sdk> = Record<Places<Ours, Sdk, Inside>, string>
 
 type Tables = Record<string, Record<string, string>>

@@ -4,7 +4,8 @@ import type * as gemini from '../../src/protocols/generate-content/schema.ts'
 import type * as messages from '../../src/protocols/messages/schema.ts'
 import type * as responses from '../../src/protocols/responses/schema.ts'
 
-// What the encoders write. Each value has one misspelled key, which must not compile; the compiler is the test.
+// What the encoders write. Each value has one misspelled key, which must not compile; the compiler
+// is the test.
 
 test('messages: a misspelled key does not compile', () => {
   const usage = { input_tokens: 1, output_tokens: 1 }

@@ -20,7 +20,8 @@ const key = 'key-0123456789'
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const nova = 'us.amazon.nova-pro-v1:0'
 
-// The service refuses the ids of calls that it has itself given to models of Mistral. Requests of its own clients pass unchanged.
+// The service refuses the ids of calls that it has itself given to models of Mistral. Requests of
+// its own clients pass unchanged.
 const isRefusedThere = (model: string, protocol: ProtocolName) =>
   model.startsWith('mistral.') && protocol === 'converse'
 

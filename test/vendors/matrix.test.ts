@@ -3,7 +3,8 @@ import { likeAgents } from '../support/matrix/likeness.ts'
 import { play, singleWays, ways } from '../support/matrix/play.ts'
 import { sampled } from '../support/sampled.ts'
 
-// The same with what real clients sent, every model and every protocol of a vendor: matrix.long.test.ts.
+// The same with what real clients sent, every model and every protocol of a vendor:
+// matrix.long.test.ts.
 
 const first = ways.filter(({ vendor }, i) => ways.findIndex(way => way.vendor === vendor) === i)
 

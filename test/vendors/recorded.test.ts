@@ -3,7 +3,10 @@ import { translateRequest } from '../../src/index.ts'
 import { type VendorName, vendors } from '../../src/vendors/index.ts'
 import { recordedRequests } from '../corpus/data.ts'
 
-/** What servers of chat-completions refuse, by their own documentation and error texts, checked on requests of recorded clients of other protocols. */
+/**
+ * What servers of chat-completions refuse, by their own documentation and error texts, checked on
+ * requests of recorded clients of other protocols.
+ */
 
 type Body = {
   messages: {

@@ -153,8 +153,8 @@ type Marked = { kind: string; code?: string; path: string; reason: string }
 const longestList = 300
 
 /**
- * A list of notes. Each is linked with its lines: the note lights them up, and they have a button that leads to the note. `viewOf`: where
- * the path of a note is.
+ * A list of notes. Each is linked with its lines: the note lights them up, and they have a button
+ * that leads to the note. `viewOf`: where the path of a note is.
  */
 export function noteList(
   name: string,

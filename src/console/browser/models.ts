@@ -20,7 +20,10 @@ type State = {
 const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
 const refreshMs = 5000
 
-/** Models and channels, with their circuit breakers, a check of each, and refused fields. A client sees the models of its key. */
+/**
+ * Models and channels, with their circuit breakers, a check of each, and refused fields. A client
+ * sees the models of its key.
+ */
 export function modelsTab({ role, canManageKeys }: Session): Tab {
   const channels = h('div')
   const models = h('div')

@@ -1,4 +1,7 @@
-/** What a link to a translation contains. It is in the fragment of the URL, which browsers do not send. */
+/**
+ * What a link to a translation contains. It is in the fragment of the URL, which browsers do not
+ * send.
+ */
 export type Linked = { text: string; protocol: string; kind: string; target: string }
 
 const through = async (

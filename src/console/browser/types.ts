@@ -21,7 +21,10 @@ export type Session = {
 
 export type Note = { kind: string; code: string; path: string; reason: string }
 
-/** A tab of the console. `show` is called whenever it is opened; what it returns is called when it is left. */
+/**
+ * A tab of the console. `show` is called whenever it is opened; what it returns is called when it
+ * is left.
+ */
 export type Tab = {
   id: string
   title: string

@@ -28,7 +28,10 @@ function compare(was: unknown, now: unknown, path: string, found: Difference[]):
 const isLeaf = (value: unknown) =>
   typeof value !== 'object' || value === null || Object.keys(value).length === 0
 
-/** Pairs the items of two lists: equal beginnings and ends belong together, so that a removed item does not shift the others. */
+/**
+ * Pairs the items of two lists: equal beginnings and ends belong together, so that a removed item
+ * does not shift the others.
+ */
 function partners(was: readonly unknown[], now: readonly unknown[]): (index: number) => unknown {
   if (was.length === now.length) return index => now[index]
   const common = Math.min(was.length, now.length)

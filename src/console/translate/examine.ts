@@ -22,7 +22,10 @@ import {
   recognizeStream,
 } from './recognize.ts'
 
-/** Why something cannot be read or written. `path`: JSON pointer to the fault; `at`: its character in the text. */
+/**
+ * Why something cannot be read or written. `path`: JSON pointer to the fault; `at`: its character
+ * in the text.
+ */
 export type Fault = { message: string; path?: string; at?: number }
 
 /** A frame of a stream. `value`: its data as JSON; absent if it is not JSON, as `[DONE]`. */
@@ -61,7 +64,10 @@ export type Known = { protocol?: Protocol; kind?: Kind; now: number }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** A request, response or stream of one protocol → its translation into all others, with notes and losses. */
+/**
+ * A request, response or stream of one protocol → its translation into all others, with notes and
+ * losses.
+ */
 export async function examine(text: string, { now, ...known }: Known): Promise<Examined> {
   if (text.trim() === '')
     return failed({ message: 'there is nothing to read: paste a request, a response or a stream' })
@@ -128,7 +134,10 @@ async function examineAs(
   return { ...is, targets }
 }
 
-/** A request that several protocols can read is that of the first one whose conversation is where this body has it. */
+/**
+ * A request that several protocols can read is that of the first one whose conversation is where
+ * this body has it.
+ */
 function likeliest(readings: readonly Reading[], body: unknown): Reading | undefined {
   const [first] = readings
   return first &&

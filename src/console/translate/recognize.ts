@@ -10,7 +10,10 @@ export const kinds: readonly Kind[] = ['request', 'response', 'stream']
 /** The protocol of a text, and its kind. */
 export type Reading = { protocol: Protocol; kind: Kind }
 
-/** `reasons`: why this reading was chosen, as sentences. With several readings or none, the user has to choose. */
+/**
+ * `reasons`: why this reading was chosen, as sentences. With several readings or none, the user has
+ * to choose.
+ */
 export type Recognized = { readings: Reading[]; reasons: string[] }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -22,12 +25,17 @@ const lookedAt = 20
 export const looksLikeStream = (text: string): boolean =>
   /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
 
-/** Does it contain any frame with data? JSON alone is none, though a stream may have lines of it. */
+/**
+ * Does it contain any frame with data? JSON alone is none, though a stream may have lines of it.
+ */
 export function hasEvents(text: string): boolean {
   return parseFrames(text).length > 0 && looksLikeStream(text)
 }
 
-/** By unmistakable signs; without any, by which protocols can read it. `known`: what is already known. */
+/**
+ * By unmistakable signs; without any, by which protocols can read it. `known`: what is already
+ * known.
+ */
 export function recognizeBody(body: unknown, known: Partial<Reading>): Recognized {
   const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))
   const signed = signs.flatMap(({ protocol, found }) =>

@@ -11,11 +11,17 @@ import { createKeyRing } from './keys.ts'
 
 /** Authentication and rate limits of clients. */
 export type Admission = {
-  /** Only clients on this machine are served: there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
+  /**
+   * Only clients on this machine are served: there are neither keys nor `"auth": "none"` nor the
+   * hook `authenticate`.
+   */
   readonly localOnly: boolean
   /** @throws GatewayError 401 */
   identify(request: ClientRequest, protocol: Protocol): Promise<Identity>
-  /** Counts one call of this client. Undefined: it has no limit. @throws GatewayError 429 when it has reached it */
+  /**
+   * Counts one call of this client. Undefined: it has no limit.
+   * @throws GatewayError 429 when it has reached it
+   */
   count(identity: Identity): Promise<Counted | undefined>
   /**
    * Waits until this client may have another request in progress. Undefined: it has no limit.
@@ -104,7 +110,10 @@ export function createAdmission({
     },
   }
 
-  /** Does a refusal of this request count as a wrong key? Without a key it does not, except with a hook, which may find keys anywhere. */
+  /**
+   * Does a refusal of this request count as a wrong key? Without a key it does not, except with a
+   * hook, which may find keys anywhere.
+   */
   function mayBeGuess({ headers, query }: ClientRequest, { address }: Protocol): boolean {
     return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
   }
@@ -150,7 +159,10 @@ const limitHeaders = ({ limit, remaining, resetMs }: Taken): Record<string, stri
 /** The number of refused addresses that are remembered; then the oldest is forgotten. */
 const mostAddresses = 10_000
 
-/** Limits wrong keys per address: after too many the address is refused for the rest of the minute, even with a valid key. */
+/**
+ * Limits wrong keys per address: after too many the address is refused for the rest of the minute,
+ * even with a valid key.
+ */
 function createGuesses(perMinute: number, limits: Service['limits']) {
   const refusedUntil = new Map<string, number>()
   return {

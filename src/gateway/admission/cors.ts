@@ -4,13 +4,19 @@ import type { GatewayRequest, GatewayResponse } from '../request.ts'
 
 /** Which web pages of other origins may use the gateway (CORS). */
 export type Cors = {
-  /** The response to a preflight request. Undefined: the request is none, or its origin is not allowed. */
+  /**
+   * The response to a preflight request. Undefined: the request is none, or its origin is not
+   * allowed.
+   */
   preflight(request: Pick<GatewayRequest, 'method' | 'headers'>): GatewayResponse | undefined
   /** Headers for every response to this request. */
   headers(request: Pick<GatewayRequest, 'headers'>): Headers
 }
 
-/** Undefined: CORS is not configured. `access-control-allow-credentials` is never sent, so browsers send no cookies. */
+/**
+ * Undefined: CORS is not configured. `access-control-allow-credentials` is never sent, so browsers
+ * send no cookies.
+ */
 export function createCors(config: ParsedConfig['cors']): Cors | undefined {
   if (!config) return undefined
   const { origins, maxAgeSeconds } = config
@@ -49,7 +55,10 @@ export function createCors(config: ParsedConfig['cors']): Cors | undefined {
   }
 }
 
-/** May a page of this origin open a WebSocket? Browsers let every page do so, and send no preflight request. Other programs have no origin. */
+/**
+ * May a page of this origin open a WebSocket? Browsers let every page do so, and send no preflight
+ * request. Other programs have no origin.
+ */
 export function isOriginAllowed(config: ParsedConfig['cors'], { origin, host }: Headers): boolean {
   if (
     origin === undefined ||
@@ -59,7 +68,10 @@ export function isOriginAllowed(config: ParsedConfig['cors'], { origin, host }: 
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host
 }
 
-/** Is this a request of a web page of another origin, which `cors` does not list? Without an `origin`, as of an image, the browser names the site. */
+/**
+ * Is this a request of a web page of another origin, which `cors` does not list? Without an
+ * `origin`, as of an image, the browser names the site.
+ */
 export function isOtherSite(config: ParsedConfig['cors'], headers: Headers): boolean {
   const { origin, 'sec-fetch-site': site } = headers
   if (origin !== undefined) return !isOriginAllowed(config, headers)

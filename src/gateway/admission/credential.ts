@@ -14,7 +14,9 @@ const parameters: ReadonlySet<string> = new Set(
   addresses.flatMap(({ keyPlaces }) => keyPlaces.query),
 )
 
-/** All keys in a request, the place of its protocol first: clients may use other places, or several. */
+/**
+ * All keys in a request, the place of its protocol first: clients may use other places, or several.
+ */
 export function credentialsOf(address: Address, shown: Headers, query: URLSearchParams): string[] {
   const found: string[] = []
   const add = (credential: string | null | undefined) => {

@@ -12,13 +12,19 @@ import { atOnce, longWorkFrom, pause, withPauses } from './long-work.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
 
 export type ReadBody = {
-  /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */
+  /**
+   * Its outermost level. In a long body, long members are replaced by placeholders: see
+   * `outlineOf`.
+   */
   readonly outline: unknown
   /** The complete body, parsed on first use. @throws GatewayError 400 */
   readonly value: unknown
   /** Of its text as it came, in bytes. Absent: not known. */
   readonly length?: number | undefined
-  /** Of a long body: parses it with pauses, in which the process does other work. @throws GatewayError 400 */
+  /**
+   * Of a long body: parses it with pauses, in which the process does other work.
+   * @throws GatewayError 400
+   */
   parse?(): Promise<void>
   /** Releases the parsed value; the next use of `value` parses again. */
   forget?(): void
@@ -26,14 +32,20 @@ export type ReadBody = {
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Of a long body: the positions of its outermost members in `bytes`. */
   readonly members?: readonly Member[]
-  /** The body contains no wrapped signatures of other providers, which would have to be removed. Absent: not known. */
+  /**
+   * The body contains no wrapped signatures of other providers, which would have to be removed.
+   * Absent: not known.
+   */
   readonly isPlain?: boolean
 }
 
 /** What a request may take. */
 type BodyLimits = { bodyLimitBytes: number; depthLimit: number; memory: Share }
 
-/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws GatewayError 400, 408, 413, 415, 503 */
+/**
+ * Reads the body of a request. Of a long body only what routing needs is parsed.
+ * @throws GatewayError 400, 408, 413, 415, 503
+ */
 export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes, depthLimit, memory }: BodyLimits,
@@ -51,7 +63,8 @@ export async function readJson(
     return { value, outline: value, length: declaredLength(headers) }
   }
   const bytes = await readAll({ headers, body }, { bodyLimitBytes, memory })
-  // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
+  // A body without an outline is invalid or unusual: parsing it completely finds the place of the
+  // fault.
   const found =
     bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit, most }) : undefined
   const outline = outlineOf(bytes, found?.members)
@@ -65,8 +78,9 @@ export async function readJson(
 }
 
 /**
- * Is the body declared as JSON? Checked even if a body parser has read it: browsers let any web page send forms and plain text to any
- * server, and ask the server first (CORS preflight) only for JSON.
+ * Is the body declared as JSON? Checked even if a body parser has read it: browsers let any web
+ * page send forms and plain text to any server, and ask the server first (CORS preflight) only for
+ * JSON.
  */
 export function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
   return type === undefined
@@ -74,7 +88,10 @@ export function isJson({ 'content-type': type, origin }: GatewayRequest['headers
     : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
-/** The bytes of a body, decompressed. @throws GatewayError 400, 408, 413, 415, 503; 500 if the application has parsed it */
+/**
+ * The bytes of a body, decompressed.
+ * @throws GatewayError 400, 408, 413, 415, 503; 500 if the application has parsed it
+ */
 export async function readAll(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, memory }: Omit<BodyLimits, 'depthLimit'>,
@@ -106,13 +123,18 @@ function declaredLength({ 'content-length': length }: GatewayRequest['headers'])
   return declared > 0 && Number.isSafeInteger(declared) ? declared : 0
 }
 
-/** In one body. No conversation has nearly as many, and parsing more would take longer than anything else. */
+/**
+ * In one body. No conversation has nearly as many, and parsing more would take longer than anything
+ * else.
+ */
 const most = { values: 1_200_000, keys: 300_000 }
 
 /** In bytes. Parsing a shorter body is faster than searching for its members. */
 export const long = 16 * 1024
 
-/** A long body, parsed only on demand: not at all when the upstream speaks the caller's protocol. */
+/**
+ * A long body, parsed only on demand: not at all when the upstream speaks the caller's protocol.
+ */
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
@@ -185,7 +207,10 @@ export class ChangedBody implements ReadBody {
   }
 }
 
-/** Parses in chunks. If one cannot be parsed, the whole text is, so that the error has the right position. */
+/**
+ * Parses in chunks. If one cannot be parsed, the whole text is, so that the error has the right
+ * position.
+ */
 function* readLong(bytes: Uint8Array, members: readonly Member[]): Generator<void, unknown> {
   try {
     return yield* parseInChunks(bytes, members)

@@ -13,7 +13,10 @@ export function strictTextOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Do the bytes contain any of these words? True also on platforms that cannot search. 5 µs for 170 KB; in a string 88. */
+/**
+ * Do the bytes contain any of these words? True also on platforms that cannot search. 5 µs for 170
+ * KB; in a string 88.
+ */
 export function mayHoldAny(bytes: Uint8Array, words: readonly string[]): boolean {
   if (!node) return true
   const view = viewOf(node, bytes)

@@ -4,8 +4,9 @@ import { stepBytes } from './long-work.ts'
 import { keyOf, type Member } from './outline.ts'
 
 /**
- * Long JSON is read and written a few list items at a time. For each string of more than 128 KB V8 maps and unmaps memory pages: reading
- * 170 KB at once takes 750 µs of CPU time, in chunks 200; writing takes 660 and 320.
+ * Long JSON is read and written a few list items at a time. For each string of more than 128 KB V8
+ * maps and unmaps memory pages: reading 170 KB at once takes 750 µs of CPU time, in chunks 200;
+ * writing takes 660 and 320.
  */
 
 /** The number of items that are written at once. */
@@ -50,7 +51,10 @@ export function* parseInChunks(
   return whole
 }
 
-/** As `JSON.stringify`, but returns bytes, ignores `toJSON`, and works in steps. `expected`: the number of bytes to allocate. */
+/**
+ * As `JSON.stringify`, but returns bytes, ignores `toJSON`, and works in steps. `expected`: the
+ * number of bytes to allocate.
+ */
 export function* serializeInChunks(
   value: JsonObject,
   expected: number,

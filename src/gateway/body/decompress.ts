@@ -55,7 +55,10 @@ const supported = Object.keys(nodeNames).filter(
     (hasZstd && name === 'zstd'),
 )
 
-/** Decompresses a request body. `limit`: in bytes, after decompression. `memory`: counts the result as it grows. */
+/**
+ * Decompresses a request body. `limit`: in bytes, after decompression. `memory`: counts the result
+ * as it grows.
+ */
 export type Decompressor = (
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,
@@ -63,8 +66,9 @@ export type Decompressor = (
 ) => Promise<Uint8Array<ArrayBuffer>>
 
 /**
- * How to decompress a body with this `content-encoding`. Undefined: it is not compressed. The result throws Refusal 400 for invalid data, and
- * 413 for more than the limit, which it does not exceed in memory.
+ * How to decompress a body with this `content-encoding`. Undefined: it is not compressed. The
+ * result throws Refusal 400 for invalid data, and 413 for more than the limit, which it does not
+ * exceed in memory.
  * @throws GatewayError 415 for another encoding, or for several
  */
 export function decompressorFor(encoding: string | undefined): Decompressor | undefined {
@@ -137,7 +141,10 @@ function byNode(
   })
 }
 
-/** For runtimes without zstd. Takes some milliseconds for each megabyte of the result, without a pause. */
+/**
+ * For runtimes without zstd. Takes some milliseconds for each megabyte of the result, without a
+ * pause.
+ */
 export async function zstdByLibrary(
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,

@@ -4,7 +4,10 @@ export const longWorkFrom = 1_000_000
 /** In bytes: work on so many takes about ten milliseconds. */
 export const stepBytes = 2_000_000
 
-/** The translation of long bodies, one after the other: a parsed body takes ten times the memory of its text. */
+/**
+ * The translation of long bodies, one after the other: a parsed body takes ten times the memory of
+ * its text.
+ */
 export type LongWork = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createLongWork(): LongWork {
@@ -16,7 +19,10 @@ export function createLongWork(): LongWork {
   }
 }
 
-/** Lets the process do what has come meanwhile. A new connection is accepted, read and answered in three turns. */
+/**
+ * Lets the process do what has come meanwhile. A new connection is accepted, read and answered in
+ * three turns.
+ */
 export async function pause(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setTimeout(resolve))
 }

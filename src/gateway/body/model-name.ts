@@ -21,7 +21,8 @@ export function faultOfName(name: string): string | undefined {
 export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | undefined): string {
   if (!isObject(outline)) throw reject(400, 'invalid_request', 'the body must be a JSON object')
   const named = checkedName(inPath ?? outline['model'])
-  // With two names, access would be checked for the first one, and the upstream might use the second. Some upstreams also accept `Model`.
+  // With two names, access would be checked for the first one, and the upstream might use the
+  // second. Some upstreams also accept `Model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
   if (names.length > 1 || (bytes && namesTwoModels(bytes, members)))
     throw wrong('the model is named more than once')

@@ -6,8 +6,8 @@ import { reject } from '../error.ts'
 import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 
 /**
- * The position of a member of the outermost object: of its key, with quotes, and of its value. `cuts`: positions of commas between the
- * items of a list, where it may be split into chunks.
+ * The position of a member of the outermost object: of its key, with quotes, and of its value.
+ * `cuts`: positions of commas between the items of a list, where it may be split into chunks.
  */
 export type Member = {
   keyStart: number
@@ -22,16 +22,20 @@ export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
   return JSON.parse(textOf(bytes.subarray(keyStart, keyEnd))) as string
 }
 
-/** In bytes. Longer members are replaced in the outline; the limit for lists, which are conversations, is smaller. */
+/**
+ * In bytes. Longer members are replaced in the outline; the limit for lists, which are
+ * conversations, is smaller.
+ */
 const short = 4096
 const shortList = 64
 
 /**
- * The outermost object of a JSON text. Short members are parsed; a long one is replaced by a placeholder of its kind: `[null]`
- * for a list, `{}` for an object, `''` for a string. Undefined: no object, or not JSON.
+ * The outermost object of a JSON text. Short members are parsed; a long one is replaced by a
+ * placeholder of its kind: `[null]` for a list, `{}` for an object, `''` for a string. Undefined:
+ * no object, or not JSON.
  *
- * Finding the members (`membersOf`) checks brackets, commas, colons and literals, and skips strings: 33 µs for 170 KB, while
- * decoding the bytes takes 270 and parsing 130.
+ * Finding the members (`membersOf`) checks brackets, commas, colons and literals, and skips
+ * strings: 33 µs for 170 KB, while decoding the bytes takes 270 and parsing 130.
  */
 export function outlineOf(
   bytes: Uint8Array,
@@ -60,8 +64,8 @@ function outlineOfKind(kind: number | undefined): string {
 }
 
 /**
- * Replaces the value of the outermost key `model` in the bytes of a JSON object. Undefined: the key is not there exactly once. Parsing
- * and serializing would change long numbers and white space.
+ * Replaces the value of the outermost key `model` in the bytes of a JSON object. Undefined: the key
+ * is not there exactly once. Parsing and serializing would change long numbers and white space.
  */
 export function renamed(
   bytes: Uint8Array,
@@ -73,7 +77,10 @@ export function renamed(
   return spliced(bytes, place, JSON.stringify(model))
 }
 
-/** Does the outermost object have the key `model` twice? Some parsers use the first one, others the last. */
+/**
+ * Does the outermost object have the key `model` twice? Some parsers use the first one, others the
+ * last.
+ */
 export function namesTwoModels(bytes: Uint8Array, known?: readonly Member[]): boolean {
   const may = known !== undefined || mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
   const members = may ? (known ?? membersOf(bytes)) : undefined
@@ -118,7 +125,10 @@ const aKeyOrEnd = 3
 const aColon = 4
 const aCommaOrEnd = 5
 
-/** What one pass over a JSON text finds. `hasEnvelope`: a value begins as wrapped signatures do; one with escaped letters is not seen. */
+/**
+ * What one pass over a JSON text finds. `hasEnvelope`: a value begins as wrapped signatures do; one
+ * with escaped letters is not seen.
+ */
 type Scan = { members: Member[]; hasEnvelope: boolean }
 
 type Most = { values: number; keys: number }
@@ -149,8 +159,9 @@ export function membersOf(
 }
 
 /**
- * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
- * JSON, or more than `deepest` levels. `most`: @throws GatewayError 413 when there are more values or keys
+ * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts
+ * of a list. Undefined: no object, not JSON, or more than `deepest` levels. `most`: @throws
+ * GatewayError 413 when there are more values or keys
  */
 export function scan(
   body: Uint8Array,
@@ -243,7 +254,10 @@ export function scan(
   return undefined
 }
 
-/** The positions of the items of a list, found one by one as they are needed. `list`: found by `scan`, so it is valid. */
+/**
+ * The positions of the items of a list, found one by one as they are needed. `list`: found by
+ * `scan`, so it is valid.
+ */
 export function* itemsOf(
   body: Uint8Array,
   list: Member,

@@ -7,7 +7,10 @@ let loading: Promise<Decoder> | undefined
 /** Is there WebAssembly, which the decoder needs? */
 export const hasZstd = 'WebAssembly' in globalThis
 
-/** The decoder, for runtimes without their own one. Loaded on first use. @throws whatever the runtime throws when it forbids WebAssembly */
+/**
+ * The decoder, for runtimes without their own one. Loaded on first use.
+ * @throws whatever the runtime throws when it forbids WebAssembly
+ */
 export function zstdDecoder(): Promise<Decoder> {
   loading ??= load()
   return loading
@@ -20,12 +23,16 @@ async function load(): Promise<Decoder> {
   return decoder
 }
 
-/** In bytes. The decoder cannot allocate more than about two gigabytes, and does not check whether it could. */
+/**
+ * In bytes. The decoder cannot allocate more than about two gigabytes, and does not check whether
+ * it could.
+ */
 const mostCapacity = 256 * 1024 * 1024
 
 /**
  * Decompresses zstd. `limit`: in bytes, which memory and result do not exceed.
- * @returns `too-large` if the data declares a larger size. Undefined: the data is invalid, or larger than the limit without declaring a size.
+ * @returns `too-large` if the data declares a larger size. Undefined: the data is invalid, or
+ * larger than the limit without declaring a size.
  */
 export function decodeZstd(
   decoder: Decoder,
@@ -39,7 +46,10 @@ export function decodeZstd(
   return result.length > 0 ? result : undefined
 }
 
-/** The size in the header of the first frame (RFC 8878, section 3.1.1.1). Undefined: it declares none, or this is not zstd. */
+/**
+ * The size in the header of the first frame (RFC 8878, section 3.1.1.1). Undefined: it declares
+ * none, or this is not zstd.
+ */
 function declaredSize(bytes: Bytes): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const longestHeader = 18

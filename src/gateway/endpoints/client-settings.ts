@@ -12,14 +12,15 @@ import { reject, unknownModel } from '../error.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 
 /**
- * What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. `webSocket`: connections
- * are accepted.
+ * What a key sees. `learned`: by model, the fields that are left out of requests because an
+ * upstream has refused them. `webSocket`: connections are accepted.
  */
 type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]>; webSocket: boolean }
 
 /**
- * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With
- * `accept: text/plain` they are ready to paste. They do not contain the key.
+ * Settings of client programs for the models that this key sees. Query parameters: `client`,
+ * `model` and `key-env`. With `accept: text/plain` they are ready to paste. They do not contain the
+ * key.
  * @throws GatewayError 400 for an invalid parameter, 404 for a model that the key does not see
  */
 export function clientSettings(

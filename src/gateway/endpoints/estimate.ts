@@ -6,7 +6,10 @@ const perImage = 1_600
 /** In tokens: for the keys and brackets of each list and object. */
 const perNode = 3
 
-/** An estimate of a request's input tokens, in any protocol. Rather too high: with a low one clients would exceed the context window. */
+/**
+ * An estimate of a request's input tokens, in any protocol. Rather too high: with a low one clients
+ * would exceed the context window.
+ */
 export function estimateTokens(body: unknown): number {
   if (typeof body === 'string') return tokensOf(body)
   if (Array.isArray(body))
@@ -18,7 +21,10 @@ export function estimateTokens(body: unknown): number {
   return sum
 }
 
-/** Three letters per token in Latin scripts, one in others. A long run without spaces is taken for a file and counted as one image. */
+/**
+ * Three letters per token in Latin scripts, one in others. A long run without spaces is taken for a
+ * file and counted as one image.
+ */
 function tokensOf(text: string): number {
   if (text.length > 2_000 && !/\s/.test(text.slice(0, 2_000))) return perImage
   let dense = 0
@@ -34,7 +40,10 @@ const window = 2_000
 /** In bytes, of a body that is not JSON: a second of audio, or a part of an image. */
 const perMediaToken = 1_000
 
-/** An estimate of the input tokens of a body by its size. It is not parsed: that would take longer than to send it. */
+/**
+ * An estimate of the input tokens of a body by its size. It is not parsed: that would take longer
+ * than to send it.
+ */
 export function estimateBody(body: string | Uint8Array, isJson = true): number {
   const bytes = encoded(body)
   if (!isJson) return Math.ceil(bytes.length / perMediaToken)
@@ -61,7 +70,10 @@ function isOfFile(bytes: Uint8Array): boolean {
 /** Keys under which responses of other endpoints have what the model wrote. */
 const writtenKeys = new Set(['text', 'delta', 'content', 'transcript', 'arguments'])
 
-/** The length of what a model wrote, in a response or event of any endpoint. Files, vectors and names do not count. */
+/**
+ * The length of what a model wrote, in a response or event of any endpoint. Files, vectors and
+ * names do not count.
+ */
 export function writtenIn(value: unknown, isWritten = false): number {
   if (typeof value === 'string') return isWritten ? value.length : 0
   if (Array.isArray(value))

@@ -26,7 +26,9 @@ export type Listing = (
 
 type Known = { ids: Promise<string[]>; until: number; failure?: GatewayError }
 
-/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
+/**
+ * The configured models and, for ids that end in `*`, the matching ones of the upstream's listing.
+ */
 export function createListing({
   config,
   catalog,
@@ -84,7 +86,10 @@ export function createListing({
     return idsIn(protocol, parsed(text))
   }
 
-  /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */
+  /**
+   * The models of the upstream's listing that match an id with `*`, with the names that clients
+   * use.
+   */
   async function fitting(
     { id, channels }: ModelEntry,
     failures: GatewayError[],

@@ -9,7 +9,11 @@ import { estimateTokens } from './estimate.ts'
 
 // Calls about a conversation that only a provider can handle.
 
-/** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws GatewayError */
+/**
+ * Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as
+ * such.
+ * @throws GatewayError
+ */
 export async function countTokens(
   service: Service,
   ask: RequestContext,
@@ -32,7 +36,10 @@ export async function countTokens(
   return jsonResponse(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
 }
 
-/** The count of an upstream of another protocol, for the translated request. Undefined: none can count it. */
+/**
+ * The count of an upstream of another protocol, for the translated request. Undefined: none can
+ * count it.
+ */
 async function countedElsewhere(
   service: Service,
   ask: RequestContext,
@@ -79,7 +86,10 @@ const able = ({ protocol, operation, candidates }: RequestContext) =>
       spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
-/** Forwards the call to an upstream of the same protocol and returns its response unchanged. @throws GatewayError */
+/**
+ * Forwards the call to an upstream of the same protocol and returns its response unchanged.
+ * @throws GatewayError
+ */
 async function passOn(
   service: Service,
   ask: RequestContext,

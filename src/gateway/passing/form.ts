@@ -63,7 +63,10 @@ const urlEncoded = 'application/x-www-form-urlencoded'
 const multipart = 'multipart/form-data; boundary='
 const encoder = new TextEncoder()
 
-/** Undefined: the form is not of this type. @throws GatewayError 400 when it is longer than allowed */
+/**
+ * Undefined: the form is not of this type.
+ * @throws GatewayError 400 when it is longer than allowed
+ */
 function boundaryOf(type: string): string | undefined {
   const found = /^\s*multipart\/form-data\s*;.*?\bboundary\s*=\s*("[^"\\]*"|[^\s;"\\]+)/i.exec(type)
   const boundary = found?.[1]?.replaceAll('"', '')

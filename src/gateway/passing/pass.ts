@@ -25,7 +25,8 @@ import { readUsage, takeUsage } from './usage.ts'
 type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace; memory: Share }
 
 /**
- * Sends a request unchanged, except for the name of its model, to a channel that lists its path, and returns the response unchanged.
+ * Sends a request unchanged, except for the name of its model, to a channel that lists its path,
+ * and returns the response unchanged.
  * @throws GatewayError
  */
 export async function passThrough(
@@ -81,7 +82,10 @@ export async function passThrough(
   return responseOf(opened, request, trace)
 }
 
-/** Browsers let any web page send forms and load images from anywhere, without asking the server first. They never add a key. */
+/**
+ * Browsers let any web page send forms and load images from anywhere, without asking the server
+ * first. They never add a key.
+ */
 function rejectWebPages(
   { method, headers }: GatewayRequest,
   { address }: Protocol,
@@ -101,7 +105,10 @@ function isLimitedTo({ group, models }: Identity, groups: ParsedConfig['groups']
   return lists.some(list => list && !list.includes('*'))
 }
 
-/** Refuses a request in which the upstream might read another model than the gateway. @throws GatewayError 400, 403 */
+/**
+ * Refuses a request in which the upstream might read another model than the gateway.
+ * @throws GatewayError 400, 403
+ */
 function rejectUnclear({ method, query }: GatewayRequest, { model, isClear }: PassedBody): void {
   if ([...query.keys()].some(isModelField))
     throw reject(403, 'permission', 'this API key cannot name a model in the query')
@@ -133,7 +140,10 @@ function ofModel(
   return able
 }
 
-/** The channels for a request that names no model: all that list its path and serve a model that the key sees. */
+/**
+ * The channels for a request that names no model: all that list its path and serve a model that the
+ * key sees.
+ */
 function anyOf(
   { config, catalog }: Service,
   { path, protocol }: PassRoute,
@@ -190,7 +200,10 @@ async function responseOf(
   }
 }
 
-/** Types that browsers do not run: as HTML, a script of an upstream could use the gateway with the rights of its page. */
+/**
+ * Types that browsers do not run: as HTML, a script of an upstream could use the gateway with the
+ * rights of its page.
+ */
 const harmless = (type: string) =>
   /^(application\/([\w.-]+\+)?json|application\/(octet-stream|x-ndjson|pdf)|text\/(plain|event-stream|vtt|csv)|(audio|video)\/[\w.+-]+|image\/(?!svg)[\w.+-]+)\s*(;|$)/i.test(
     type,

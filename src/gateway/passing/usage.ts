@@ -7,7 +7,10 @@ import { membersOf, outlineOf } from '../body/outline.ts'
 import { writtenIn } from '../endpoints/estimate.ts'
 import type { Trace } from '../request-context.ts'
 
-/** Takes the tokens of a whole response, under whichever names the upstream has for them; else what a model has written in it. */
+/**
+ * Takes the tokens of a whole response, under whichever names the upstream has for them; else what
+ * a model has written in it.
+ */
 export function takeUsage(bytes: Uint8Array, trace: Trace): void {
   const usage = usageIn(outlineOf(bytes, membersOf(bytes)))
   if (usage) trace.usage = usage

@@ -3,13 +3,16 @@ import type { Usage } from '../../canonical/response.ts'
 type Counts = Pick<Usage, 'input' | 'output'>
 
 /**
- * What was counted of responses, by their ids. A provider may go on after the request for a response has ended: a later call then shows more. In
- * this process only.
+ * What was counted of responses, by their ids. A provider may go on after the request for a
+ * response has ended: a later call then shows more. In this process only.
  */
 export type Background = {
   /** So much was counted with the request for a response. */
   counted(id: string, usage: Counts): void
-  /** What a response has used beyond that. `isNew`: count it as a whole if it is not known here. Undefined: nothing. */
+  /**
+   * What a response has used beyond that. `isNew`: count it as a whole if it is not known here.
+   * Undefined: nothing.
+   */
   more(id: string, usage: Usage, isNew: boolean): Usage | undefined
 }
 

@@ -21,7 +21,8 @@ import { StoredStream } from './stream.ts'
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 
 /**
- * Handles a call about a stored response: from the gateway's store, or by the channel whose provider stores it.
+ * Handles a call about a stored response: from the gateway's store, or by the channel whose
+ * provider stores it.
  * @throws GatewayError 404 for an unknown response
  */
 export async function handleStored(
@@ -55,7 +56,9 @@ export async function handleStored(
   )
 }
 
-/** The channel whose provider stores the response: known from the store, or the only possible one. */
+/**
+ * The channel whose provider stores the response: known from the store, or the only possible one.
+ */
 function channelFor(
   { config, catalog, responseStore }: Service,
   { protocol, stored, requested }: Call,
@@ -149,7 +152,8 @@ async function forward(
     const bytes = await readWhole({ response, watched })
     const value = bytes.length > 0 ? objectOf(bytes, protocol) : undefined
     if (method !== 'DELETE') countShown(service, value, shown)
-    // Never the upstream's content type: as HTML, a script in it could use the gateway with the rights of its page.
+    // Never the upstream's content type: as HTML, a script in it could use the gateway with the
+    // rights of its page.
     return {
       status,
       headers: { 'content-type': 'application/json', ...kept },
@@ -179,7 +183,10 @@ type Around = {
   onEnd(response: unknown): void
 }
 
-/** A response that is still being generated, streamed from its beginning or from the event that the client names. */
+/**
+ * A response that is still being generated, streamed from its beginning or from the event that the
+ * client names.
+ */
 function streamed(
   { body, idleMs, model, stop }: Opened,
   { protocol, signal, trace, defaults, onEnd }: Around,

@@ -11,14 +11,14 @@ import { keepsItself } from './recall.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
 /**
- * A complete response in the caller's protocol; without `body` only its signatures are stored. `signatures`: those that the protocol has no
- * field for.
+ * A complete response in the caller's protocol; without `body` only its signatures are stored.
+ * `signatures`: those that the protocol has no field for.
  */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
 /**
- * Stores a response before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its response
- * anyway.
+ * Stores a response before its last byte is sent, so that the next request may follow at once.
+ * Never rejects: the client gets its response anyway.
  */
 export async function keep(
   service: Service,
@@ -74,7 +74,10 @@ function historyIn(build: () => History): Partial<History> {
   }
 }
 
-/** Reads what is sent, and stores the response with its conversation when it is complete. One that is too large for memory is not stored. */
+/**
+ * Reads what is sent, and stores the response with its conversation when it is complete. One that
+ * is too large for memory is not stored.
+ */
 export function keepingOf(service: Service, ask: RequestContext, trace: Trace) {
   let collected = ask.recalled?.keeps ? collecting(ask) : undefined
   let length = 0

@@ -10,7 +10,10 @@ import type { RequestContext, Service } from '../request-context.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
-/** Does the candidate's provider store responses itself, and understand the caller's references to them? */
+/**
+ * Does the candidate's provider store responses itself, and understand the caller's references to
+ * them?
+ */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined
 }
@@ -18,8 +21,9 @@ export function keepsItself({ channel, protocol }: Candidate, caller: Protocol):
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item'])
 
 /**
- * Looks up the references of a request, and removes the candidates that cannot resolve all of them. The one whose provider stores the
- * response comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
+ * Looks up the references of a request, and removes the candidates that cannot resolve all of them.
+ * The one whose provider stores the response comes first. Items that are stored here are inserted
+ * into the body, since the meaning of an item may depend on its neighbour.
  * @throws GatewayError when no candidate is left
  */
 export async function recall(
@@ -109,7 +113,10 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
   }
 }
 
-/** What is stored here of a request's references: responses that it continues, and items by their ids. */
+/**
+ * What is stored here of a request's references: responses that it continues, and items by their
+ * ids.
+ */
 type Found = { responses: Map<Reference, Kept>; items: Map<string, unknown> }
 
 async function lookUp(
@@ -148,7 +155,10 @@ async function storedSignaturesFor(
 /** How many look-ups of one request may be under way at once. */
 const mostAtOnce = 16
 
-/** What is found under the ids, looked up side by side. @throws GatewayError when the store fails or the client has left; then nothing more is looked up */
+/**
+ * What is found under the ids, looked up side by side.
+ * @throws GatewayError when the store fails or the client has left; then nothing more is looked up
+ */
 async function each<T>(
   ids: Iterable<string>,
   signal: Signal,

@@ -18,13 +18,18 @@ export type Kept = {
   input?: unknown[]
 }
 
-/** The store for data between exchanges. Entries can be read only by the client that stored them. */
+/**
+ * The store for data between exchanges. Entries can be read only by the client that stored them.
+ */
 export type ResponseStore = {
   /** Are reasoning signatures stored too, for clients that do not send them back? */
   readonly signatures: boolean
   /** The last call of the store failed. */
   isAway(): boolean
-  /** @throws GatewayError 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
+  /**
+   * @throws GatewayError 503 when the store cannot be reached: an entry that may exist must not be
+   * reported as unknown
+   */
   response(owner: Identity, id: string): Promise<Kept | undefined>
   /** The id of the response that contains the item. @throws GatewayError 503 */
   responseOf(owner: Identity, item: string): Promise<string | undefined>
@@ -43,7 +48,10 @@ type Kind = 'response' | 'item' | 'signature'
 
 type Access = 'read' | 'write'
 
-/** Log callbacks. `isAway`: called once per outage of the store. `isBroken`: called once per key whose value is no response. */
+/**
+ * Log callbacks. `isAway`: called once per outage of the store. `isBroken`: called once per key
+ * whose value is no response.
+ */
 type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
 
 /**
@@ -154,7 +162,10 @@ function once(open: () => Promise<Store & { close?: () => void }>): {
 /** In UTF-16 units; nothing is stored under a longer id. */
 const longestId = 256
 
-/** The key of an entry. JSON separates owner and id, so that no choice of names makes two keys equal. */
+/**
+ * The key of an entry. JSON separates owner and id, so that no choice of names makes two keys
+ * equal.
+ */
 function keyOf(identity: Identity, kind: Kind, id: string): string {
   return `wireglot:${kind}:${JSON.stringify([...ownerOf(identity), id])}`
 }

@@ -2,7 +2,10 @@ import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import type { Service, Trace } from '../request-context.ts'
 
-/** Counts what a stored response shows for the first time. `model`: the name that the client used; absent: that of the response. */
+/**
+ * Counts what a stored response shows for the first time. `model`: the name that the client used;
+ * absent: that of the response.
+ */
 export function countShown(
   { background, catalog }: Service,
   value: unknown,

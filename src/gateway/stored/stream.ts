@@ -17,8 +17,9 @@ type Chunk = string | Uint8Array
 const none = new Uint8Array()
 
 /**
- * The stream of a response that the provider stores, for the relay. It may begin in the middle of the response, so it is not decoded: whole
- * frames pass, and when it is cut off, an error frame follows, numbered after the last one. `model`: the name for frames with a model.
+ * The stream of a response that the provider stores, for the relay. It may begin in the middle of
+ * the response, so it is not decoded: whole frames pass, and when it is cut off, an error frame
+ * follows, numbered after the last one. `model`: the name for frames with a model.
  */
 export class StoredStream implements StreamTranslator<Chunk> {
   readonly notes = []

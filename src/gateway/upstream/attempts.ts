@@ -15,11 +15,16 @@ import type { Opened } from './opened.ts'
 export type OpenCall = {
   /** Rejects with the Refusal of the first failure if all attempts fail. */
   opened: Promise<Opened>
-  /** Aborts whatever is in progress: an attempt, the wait for the next one, or reading the response. */
+  /**
+   * Aborts whatever is in progress: an attempt, the wait for the next one, or reading the response.
+   */
   stop(reason: GatewayError): void
 }
 
-/** Tries the candidates one after another until one responds. There are no retries after the first byte of a response. */
+/**
+ * Tries the candidates one after another until one responds. There are no retries after the first
+ * byte of a response.
+ */
 export function openFirst(service: Service, ask: RequestContext, trace: Trace): OpenCall {
   const controller = new Stopper()
   const { signal } = ask.request
@@ -30,7 +35,10 @@ export function openFirst(service: Service, ask: RequestContext, trace: Trace): 
   return { opened: tryAll(service, ask, trace, controller), stop }
 }
 
-/** Stops a call whose client has left: at once, or when the rest of the response may not be read any longer. */
+/**
+ * Stops a call whose client has left: at once, or when the rest of the response may not be read any
+ * longer.
+ */
 function afterLeaving(reason: GatewayError, trace: Trace, stop: OpenCall['stop']): void {
   const drainMs = drainMsOf(trace, reason)
   if (drainMs === 0) {
@@ -46,8 +54,8 @@ export const drainMsOf = ({ sent, candidate }: Trace, { error }: GatewayError): 
   error.kind === 'cancelled' && sent !== undefined ? (candidate?.channel.timeouts.drainMs ?? 0) : 0
 
 /**
- * What the result of an attempt says of its channel. An upstream that refuses or limits a request works. Undefined: nothing, because the
- * client left or no request was sent.
+ * What the result of an attempt says of its channel. An upstream that refuses or limits a request
+ * works. Undefined: nothing, because the client left or no request was sent.
  */
 export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefined {
   if (!('again' in result)) return 'well'
@@ -144,7 +152,10 @@ async function tryAll(
 const leastBad = (resting: readonly { candidate: Candidate; restMs: number }[]) =>
   resting.toSorted((a, b) => a.restMs - b.restMs)[0]?.candidate
 
-/** The failures of an exchange. The client gets the first 429 or 5xx, else the last one, and the record names its channel. */
+/**
+ * The failures of an exchange. The client gets the first 429 or 5xx, else the last one, and the
+ * record names its channel.
+ */
 class Failures {
   rejection: GatewayError | undefined
   readonly #trace: Trace
@@ -156,7 +167,8 @@ class Failures {
 
   add(candidate: Candidate, rejection: GatewayError): void {
     const { upstreamRequestId } = this.#trace
-    // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces them.
+    // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces
+    // them.
     if (
       !this.rejection ||
       (this.rejection.error.status < 500 && this.rejection.error.status !== 429)
@@ -196,8 +208,8 @@ function reportFailed(
 }
 
 /**
- * Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream requested, else for a random,
- * growing time.
+ * Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the
+ * upstream requested, else for a random, growing time.
  */
 async function tryOne(
   service: Service,
@@ -260,7 +272,10 @@ async function attempt(
   return attempt(service, ask, trace, at)
 }
 
-/** 100 ms, doubled with each wait before, and up to half of it less by chance: else all that failed at once would come back at once. */
+/**
+ * 100 ms, doubled with each wait before, and up to half of it less by chance: else all that failed
+ * at once would come back at once.
+ */
 const growingWait = (waitsBefore: number, most: number) =>
   Math.min(100 * 2 ** waitsBefore, most) * (1 - Math.random() / 2)
 

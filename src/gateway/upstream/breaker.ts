@@ -2,17 +2,25 @@ import type { ChannelEntry } from '../options.ts'
 
 /** Circuit breakers: channels that keep failing get no requests for a while. */
 export type Breakers<Result> = {
-  /** Milliseconds until the channel may be tried again by this client. Undefined: it may be used. */
+  /**
+   * Milliseconds until the channel may be tried again by this client. Undefined: it may be used.
+   */
   restMs(channel: ChannelEntry, client: string): number | undefined
   /** The last failure of the channel. Undefined: it has not failed. */
   lastFailure(channel: ChannelEntry): Result | undefined
-  /** Whether the channel gets requests. `open`: not for now. `probing`: the next attempt tests it, or one does. */
+  /**
+   * Whether the channel gets requests. `open`: not for now. `probing`: the next attempt tests it,
+   * or one does.
+   */
   state(channel: ChannelEntry): 'closed' | 'open' | 'probing'
   /** Runs one attempt and counts its result. */
   run(channel: ChannelEntry, request: Counted, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** A request, with all its attempts. `client`: who sends it. `failedAt`: the channels at which it counts as failed. */
+/**
+ * A request, with all its attempts. `client`: who sends it. `failedAt`: the channels at which it
+ * counts as failed.
+ */
 export type Counted = { client: string; failedAt: Set<string> }
 
 /** Classifies the result of an attempt. Undefined: it does not count for the channel. */
@@ -39,10 +47,11 @@ export function createBreakers<Result>(
 const usedMs = 60_000
 
 /**
- * Opens after a number of requests that failed in a row. What fails may be the requests of one client and not the channel, so while others
- * use the channel, one client counts for at most half of them. After `restMs` one attempt probes the channel, and only a success closes
- * the circuit. Times are those of `performance.now()`, which nobody sets back.
- * Our own, because cockatiel creates abort signals when it is loaded, which workers forbid.
+ * Opens after a number of requests that failed in a row. What fails may be the requests of one
+ * client and not the channel, so while others use the channel, one client counts for at most half
+ * of them. After `restMs` one attempt probes the channel, and only a success closes the circuit.
+ * Times are those of `performance.now()`, which nobody sets back. Our own, because cockatiel
+ * creates abort signals when it is loaded, which workers forbid.
  */
 class Circuit<Result> {
   readonly #name: string
@@ -95,7 +104,8 @@ class Circuit<Result> {
     // Attempts that were running when it opened say nothing about the time after.
     if (this.#until !== undefined) return result
     if (verdict === 'well') this.#succeeded()
-    // If another request has succeeded meanwhile, the channel works, and this request is what fails.
+    // If another request has succeeded meanwhile, the channel works, and this request is what
+    // fails.
     else if (verdict === 'failed' && this.#lastSuccess <= began) this.#count(request)
     return result
   }
@@ -129,7 +139,10 @@ class Circuit<Result> {
     }
   }
 
-  /** An attempt at an open channel, because no other one is left. Its failure does not extend the rest. */
+  /**
+   * An attempt at an open channel, because no other one is left. Its failure does not extend the
+   * rest.
+   */
   async #lastResort(attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
     if (this.#verdictOf(result) === 'well') this.#succeeded()

@@ -115,7 +115,10 @@ function sizeSent({ operation, passing }: RequestContext, { bytes }: Prepared): 
   return estimateBody(bytes, !passing || passing.isJson)
 }
 
-/** The client has left, or the time is over: the upstream may have worked all the same. One that refuses a request, or is not there, has not. */
+/**
+ * The client has left, or the time is over: the upstream may have worked all the same. One that
+ * refuses a request, or is not there, has not.
+ */
 const mayStillCost = ({ rejection: { error, cause } }: Failure) =>
   error.kind === 'cancelled' ||
   (error.kind === 'timeout' && error.protocol === undefined && cause === undefined)
@@ -159,7 +162,10 @@ function reportAttempt(
 
 type Opening = (response: TransportResponse, kind: Opened['kind']) => Opened
 
-/** Sends the request. `signal`: of the exchange. A timeout aborts only this attempt, so that the next one may be tried. */
+/**
+ * Sends the request. `signal`: of the exchange. A timeout aborts only this attempt, so that the
+ * next one may be tried.
+ */
 async function send(
   service: Service,
   ask: RequestContext,
@@ -239,7 +245,10 @@ function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>
   return refused ? { ...failure, refusedField: refused } : failure
 }
 
-/** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
+/**
+ * A function of its own, so that its closures do not keep the request in memory: a stream may be
+ * open for long.
+ */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
   return (response, kind) => ({
@@ -289,7 +298,10 @@ class Post implements TransportCall {
   }
 }
 
-/** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the response. */
+/**
+ * Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last
+ * byte of the response.
+ */
 export function limitTotal(
   { name, timeouts: { totalMs } }: Candidate['channel'],
   trace: Trace,
@@ -304,7 +316,10 @@ export function limitTotal(
   atEnd(trace, () => clearTimeout(timer))
 }
 
-/** The response, with a stream of binary frames as text/event-stream. Without a content type its first bytes decide: text stays unchanged. */
+/**
+ * The response, with a stream of binary frames as text/event-stream. Without a content type its
+ * first bytes decide: text stays unchanged.
+ */
 function withoutFraming(response: TransportResponse, { framing }: Protocol): TransportResponse {
   const type = response.headers['content-type'] ?? ''
   if (!framing || (type !== '' && !type.startsWith(framing.contentType))) return response
@@ -328,8 +343,9 @@ function passed({ config }: Service, passing: Passing, candidate: Candidate): Pr
 }
 
 /**
- * Is the response JSON, a stream or neither? Decided by its first bytes, because some servers send streams as JSON and JSON as streams; else
- * by its content type. `any`: a request that passes through accepts everything but a web page.
+ * Is the response JSON, a stream or neither? Decided by its first bytes, because some servers send
+ * streams as JSON and JSON as streams; else by its content type. `any`: a request that passes
+ * through accepts everything but a web page.
  */
 async function recognized(
   response: TransportResponse,
@@ -402,7 +418,10 @@ function target(
 
 type Addressed = Calling & { channel: Candidate['channel']; caller: Protocol; path: string }
 
-/** URL and headers of a call to a channel. Headers for the provider are forwarded from clients of the same protocol. */
+/**
+ * URL and headers of a call to a channel. Headers for the provider are forwarded from clients of
+ * the same protocol.
+ */
 export function addressed(
   { caller, path, ...calling }: Addressed,
   request: RequestContext['request'],
@@ -422,7 +441,10 @@ export function addressed(
 
 const idempotencyKey = 'idempotency-key'
 
-/** The headers of a client. Clients share the key of the channel, so one must not get what another has asked for. */
+/**
+ * The headers of a client. Clients share the key of the channel, so one must not get what another
+ * has asked for.
+ */
 function ofClient(
   headers: RequestContext['request']['headers'],
   identity: Trace['identity'],
@@ -433,10 +455,15 @@ function ofClient(
   return { ...headers, [idempotencyKey]: hashHex(`${client}\n${key}`, 32) }
 }
 
-/** Parameters of the APIs of Google that leave fields out of a response, and with them the usage. */
+/**
+ * Parameters of the APIs of Google that leave fields out of a response, and with them the usage.
+ */
 const masks: ReadonlySet<string> = new Set(['fields', '$fields'])
 
-/** Adds the client's query, without keys, masks of fields and parameters that the address has already. */
+/**
+ * Adds the client's query, without keys, masks of fields and parameters that the address has
+ * already.
+ */
 function withQuery(address: string, query: URLSearchParams): string {
   if (query.size === 0) return address
   const url = new URL(address)

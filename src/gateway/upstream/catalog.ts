@@ -17,13 +17,16 @@ export type Candidate = {
   model: string
   /** The protocol for this upstream. */
   protocol: Protocol
-  /** The id of the fallback model that this candidate serves. Absent: it serves the requested model. */
+  /**
+   * The id of the fallback model that this candidate serves. Absent: it serves the requested model.
+   */
   fallback?: string
 }
 
 /**
- * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of its fallback models. `conversation`: a key
- * for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
+ * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of
+ * its fallback models. `conversation`: a key for the conversation, whose requests all go to the
+ * same one of equal channels; called only where there are several.
  */
 type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & {
   fallbacks?: boolean
@@ -48,7 +51,10 @@ export type Catalog = {
 /** `isForeign`: the channel does not speak the caller's protocol. */
 type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weight: number }
 
-/** A model that the group sees. `own`: the id for its channels. `rest`: what the `*` of a pattern matched. */
+/**
+ * A model that the group sees. `own`: the id for its channels. `rest`: what the `*` of a pattern
+ * matched.
+ */
 type Found = { entry: ModelEntry; own: string; rest: string }
 
 export function createCatalog({ models, channels, groups }: ParsedConfig): Catalog {
@@ -92,7 +98,10 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
-  /** Orders the equal candidates at the front: by their conversation, or one of them first in turns by weight. */
+  /**
+   * Orders the equal candidates at the front: by their conversation, or one of them first in turns
+   * by weight.
+   */
   const inTurn = (
     entry: ModelEntry,
     ranked: Ranked[],
@@ -183,7 +192,10 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
 const isMatch = (pattern: string, id: string) =>
   pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
 
-/** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
+/**
+ * The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the
+ * channel's first one.
+ */
 function spokenWith(channel: ChannelEntry, caller: Protocol, requested: RequestTraits): Protocol {
   const { protocols: spoken } = channel
   const chosen = chosenProtocol(channel, caller, requested)

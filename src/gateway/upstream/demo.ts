@@ -15,8 +15,9 @@ import type { TransportResponse } from '../../transports/transport.ts'
 type Callable = FunctionTool | FreeformTool
 
 /**
- * The demo model as an upstream of any protocol. The same request always gets the same response. `state`: of the caller's request, where
- * the gateway itself keeps the response, or has put the history in the place of a reference.
+ * The demo model as an upstream of any protocol. The same request always gets the same response.
+ * `state`: of the caller's request, where the gateway itself keeps the response, or has put the
+ * history in the place of a reference.
  * @throws TranslationError `malformed` for a body that is no request of the protocol
  */
 export function demoUpstream(
@@ -317,7 +318,10 @@ function wordsIn(part: Part): string {
   }
 }
 
-/** A word with the space before it. Not `\s*\S+`, which is quadratic for a text that ends in many spaces. */
+/**
+ * A word with the space before it. Not `\s*\S+`, which is quadratic for a text that ends in many
+ * spaces.
+ */
 const oneWord = /\s+(?:\S+)?|\S+/g
 
 function wordsOf(text: string): number {

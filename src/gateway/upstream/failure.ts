@@ -12,9 +12,10 @@ import { redactText } from './redact.ts'
 import type { RefusedField } from './refused-field.ts'
 
 /**
- * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
- * long the upstream asks to wait before that. `wasNotSent`: the request did not reach the upstream.
- * `refusedField`: a field of the request that the upstream does not accept.
+ * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or
+ * also at the same one. `waitMs`: how long the upstream asks to wait before that. `wasNotSent`: the
+ * request did not reach the upstream. `refusedField`: a field of the request that the upstream does
+ * not accept.
  */
 export type Failure = {
   rejection: GatewayError
@@ -24,7 +25,10 @@ export type Failure = {
   refusedField?: RefusedField
 }
 
-/** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
+/**
+ * Statuses that may concern one channel only: its key, its balance, its permissions, or a model
+ * that it lacks.
+ */
 const concernsChannel = new Set([401, 402, 403, 404])
 
 function retriedWhere(status: number, headers: TransportResponse['headers']): Failure['again'] {
@@ -33,7 +37,10 @@ function retriedWhere(status: number, headers: TransportResponse['headers']): Fa
   return concernsChannel.has(status) ? 'elsewhere' : 'never'
 }
 
-/** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
+/**
+ * An error response of an upstream → the same error in the caller's protocol; between equal
+ * protocols byte for byte.
+ */
 export function failureOf(
   text: string,
   { status: given, headers }: TransportResponse,
@@ -87,7 +94,10 @@ export function failureOf(
   return failure(new GatewayError(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-/** The headers of an error of this protocol, one of which may name it. Its id is another one for the client, and retry headers stay as they are. */
+/**
+ * The headers of an error of this protocol, one of which may name it. Its id is another one for the
+ * client, and retry headers stay as they are.
+ */
 function errorHeaders(
   { requestId: _id, retryAfterMs: _ms, ...error }: CanonicalError,
   protocol: Protocol,
@@ -103,7 +113,10 @@ function eventIn(text: string): unknown {
     .at(-1)
 }
 
-/** There was no response: no connection, or it was closed, or the transport of the application has a fault. */
+/**
+ * There was no response: no connection, or it was closed, or the transport of the application has a
+ * fault.
+ */
 export function unreachable(error: unknown): GatewayError {
   const code = codeOf(error)
   if (code === undefined && isFault(error)) return rejectionOf(error, 'upstream')
@@ -116,7 +129,10 @@ export function unreachable(error: unknown): GatewayError {
   )
 }
 
-/** An error in a program. `fetch` throws TypeErrors, too, when there is no connection: with a cause, or with words of its own in some runtimes. */
+/**
+ * An error in a program. `fetch` throws TypeErrors, too, when there is no connection: with a cause,
+ * or with words of its own in some runtimes.
+ */
 function isFault(error: unknown): boolean {
   const isOfProgram = [TypeError, ReferenceError, RangeError, SyntaxError].some(
     kind => error instanceof kind,

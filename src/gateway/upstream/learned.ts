@@ -3,11 +3,14 @@ import type { Operation, ProtocolFacts } from '../../protocol.ts'
 import type { Candidate } from './catalog.ts'
 
 /**
- * Fields of requests that upstreams refused. Each is left out of further requests to the same channel and model that have the same shape:
- * a field may be refused only next to another one.
+ * Fields of requests that upstreams refused. Each is left out of further requests to the same
+ * channel and model that have the same shape: a field may be refused only next to another one.
  */
 export type Learned = {
-  /** The fields to leave out, as the protocol of the candidate names them. `shape`: called only where something is known. */
+  /**
+   * The fields to leave out, as the protocol of the candidate names them. `shape`: called only
+   * where something is known.
+   */
   of(candidate: Candidate, shape: () => Shape): string[]
   /** Remembers fields without which a request of this shape has succeeded. */
   learn(candidate: Candidate, shape: Shape, fields: readonly string[]): void
@@ -20,12 +23,15 @@ export type Learned = {
 /** What operators see of it. */
 export type LearnedFields = Pick<Learned, 'all' | 'forget'>
 
-/** What decides about the fields of a request: the names of its outermost fields, and what it asks of reasoning. */
+/**
+ * What decides about the fields of a request: the names of its outermost fields, and what it asks
+ * of reasoning.
+ */
 export type Shape = readonly string[]
 
 /**
- * A field that is left out of requests of one shape. `entry`: the id of the model in the configuration. `model`: the name that the upstream
- * has for it.
+ * A field that is left out of requests of one shape. `entry`: the id of the model in the
+ * configuration. `model`: the name that the upstream has for it.
  */
 export type LearnedField = {
   channel: string
@@ -37,13 +43,20 @@ export type LearnedField = {
   secondsLeft: number
 }
 
-/** How long a field is left out. Servers are updated, and nothing that was learned wrongly may last. */
+/**
+ * How long a field is left out. Servers are updated, and nothing that was learned wrongly may last.
+ */
 const rememberedMs = 10 * 60 * 1000
 
-/** Shapes of all channels and models together. Clients can invent shapes, so the oldest one makes room. */
+/**
+ * Shapes of all channels and models together. Clients can invent shapes, so the oldest one makes
+ * room.
+ */
 const mostShapes = 1000
 
-/** Of a shape and its model, in UTF-16 units. Nothing is learned from requests with longer names. */
+/**
+ * Of a shape and its model, in UTF-16 units. Nothing is learned from requests with longer names.
+ */
 const longestKey = 4000
 
 /** `until`: by field, on the clock of `performance.now()`, which nobody sets back. */

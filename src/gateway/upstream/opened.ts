@@ -15,7 +15,9 @@ export type Prepared = {
   /** Does the request ask the upstream for a stream? */
   stream: boolean
   notes: Note[]
-  /** Of the request before refused fields were left out. Absent: none of this request was refused. */
+  /**
+   * Of the request before refused fields were left out. Absent: none of this request was refused.
+   */
   shape?: Shape
   /** Settings for translating the response. */
   settings: ReturnType<typeof freshIds> &

@@ -23,7 +23,9 @@ import { withoutStreamOptions, withStreaming } from './streaming.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** The protocols whose body has the field that asks for a stream; in the others the address does. */
+/**
+ * The protocols whose body has the field that asks for a stream; in the others the address does.
+ */
 const streamFlagInBody: ReadonlySet<Protocol> = new Set(
   all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)),
 )
@@ -33,8 +35,9 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 }
 
 /**
- * Translates the caller's request for a candidate. Between equal protocols the bytes stay as they are, except for the model name and
- * the option that asks for usage. `dropped`: fields that the upstream has refused of this very request.
+ * Translates the caller's request for a candidate. Between equal protocols the bytes stay as they
+ * are, except for the model name and the option that asks for usage. `dropped`: fields that the
+ * upstream has refused of this very request.
  * @throws TranslationError, GatewayError 400
  */
 export async function prepare(
@@ -69,7 +72,10 @@ export async function prepare(
 
 type Sending = { upstreamStream: boolean; dropped: readonly string[] }
 
-/** The request with its original bytes. Undefined: something inside the body has to be read or changed. */
+/**
+ * The request with its original bytes. Undefined: something inside the body has to be read or
+ * changed.
+ */
 function passed(
   service: Service,
   ask: RequestContext,
@@ -166,7 +172,8 @@ async function translated(
   const unset = withUsage(sent, ask, candidate, asking)
   const set = setsFields(ask, candidate) ? withSetFields(unset, candidate) : undefined
   const whole = set ? set.body : unset
-  // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor or the configuration wants something else.
+  // The bytes are still valid unless signatures of other providers were removed, a history was
+  // inserted, or the vendor or the configuration wants something else.
   const isKept =
     whole === unset &&
     to === protocol &&
@@ -190,7 +197,10 @@ async function translated(
   }
 }
 
-/** The request with the stream options that it is sent with. Encoders ask for usage themselves. Between equal protocols the caller's own setting stays. */
+/**
+ * The request with the stream options that it is sent with. Encoders ask for usage themselves.
+ * Between equal protocols the caller's own setting stays.
+ */
 function withUsage(
   wire: unknown,
   { protocol }: RequestContext,
@@ -268,7 +278,10 @@ function isDemanding(
   )
 }
 
-/** The fields that the vendor refuses, and those that this upstream has refused, of this request or of one like it. */
+/**
+ * The fields that the vendor refuses, and those that this upstream has refused, of this request or
+ * of one like it.
+ */
 function refusedBy(
   { learned }: Service,
   { operation }: RequestContext,
@@ -292,7 +305,10 @@ function written(
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
-/** How to ask for the usage of a stream. Undefined: the upstream sends it anyway, the request asks for it already, or it is not wanted. */
+/**
+ * How to ask for the usage of a stream. Undefined: the upstream sends it anyway, the request asks
+ * for it already, or it is not wanted.
+ */
 function askingUsage(
   body: unknown,
   { channel, entry, protocol: { streamUsage } }: Candidate,
@@ -304,7 +320,10 @@ function askingUsage(
   return hasAnyField(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
 }
 
-/** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */
+/**
+ * The original bytes with the candidate's model name and, if needed, the option that asks for
+ * usage. Undefined: the body has to be serialized again.
+ */
 function edited(
   { body: { bytes, outline, members }, model }: RequestContext,
   candidate: Candidate,
@@ -320,7 +339,10 @@ function edited(
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
-/** Settings for translating the response. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
+/**
+ * Settings for translating the response. New keys come before the spread: see "What V8 punishes" in
+ * docs/performance.md.
+ */
 function responseSettings(
   { config: { defaults }, responseStore, isRepeated }: Service,
   ask: RequestContext,
@@ -358,7 +380,10 @@ const groupOf = (
 const keepsHere = ({ recalled, protocol }: RequestContext, candidate: Candidate): boolean =>
   recalled?.keeps === true && !keepsItself(candidate, protocol)
 
-/** Options that refuse a request without an output limit, if its protocol requires one. Counting tokens needs none. */
+/**
+ * Options that refuse a request without an output limit, if its protocol requires one. Counting
+ * tokens needs none.
+ */
 export function demanding(
   operation: RequestContext['operation'],
   { outputLimit }: Protocol,

@@ -3,7 +3,10 @@ import type { TransportResponse } from '../../transports/transport.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
 
-/** In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary words of a response. */
+/**
+ * In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary
+ * words of a response.
+ */
 const shortestSecret = 12
 /** Replaces a secret. */
 const instead = '***'
@@ -11,7 +14,10 @@ const instead = '***'
 type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
-/** Does the name of this header suggest that its value is a secret? Short values may be ordinary words of a response. */
+/**
+ * Does the name of this header suggest that its value is a secret? Short values may be ordinary
+ * words of a response.
+ */
 const isSecretByName = (name: string, secret: string) =>
   /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) &&
   secret.length >= shortestSecret
@@ -57,13 +63,19 @@ export function redactText(text: string, channel: Channel): string {
   )
 }
 
-/** What to search for. A short secret must be a separate word: it could be part of other words, and of codes that clients need. */
+/**
+ * What to search for. A short secret must be a separate word: it could be part of other words, and
+ * of codes that clients need.
+ */
 function sightOf(secret: string): string | RegExp {
   if (secret.length >= shortestSecret) return secret
   return new RegExp(`(?<![\\w-])${secret.replace(/[^\w\s]/g, '\\$&')}(?![\\w-])`, 'g')
 }
 
-/** The response with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
+/**
+ * The response with all secrets of the channel replaced: some upstreams repeat their API key in an
+ * error, in a stream or in a header.
+ */
 export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
   const { secrets: fetched } = response
   const secrets = fetched
@@ -101,7 +113,10 @@ function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterat
   }
 }
 
-/** Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the beginning of the secret are held back. */
+/**
+ * Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the
+ * beginning of the secret are held back.
+ */
 export function createRedactor(secret: string): {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
@@ -109,7 +124,10 @@ export function createRedactor(secret: string): {
   const wanted = new TextEncoder().encode(secret)
   const cover = new TextEncoder().encode(instead)
   const { length } = wanted
-  /** Boyer-Moore-Horspool: by the byte at the place of the secret's last byte, how far the search may skip. */
+  /**
+   * Boyer-Moore-Horspool: by the byte at the place of the secret's last byte, how far the search
+   * may skip.
+   */
   const leaps = new Uint32Array(256).fill(length)
   for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
   let held = nothing

@@ -2,13 +2,17 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
 import { hasAnyField } from '../../translate/unsupported.ts'
 
-/** A field of a request that an upstream does not accept. `once`: it is left out of this request only, and not remembered for others. */
+/**
+ * A field of a request that an upstream does not accept. `once`: it is left out of this request
+ * only, and not remembered for others.
+ */
 export type RefusedField = { field: string; once?: true }
 
 /**
- * The field that an error refuses. Upstreams repeat in their messages what a client has sent, so a field counts only if the whole message
- * is one of the known wordings around it, and the request has this field. Undefined: none, or one that cannot be left out. `sentBody`:
- * parses the request, which may be long.
+ * The field that an error refuses. Upstreams repeat in their messages what a client has sent, so a
+ * field counts only if the whole message is one of the known wordings around it, and the request
+ * has this field. Undefined: none, or one that cannot be left out. `sentBody`: parses the request,
+ * which may be long.
  */
 export function refusedField(
   error: CanonicalError,
@@ -31,7 +35,10 @@ export function refusedField(
 /** Some protocols are written in camelCase and in snake_case. */
 const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
 
-/** Without them a request makes no sense, loses its conversation, or gets a response in another format. */
+/**
+ * Without them a request makes no sense, loses its conversation, or gets a response in another
+ * format.
+ */
 const essential: ReadonlySet<string> = new Set(
   [
     'model messages input contents system systemInstruction instructions tools stream prompt body',
@@ -51,18 +58,26 @@ const accounted: ReadonlySet<string> = new Set(['stream_options'].map(loosely))
 /** `fields`: the one that is refused is the first of them that the request has. */
 type Found = { fields: readonly string[]; words: string; once?: true }
 
-/** `words`: the whole message, with the group `field`, or without it where the server means one of `fields`. `once`: it is about the value. */
+/**
+ * `words`: the whole message, with the group `field`, or without it where the server means one of
+ * `fields`. `once`: it is about the value.
+ */
 type Wording = { words: RegExp; fields?: readonly string[]; once?: true }
 
-/** How servers word that they do not accept a field. A name of a model or provider is one word, so no sentence fits in. */
+/**
+ * How servers word that they do not accept a field. A name of a model or provider is one word, so
+ * no sentence fits in.
+ */
 const wordings: readonly Wording[] = [
-  // OpenAI and servers of its protocols: github.com/decolua/9router/issues/536, github.com/coleam00/mcp-mem0/issues/2.
+  // OpenAI and servers of its protocols: github.com/decolua/9router/issues/536,
+  // github.com/coleam00/mcp-mem0/issues/2.
   {
     words:
       /^(?:Unsupported|Unknown|Unrecognized) parameter: ['"`](?<field>[\w.]+)['"`](?: is not supported with this model)?\.?(?: Use '[\w.]+' instead\.| Did you mean '[\w.]+'\?| In the Responses API, this parameter has moved to '[\w.]+'\. Try again with the new parameter\. See the API documentation for more information: https:\/\/platform\.openai\.com\/docs\/api-reference\/responses\/create\.)?$/i,
   },
   { words: /^Unrecognized request arguments? supplied: (?<field>\w+)(?:, \w+)*$/i },
-  // Only a number can be quoted here, and without the field the request has the only value that is accepted: github.com/QwenLM/qwen-code/issues/921.
+  // Only a number can be quoted here, and without the field the request has the only value that is
+  // accepted: github.com/QwenLM/qwen-code/issues/921.
   {
     words:
       /^Unsupported value: '(?<field>[\w.]+)' does not support -?[\d.]+ with this model\. Only the default \(-?[\d.]+\) value is supported\.$/,
@@ -72,7 +87,8 @@ const wordings: readonly Wording[] = [
       /^Unsupported value: '(?<field>[\w.]+)' does not support '[^']*' with this model\.(?: Supported values are: '\w+'(?:, '\w+')*,?(?: and '\w+')?\.)?$/,
     once: true,
   },
-  // Anthropic, and other servers that validate with pydantic: github.com/caozhiyuan/copilot-api/issues/145.
+  // Anthropic, and other servers that validate with pydantic:
+  // github.com/caozhiyuan/copilot-api/issues/145.
   { words: /^(?:(?:body\.)?(?!body\.)(?<field>[\w.]+): Extra inputs are not permitted ?)+$/ },
   // The same as Python prints it: NVIDIA, older vLLM.
   {
@@ -88,7 +104,8 @@ const wordings: readonly Wording[] = [
     words:
       /^(?:body\.[\w.]+: )?property ['"`](?:body\.)?(?!body\.)(?<field>[\w.]+)['"`] is unsupported(?:, did you mean '[\w.]+'\?)?\.?$/,
   },
-  // Google: github.com/sourcegraph/cody/issues/4566. A nested field has `at` and its path behind its name.
+  // Google: github.com/sourcegraph/cody/issues/4566. A nested field has `at` and its path behind
+  // its name.
   {
     words:
       /^(?:Invalid JSON payload received\. Unknown name "(?<field>\w+)": Cannot find field\. ?)+$/,
@@ -118,7 +135,8 @@ const wordings: readonly Wording[] = [
     words:
       /^litellm\.UnsupportedParamsError: [\w./:@-]+ does not support parameters: \['(?<field>\w+)'(?:, '\w+')*\](?:, for model=[\w./:@-]+\. To drop these, set `litellm\.drop_params=True` or for proxy: `litellm_settings: drop_params: true` ?\.?)?(?: If you want to use these params dynamically send allowed_openai_params=\['\w+'(?:, '\w+')*\] in your request\.)?(?:\.? Received Model Group=[\w./:@-]+ Available Model Group Fallbacks=None)?$/,
   },
-  // Ollama, for a model that cannot reason (server/routes.go). Each of its protocols has another field for this.
+  // Ollama, for a model that cannot reason (server/routes.go). Each of its protocols has another
+  // field for this.
   {
     words: /^"[\w./:@-]+" does not support thinking$/,
     fields: ['reasoning_effort', 'reasoning', 'think', 'thinking'],
@@ -136,7 +154,10 @@ function worded(message: string): Found | undefined {
   return undefined
 }
 
-/** The field in faults of pydantic as JSON, if all of them are of this kind: `{"loc": ["body", "store"], "msg": "Extra inputs are not permitted"}`. */
+/**
+ * The field in faults of pydantic as JSON, if all of them are of this kind: `{"loc": ["body",
+ * "store"], "msg": "Extra inputs are not permitted"}`.
+ */
 function extraInput({ raw, message }: CanonicalError): Found | undefined {
   const faults = detailIn(raw) ?? (message.startsWith('[') ? parseJson(message) : undefined)
   if (!Array.isArray(faults)) return undefined
@@ -163,7 +184,9 @@ function placeOf(fault: unknown): string | undefined {
   return root === 'body' && path.length > 0 ? path.map(String).join('.') : undefined
 }
 
-/** Does the error name another field of the request in `param`? Some servers have other words there. */
+/**
+ * Does the error name another field of the request in `param`? Some servers have other words there.
+ */
 function isAboutAnother({ param }: CanonicalError, outermost: string, sent: JsonObject): boolean {
   const [named = ''] = (param ?? '').split(/[.[]/)
   return loosely(named) !== outermost && hasAnyField(sent, [named])
@@ -172,7 +195,10 @@ function isAboutAnother({ param }: CanonicalError, outermost: string, sent: Json
 /** In UTF-16 units. Shorter texts, such as `user` and `text`, are in many messages by chance. */
 const shortestQuote = 5
 
-/** Has the client sent these words, or a part of them? The name of the model does not count, because fields are remembered by model. */
+/**
+ * Has the client sent these words, or a part of them? The name of the model does not count, because
+ * fields are remembered by model.
+ */
 function isQuoted(words: string, { model: _, ...sent }: JsonObject): boolean {
   const left: unknown[] = [sent]
   while (left.length > 0) {

@@ -10,7 +10,10 @@ const maxErrorBytes = 64 * 1024
 /** The bound of a response that has to be in memory as a whole. */
 export const maxResponseBytes = 256 * 1024 * 1024
 
-/** A response, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
+/**
+ * A response, with its body as an iterator that has an idle timeout: that of the channel, or
+ * `idleMs`.
+ */
 export type Watched = {
   response: TransportResponse
   watched(
@@ -19,7 +22,11 @@ export type Watched = {
   ): AsyncIterable<Uint8Array | string>
 }
 
-/** The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no limit. @throws GatewayError 502, 504 */
+/**
+ * The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no
+ * limit.
+ * @throws GatewayError 502, 504
+ */
 export function watch(
   body: TransportResponse['body'],
   idleMs: number | (() => number),
@@ -90,7 +97,10 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   )
 }
 
-/** The status of an error that came with status 200: its `code` if that is a status, else that of its kind, else 502. */
+/**
+ * The status of an error that came with status 200: its `code` if that is a status, else that of
+ * its kind, else 502.
+ */
 function statusIn(body: JsonObject, from: Protocol): number {
   const { error } = body
   const code = isObject(error) ? error['code'] : undefined

@@ -4,7 +4,10 @@ import { GatewayError } from '../error.ts'
 import type { ChannelEntry } from '../options.ts'
 import type { Service } from '../request-context.ts'
 
-/** Sends calls by the transport, and calls to a channel with a cloud through that cloud, whose code is loaded with the first one. */
+/**
+ * Sends calls by the transport, and calls to a channel with a cloud through that cloud, whose code
+ * is loaded with the first one.
+ */
 export function createSend(transport: Transport, log: Service['log']): Service['send'] {
   const clouds = new Map<string, Promise<Cloud>>()
   return (channel, call, onNotes) => {
@@ -23,7 +26,10 @@ export function createSend(transport: Transport, log: Service['log']): Service['
   }
 }
 
-/** The client's own key is not the reason, so it gets no 401. What the credential library says is for the log alone. */
+/**
+ * The client's own key is not the reason, so it gets no 401. What the credential library says is
+ * for the log alone.
+ */
 function withoutCredentials(error: unknown, { name }: ChannelEntry, log: Service['log']): unknown {
   if (!(error instanceof Error) || error.name !== 'CloudAuthError') return error
   log('error', { channel: name, reason: error.message }, 'a channel has no credentials')

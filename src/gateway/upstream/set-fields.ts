@@ -21,8 +21,9 @@ export const setsFields = (
     link.setIfAbsent) !== undefined
 
 /**
- * The request with the fields that the configuration sets; those of the model override those of the channel, and those of the model at this
- * channel override both. The same body if nothing changes. Notes: a value of the request that is replaced.
+ * The request with the fields that the configuration sets; those of the model override those of the
+ * channel, and those of the model at this channel override both. The same body if nothing changes.
+ * Notes: a value of the request that is replaced.
  */
 export function withSetFields(
   wire: unknown,

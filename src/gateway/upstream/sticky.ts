@@ -22,8 +22,8 @@ const sessionHeaders = [
 const hashed = 8 * 1024
 
 /**
- * What all requests of one conversation have in common: the id of its session, else its cache key, else its first messages. Undefined: nothing
- * of these is there.
+ * What all requests of one conversation have in common: the id of its session, else its cache key,
+ * else its first messages. Undefined: nothing of these is there.
  */
 export function conversationKey(
   headers: Headers,
@@ -50,7 +50,10 @@ function beginning(body: ReadBody, { fieldNames }: Protocol): string | undefined
     : beginningOfValue(body, field)
 }
 
-/** From the bytes, which may be long: nothing is parsed that comes after the first message of the user. */
+/**
+ * From the bytes, which may be long: nothing is parsed that comes after the first message of the
+ * user.
+ */
 function beginningOfText(
   bytes: Uint8Array,
   members: readonly Member[] | undefined,
@@ -100,8 +103,9 @@ function textAt(body: unknown, path: string | undefined): string | undefined {
 }
 
 /**
- * Rendezvous hashing: the channel with the largest score serves the conversation. Each channel gets its share by weight, and when one is
- * added or removed only the conversations of that channel move. `weight`: above 0.
+ * Rendezvous hashing: the channel with the largest score serves the conversation. Each channel gets
+ * its share by weight, and when one is added or removed only the conversations of that channel
+ * move. `weight`: above 0.
  */
 export const scoreOf = (key: string, channel: string, weight: number): number =>
   -weight / Math.log((hashOf(`${channel}\n${key}`) + 0.5) / 2 ** 32)

@@ -10,7 +10,9 @@ export function withStreaming(body: unknown, protocol: Protocol, enabled: boolea
   return enabled ? wire : withoutStreamOptions(wire, protocol)
 }
 
-/** The request without stream options: servers refuse them without streaming, and some always do. */
+/**
+ * The request without stream options: servers refuse them without streaming, and some always do.
+ */
 export function withoutStreamOptions(body: unknown, protocol: Protocol): unknown {
   if (!isObject(body)) return body
   const fields = streamOptions(protocol).map(([field = '']) => field)

@@ -8,8 +8,8 @@ import { typeOfFile } from '../media/file-types.ts'
 export type ForeignPart = { part: TextPart | MediaPart; rest: JsonObject }
 
 /**
- * A content part in the form of another protocol, which clients that switch between protocols leave in their history. Undefined: it is of
- * no such form.
+ * A content part in the form of another protocol, which clients that switch between protocols leave
+ * in their history. Undefined: it is of no such form.
  */
 export function foreignPart(raw: JsonObject, at: Place, issuer: string): ForeignPart | undefined {
   const { type, text } = raw

@@ -3,7 +3,10 @@ import { sha256 } from '@noble/hashes/sha2.js'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = alphabet.length
 
-/** The text as UTF-8. ASCII is copied letter by letter, which is five times as fast as `TextEncoder`. */
+/**
+ * The text as UTF-8. ASCII is copied letter by letter, which is five times as fast as
+ * `TextEncoder`.
+ */
 function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let i = 0; i < text.length; i++) {
@@ -18,16 +21,25 @@ const blank = sha256.create()
 const hash = sha256.create()
 const digest = new Uint8Array(32)
 
-/** The hash of a text; overwritten by the next call. The state is reused, because creating one takes half as long as hashing. */
+/**
+ * The hash of a text; overwritten by the next call. The state is reused, because creating one takes
+ * half as long as hashing.
+ */
 function digestOf(text: string): Uint8Array {
   blank._cloneInto(hash).update(bytesOf(text)).digestInto(digest)
   return digest
 }
 
-/** Letters are computed three at a time: the sum of eight 32-bit words, each multiplied by a number below this, is still exact. */
+/**
+ * Letters are computed three at a time: the sum of eight 32-bit words, each multiplied by a number
+ * below this, is still exact.
+ */
 const triple = base ** 3
 
-/** What each word of a hash contributes to each triple of letters. Sums are several times as fast as dividing the whole number for each triple. */
+/**
+ * What each word of a hash contributes to each triple of letters. Sums are several times as fast as
+ * dividing the whole number for each triple.
+ */
 const weights = Array.from({ length: 8 }, (_, nth) =>
   Array.from({ length: 8 }, (_, word) =>
     Number((2n ** BigInt(32 * (7 - word)) / BigInt(triple) ** BigInt(nth)) % BigInt(triple)),
@@ -57,14 +69,17 @@ export function hashHex(text: string, length: number): string {
 }
 
 /**
- * A call id that a wire accepts: the id itself when it is valid, else a hash of it, so that a call and its result get the same id
- * without any state. `valid` must match whole ids.
+ * A call id that a wire accepts: the id itself when it is valid, else a hash of it, so that a call
+ * and its result get the same id without any state. `valid` must match whole ids.
  */
 export function mapCallId(id: string, valid: RegExp): string {
   return valid.test(id) ? id : `call_${hashId(id)}`
 }
 
-/** A name of letters, digits, `_` and `-` with at most `limit` of them; unchanged when it is valid, else with a hash. */
+/**
+ * A name of letters, digits, `_` and `-` with at most `limit` of them; unchanged when it is valid,
+ * else with a hash.
+ */
 export function mapName(name: string, limit: number): string {
   if (name.length > 0 && name.length <= limit && /^[A-Za-z0-9_-]+$/.test(name)) return name
   return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, limit - 9)}_${hashHex(name, 8)}`

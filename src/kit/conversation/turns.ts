@@ -1,7 +1,10 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../text/flat-map.ts'
 
-/** Can this part be an instruction? Instructions are text, or parts that only their own protocol knows. */
+/**
+ * Can this part be an instruction? Instructions are text, or parts that only their own protocol
+ * knows.
+ */
 export function isInstruction({ type }: Part): boolean {
   return type === 'text' || type === 'control' || type === 'opaque'
 }
@@ -11,7 +14,10 @@ export function isTurn({ role }: Message): boolean {
   return role !== 'system' && role !== 'developer'
 }
 
-/** Do encoded messages hold no conversation? For protocols that accept instructions inside of it, also alone, if the source has no other messages. */
+/**
+ * Do encoded messages hold no conversation? For protocols that accept instructions inside of it,
+ * also alone, if the source has no other messages.
+ */
 export function holdsNoTurn(written: readonly object[], messages: readonly Message[]): boolean {
   if (
     written.some(wire => !('role' in wire) || (wire.role !== 'system' && wire.role !== 'developer'))
@@ -24,14 +30,23 @@ export function holdsNoTurn(written: readonly object[], messages: readonly Messa
   )
 }
 
-/** What tells a thought from others: its signature. Some clients copy what one call carries to other calls. Undefined: it has none. */
+/**
+ * What tells a thought from others: its signature. Some clients copy what one call carries to other
+ * calls. Undefined: it has none.
+ */
 export const proofOf = ({ type, signature }: Part): string | undefined =>
   type === 'reasoning' ? signature?.value || undefined : undefined
 
-/** A message of the target wire, with its own role names. `sources`: the canonical messages it is made of. */
+/**
+ * A message of the target wire, with its own role names. `sources`: the canonical messages it is
+ * made of.
+ */
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
 
-/** Joins adjacent messages of the model into one turn if they contain tool calls, reasoning or built-in tools; all others stay separate. */
+/**
+ * Joins adjacent messages of the model into one turn if they contain tool calls, reasoning or
+ * built-in tools; all others stay separate.
+ */
 export function joinAssistants<Model extends string>(
   messages: readonly Message[],
   model: Model,

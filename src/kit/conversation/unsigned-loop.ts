@@ -2,8 +2,9 @@ import type { Message, Signature } from '../../canonical/message.ts'
 import { flatMap } from '../text/flat-map.ts'
 
 /**
- * The last turn has called tools, and the thinking before them was lost: manual thinking would be refused. `lost`: decides that
- * by the signature of the turn's first part. It gets undefined if that part is no reasoning or has no signature.
+ * The last turn has called tools, and the thinking before them was lost: manual thinking would be
+ * refused. `lost`: decides that by the signature of the turn's first part. It gets undefined if
+ * that part is no reasoning or has no signature.
  */
 export function isUnsignedLoop(
   messages: readonly Message[],

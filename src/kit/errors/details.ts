@@ -1,7 +1,10 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 
-/** Splits the details of an error: `misalignment`, which chat-completions and responses have in common, and all others. */
+/**
+ * Splits the details of an error: `misalignment`, which chat-completions and responses have in
+ * common, and all others.
+ */
 export function splitDetails(details: unknown): {
   shared: { misalignment?: JsonObject }
   others: unknown
@@ -16,15 +19,15 @@ export function splitDetails(details: unknown): {
 }
 
 /**
- * Is the wire `type`, which alone decodes to the kind `ofType`, implied by the kind? Two types are general: a fault of the client and one
- * of the server imply every 4xx and 5xx type.
+ * Is the wire `type`, which alone decodes to the kind `ofType`, implied by the kind? Two types are
+ * general: a fault of the client and one of the server imply every 4xx and 5xx type.
  */
 export const impliesType = (ofType: ErrorKind, kind: ErrorKind, status: number): boolean =>
   ofType === kind || ofType === (status >= 500 ? 'internal' : 'invalid_request')
 
 /**
- * Would the body of an error of another protocol, which decodes to `reported`, lose its status? Overload has two. Errors that are
- * synthesized here have no path in the source.
+ * Would the body of an error of another protocol, which decodes to `reported`, lose its status?
+ * Overload has two. Errors that are synthesized here have no path in the source.
  */
 export function losesStatus(
   { status, kind, protocol }: CanonicalError,
@@ -38,7 +41,10 @@ export function losesStatus(
   )
 }
 
-/** A message that is not a text, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or absent. */
+/**
+ * A message that is not a text, such as a list of faults, as JSON text of at most 2000 characters.
+ * Undefined: a text, or absent.
+ */
 export function listed(value: unknown): string | undefined {
   const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0
   return value === undefined || typeof value === 'string' || isEmpty
@@ -46,7 +52,10 @@ export function listed(value: unknown): string | undefined {
     : JSON.stringify(value).slice(0, 2000)
 }
 
-/** The known keys of an error next to its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */
+/**
+ * The known keys of an error next to its message that hold no text, so that they are not read.
+ * `isCode`: is it a code all the same?
+ */
 export function unreadOf(
   { type, code, param }: JsonObject,
   isCode: (code: unknown) => boolean,

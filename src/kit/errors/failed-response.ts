@@ -21,7 +21,10 @@ export function reportDroppedContent(
   }
 }
 
-/** Notes the finish reason of a response in a failed response, unless it is the failure itself: other candidates may have ended normally. */
+/**
+ * Notes the finish reason of a response in a failed response, unless it is the failure itself:
+ * other candidates may have ended normally.
+ */
 export function noteFinish(
   finish: Finish | undefined,
   at: Place | undefined,

@@ -35,8 +35,8 @@ const sums: [sum: RegExp, limit: RegExp][] = [
 ]
 
 /**
- * The counts of a request whose prompt fits, but not together with the output that it asks for. Undefined: the prompt is too long by
- * itself, or the message does not say.
+ * The counts of a request whose prompt fits, but not together with the output that it asks for.
+ * Undefined: the prompt is too long by itself, or the message does not say.
  */
 export function outputOverflowIn(
   message: string,
@@ -53,7 +53,10 @@ export function outputOverflowIn(
   return undefined
 }
 
-/** The token counts in an error message about a full context: the larger number is `count`. Undefined: not two numbers. */
+/**
+ * The token counts in an error message about a full context: the larger number is `count`.
+ * Undefined: not two numbers.
+ */
 export function countsIn(message: string): { count: number; limit: number } | undefined {
   const sum = /\b(\d+) \+ (\d+) > (\d+)\b/.exec(message)
   if (sum) return { count: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) }

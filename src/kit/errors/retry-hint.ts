@@ -12,7 +12,10 @@ export function headerOf(
 
 const amount = /^\d{1,12}(\.\d+)?$/
 
-/** Milliseconds to wait before a retry. `now`: Unix seconds, needed when `retry-after` is a date. Undefined: no hint. */
+/**
+ * Milliseconds to wait before a retry. `now`: Unix seconds, needed when `retry-after` is a date.
+ * Undefined: no hint.
+ */
 export function retryHint(
   headers: Record<string, string> | undefined,
   now: number | undefined,
@@ -29,7 +32,10 @@ export function retryHint(
 /** `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110). */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** The headers that say whether and when to retry, unchanged: `x-should-retry`, and a `retry-after` that is a date, which cannot be converted without a clock. */
+/**
+ * The headers that say whether and when to retry, unchanged: `x-should-retry`, and a `retry-after`
+ * that is a date, which cannot be converted without a clock.
+ */
 export function retryWords(headers: Record<string, string> | undefined): Record<string, string> {
   const again = headerOf(headers, 'x-should-retry')
   const when = headerOf(headers, 'retry-after')
@@ -43,7 +49,10 @@ export function retryWords(headers: Record<string, string> | undefined): Record<
 export const isHeaderValue = (text: string): boolean =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)
 
-/** The headers of an error response. `requestId`: the name of the header for the request id, which may have come in a body. */
+/**
+ * The headers of an error response. `requestId`: the name of the header for the request id, which
+ * may have come in a body.
+ */
 export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   const { requestId: id } = error

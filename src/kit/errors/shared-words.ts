@@ -1,6 +1,7 @@
 import type { ErrorKind } from '../../canonical/error.ts'
 
-// Two protocols come from one vendor, whose errors use the same words in both: https://platform.openai.com/docs/guides/error-codes.
+// Two protocols come from one vendor, whose errors use the same words in both:
+// https://platform.openai.com/docs/guides/error-codes.
 
 /** `type` and `code` of each kind of error. */
 export const errorWords: Record<ErrorKind, { type: string; code: string | null }> = {

@@ -1,8 +1,9 @@
 import type { ErrorKind } from '../../canonical/error.ts'
 
 /**
- * The HTTP status of each kind of error. Protocols whose own servers use another one override it. Of several kinds with the same status,
- * the first is what this status means where nothing else is known.
+ * The HTTP status of each kind of error. Protocols whose own servers use another one override it.
+ * Of several kinds with the same status, the first is what this status means where nothing else is
+ * known.
  */
 export const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   invalid_request: 400,
@@ -30,10 +31,14 @@ const kinds = new Map<number, ErrorKind>(
     .map(([kind, status]) => [status, kind as ErrorKind] as const)
     .reverse(),
 )
-// Statuses that only some servers use: request timeout, not implemented, and overloaded in the messages protocol.
+// Statuses that only some servers use: request timeout, not implemented, and overloaded in the
+// messages protocol.
 kinds.set(408, 'timeout').set(501, 'unsupported').set(529, 'overloaded')
 
-/** What a status means where the body says nothing else. A status that is no failure (below 400) is an internal error. */
+/**
+ * What a status means where the body says nothing else. A status that is no failure (below 400) is
+ * an internal error.
+ */
 export function kindOfStatus(status: number): ErrorKind {
   return kinds.get(status) ?? (status >= 400 && status < 500 ? 'invalid_request' : 'internal')
 }

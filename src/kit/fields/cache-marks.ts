@@ -14,8 +14,9 @@ type Reporting = {
 }
 
 /**
- * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones in the conversation. In the
- * order tools, system, conversation no mark may have a longer TTL than one before it: such a TTL is shortened.
+ * Returns the marks to remove: if there are too many, those on tools and system are kept, then the
+ * last ones in the conversation. In the order tools, system, conversation no mark may have a longer
+ * TTL than one before it: such a TTL is shortened.
  */
 export function limitCacheMarks(
   marks: readonly CacheMark[],

@@ -15,7 +15,10 @@ type EffortReport = OffReport & {
   ): void
 }
 
-/** Notes amounts that have no effect because reasoning is off. `at`: JSON pointer of the node that has them. */
+/**
+ * Notes amounts that have no effect because reasoning is off. `at`: JSON pointer of the node that
+ * has them.
+ */
 export function noteOff(
   { effort, budgetTokens }: Amount,
   at: Place | undefined,
@@ -36,8 +39,9 @@ const budgets: [limit: number, effort: string][] = [
 ]
 
 /**
- * The amount as one effort word, for wires without budgets and modes. The mode wins over the effort, the effort over the budget; a
- * negative budget is ignored. Undefined: the request does not ask for an amount.
+ * The amount as one effort word, for wires without budgets and modes. The mode wins over the
+ * effort, the effort over the budget; a negative budget is ignored. Undefined: the request does not
+ * ask for an amount.
  */
 export function encodeEffort(
   { effort, budgetTokens, mode }: Amount,
@@ -59,8 +63,8 @@ export function encodeEffort(
 const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /**
- * The word among those that a server knows which is nearest to an effort that is not `none`, the higher one of two. A word without a rank
- * matches any effort. Undefined: the server knows none.
+ * The word among those that a server knows which is nearest to an effort that is not `none`, the
+ * higher one of two. A word without a rank matches any effort. Undefined: the server knows none.
  */
 export function nearestEffort(effort: string, known: readonly string[]): string | undefined {
   if (known.includes(effort)) return effort

@@ -4,8 +4,9 @@ import { isObject, type JsonObject } from '../json/json.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * The request fields of a protocol that hold one value, as a table: where the value is on the wire, and where in the canonical request.
- * Reading, writing, the paths of notes and the removal of fields that a model refuses follow from it.
+ * The request fields of a protocol that hold one value, as a table: where the value is on the wire,
+ * and where in the canonical request. Reading, writing, the paths of notes and the removal of
+ * fields that a model refuses follow from it.
  */
 
 type Group = {
@@ -30,13 +31,14 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
 
 type Conversion<Value, Writing> = {
   /**
-   * `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as unknown. Null: it means absence. `false`: the
-   * canonical field is only written here, and never read.
+   * `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as
+   * unknown. Null: it means absence. `false`: the canonical field is only written here, and never
+   * read.
    */
   read?: false | ((value: unknown, holder: JsonObject) => Value | null | undefined)
   /**
-   * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical path. `false`: it depends on more than the
-   * value, so code writes it.
+   * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical
+   * path. `false`: it depends on more than the value, so code writes it.
    */
   write?: false | ((value: NonNullable<Value>, writing: Writing, field: string) => unknown)
 }
@@ -64,7 +66,10 @@ type PathInside<Value> = Value extends readonly unknown[]
       : PathIn<Value>
     : never
 
-/** Makes the rows of a table. `Body`: the type of what is written; absent: any. `wire`: the path in it, e.g. `text/verbosity`. `field`: the canonical path. */
+/**
+ * Makes the rows of a table. `Body`: the type of what is written; absent: any. `wire`: the path in
+ * it, e.g. `text/verbosity`. `field`: the canonical path.
+ */
 export const rowFor =
   <Writing, Body = JsonObject>() =>
   <Name extends FieldName>(
@@ -84,7 +89,10 @@ function placeOf(path: string): Place {
 }
 
 export type FieldTable<Writing> = {
-  /** Sets the fields that the body has. Null means absence. Returns the values that have no meaning here, where they were in the body. */
+  /**
+   * Sets the fields that the body has. Null means absence. Returns the values that have no meaning
+   * here, where they were in the body.
+   */
   read(body: JsonObject, into: CanonicalRequest): JsonObject | undefined
   /** A body with the fields of the request. `into`: the body so far, whose keys come first. */
   write(request: CanonicalRequest, writing: Writing, into?: JsonObject): JsonObject

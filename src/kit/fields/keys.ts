@@ -1,10 +1,14 @@
 import { type JsonObject, setOwn } from '../json/json.ts'
 
-/** A set of keys. An object without a prototype, because looking a key up in it takes half the time of a `Set` in V8. */
+/**
+ * A set of keys. An object without a prototype, because looking a key up in it takes half the time
+ * of a `Set` in V8.
+ */
 export type Keys = Readonly<Record<string, true | undefined>>
 
 /**
- * The keys of a type that a codec handles; anything else is no key of the type and does not compile.
+ * The keys of a type that a codec handles; anything else is no key of the type and does not
+ * compile.
  * @example const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext')
  */
 export function keysOf<T extends object>(): (...keys: readonly KeyOf<T>[]) => Keys {
@@ -16,13 +20,19 @@ export function keysOf<T extends object>(): (...keys: readonly KeyOf<T>[]) => Ke
 export const keysIn = (more: readonly string[], keys: Keys): Keys =>
   Object.assign(Object.create(null), keys, Object.fromEntries(more.map(key => [key, true])))
 
-/** Also of a union, whose members have different keys, and of a loose object, without its index signature. */
+/**
+ * Also of a union, whose members have different keys, and of a loose object, without its index
+ * signature.
+ */
 type KeyOf<T> = T extends unknown
   ? keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: true } &
       string
   : never
 
-/** The keys of a wire object that are not known, with their values. Null means absence, so such a key holds nothing. Undefined: there are none. */
+/**
+ * The keys of a wire object that are not known, with their values. Null means absence, so such a
+ * key holds nothing. Undefined: there are none.
+ */
 export function unknownOf(wire: object, known: Keys): JsonObject | undefined {
   let unknown: JsonObject | undefined
   for (const key in wire) {

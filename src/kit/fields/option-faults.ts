@@ -12,7 +12,10 @@ export type Ungrouped = Readonly<
 /** By group: its options with their values. */
 export type OptionGroups = Readonly<Record<string, Readonly<Record<string, OptionWords>>>>
 
-/** Every unknown option and every invalid value, in groups and outside of them. Empty: none. Undefined counts as absent. */
+/**
+ * Every unknown option and every invalid value, in groups and outside of them. Empty: none.
+ * Undefined counts as absent.
+ */
 export function optionFaults(
   options: object,
   ungrouped: Ungrouped,
@@ -80,7 +83,10 @@ export function valueFault(value: unknown, words: OptionWords): string | undefin
 
 type Table = OptionGroups[string]
 
-/** The option that was meant: of the same group, of a group that its name begins with, outside of groups, or else of any group. */
+/**
+ * The option that was meant: of the same group, of a group that its name begins with, outside of
+ * groups, or else of any group.
+ */
 function suggestion(
   name: string,
   groups: OptionGroups,
@@ -114,7 +120,10 @@ function suggestion(
     : ''
 }
 
-/** What is left of a name without the prefix of a group, such as `thinking` of `messagesThinking` or `messages.thinking`. Empty: it has none. */
+/**
+ * What is left of a name without the prefix of a group, such as `thinking` of `messagesThinking` or
+ * `messages.thinking`. Empty: it has none.
+ */
 function remaindersOf(name: string, group: string): string[] {
   const text = plain(name)
   return [plain(group), ...makersOf(group)].flatMap(prefix =>

@@ -1,6 +1,9 @@
 import type { CodecOptions, ProtocolFacts, ToolOptions } from '../../protocol.ts'
 
-/** What codecs of one protocol read: the common options, those of tools and its own group, in one object. */
+/**
+ * What codecs of one protocol read: the common options, those of tools and its own group, in one
+ * object.
+ */
 export function optionsFor(
   { optionsKey }: Pick<ProtocolFacts, 'optionsKey'>,
   settings: CodecOptions & { tools?: ToolOptions },
@@ -11,7 +14,9 @@ export function optionsFor(
     : Object.assign({}, settings, tools, own)
 }
 
-/** Combines options, group by group; later ones win. Without a second one, the only one is returned. */
+/**
+ * Combines options, group by group; later ones win. Without a second one, the only one is returned.
+ */
 export function mergeOptions<Options extends object>(
   ...all: readonly (Options | undefined)[]
 ): Options {

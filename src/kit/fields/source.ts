@@ -13,8 +13,8 @@ type Codecs<Options extends object, Wire extends WireTypes> = Plain<Options, Wir
   Partial<Pick<Protocol<Options>, 'withModel'>>
 
 /**
- * Codecs that keep the body in the value decoded from it. Their encoders write this body with what was edited since. Toward another
- * protocol this costs nothing.
+ * Codecs that keep the body in the value decoded from it. Their encoders write this body with what
+ * was edited since. Toward another protocol this costs nothing.
  */
 export function keepingSource<Options extends object, Wire extends WireTypes>(
   protocol: string,
@@ -73,7 +73,10 @@ function withSource<Value extends Sourced, Options, Wire>(
   }
 }
 
-/** The differences between the decoded body and the value, as they are encoded, are written into the body. */
+/**
+ * The differences between the decoded body and the value, as they are encoded, are written into the
+ * body.
+ */
 function encodeEdits<Value extends Sourced, Options, Wire>(
   value: Value,
   source: Source,
@@ -88,7 +91,8 @@ function encodeEdits<Value extends Sourced, Options, Wire>(
     original.model = value.model
   }
   const after = encode(withoutWire(value), options)
-  // A body of this protocol that was read, with what the encoder writes put in, is one that it writes.
+  // A body of this protocol that was read, with what the encoder writes put in, is one that it
+  // writes.
   if (same(value, original)) return { ...after, wire: wire as Wire, notes: [] }
   const before = encode(withoutWire(original), options)
   return {
@@ -118,8 +122,8 @@ function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject
   const changed = new Set(
     [...Object.keys(before), ...Object.keys(after)].filter(key => !same(before[key], after[key])),
   )
-  // The source has this field under an older name, or in another place: only its lists and objects that are the same are kept, as a word
-  // such as `type` may name the older form.
+  // The source has this field under an older name, or in another place: only its lists and objects
+  // that are the same are kept, as a word such as `type` may name the older form.
   const isRenamed = [...changed].some(
     key => before[key] !== undefined && !Object.hasOwn(source, key),
   )
@@ -135,7 +139,11 @@ function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject
   return wire
 }
 
-/** The members before and after the edited ones are kept, and of edited ones what is the same. A list whose members the encoder joins or splits is written anew, unless only members were added to it. */
+/**
+ * The members before and after the edited ones are kept, and of edited ones what is the same. A
+ * list whose members the encoder joins or splits is written anew, unless only members were added to
+ * it.
+ */
 function patchedList(
   source: readonly unknown[],
   before: readonly unknown[],

@@ -1,7 +1,13 @@
-/** A table of wire words and canonical words. Several wire words may have one meaning: the first one listed is written. */
+/**
+ * A table of wire words and canonical words. Several wire words may have one meaning: the first one
+ * listed is written.
+ */
 export type TwoWay<Wire extends string, Ours extends string> = {
   toOurs(word: string): Ours | undefined
-  /** `raw` if it is a wire word with that meaning, else the first such word. Undefined: there is none. */
+  /**
+   * `raw` if it is a wire word with that meaning, else the first such word. Undefined: there is
+   * none.
+   */
   toWire(meaning: Ours, raw?: string): Wire | undefined
 }
 

@@ -14,7 +14,10 @@ import {
 
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** The offset of the first syntax error in a JSON text; error messages of engines do not always have it. Undefined: the text is valid. */
+/**
+ * The offset of the first syntax error in a JSON text; error messages of engines do not always have
+ * it. Undefined: the text is valid.
+ */
 export function jsonFault(text: string): number | undefined {
   const scan = startScan()
   const order = new Order()
@@ -48,7 +51,10 @@ function endOfScalar(text: string, at: number): number {
 /** Checks the order of the tokens of one JSON value. */
 class Order {
   readonly #open: number[] = []
-  /** The separator that the next token needs, unless it ends an object or a list. -1: the value has ended. */
+  /**
+   * The separator that the next token needs, unless it ends an object or a list. -1: the value has
+   * ended.
+   */
   #next: number = none
 
   get separator(): number {

@@ -36,7 +36,10 @@ export function merge<T extends object>(under: JsonObject, over: T): T {
   return merged as T
 }
 
-/** The same in place: what many events add to one object is not copied with each. The objects in `into` belong to it. */
+/**
+ * The same in place: what many events add to one object is not copied with each. The objects in
+ * `into` belong to it.
+ */
 export function mergeInto(into: JsonObject, over: JsonObject): void {
   for (const key in over) {
     const value = over[key]
@@ -121,7 +124,10 @@ export function isBottomless(text: string): boolean {
   return false
 }
 
-/** Does every number of this JSON text keep its value when it is parsed? Numbers with many digits, such as long ids, do not. */
+/**
+ * Does every number of this JSON text keep its value when it is parsed? Numbers with many digits,
+ * such as long ids, do not.
+ */
 export function keepsNumbers(text: string): boolean {
   if (!/\d[\d.]{15}|\d[eE]/.test(text)) return true
   return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
@@ -156,8 +162,9 @@ function digitsOf(number: string): string {
 }
 
 /**
- * How far the JSON text of one value has arrived. `begun`: an object, array or string has. `whole`: it is complete. Numbers and literals
- * are never complete, because more digits may follow. Plain data.
+ * How far the JSON text of one value has arrived. `begun`: an object, array or string has. `whole`:
+ * it is complete. Numbers and literals are never complete, because more digits may follow. Plain
+ * data.
  */
 export type JsonProgress = JsonScan & { begun: boolean; whole: boolean }
 
@@ -166,7 +173,10 @@ export function startJson(): JsonProgress {
   return Object.assign(startScan(), { begun: false, whole: false })
 }
 
-/** Takes the next chunk of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
+/**
+ * Takes the next chunk of text; changes `progress`. Returns where in the text the value ends; its
+ * length, if it does not end there.
+ */
 export function advanceJson(progress: JsonProgress, text: string): number {
   for (let at = 0; !progress.whole; ) {
     at = nextToken(progress, text, at)

@@ -1,4 +1,7 @@
-/** Text without anything to escape; lone surrogates are escaped, so all surrogates are left to `JSON.stringify`. */
+/**
+ * Text without anything to escape; lone surrogates are escaped, so all surrogates are left to
+ * `JSON.stringify`.
+ */
 const plain = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
 
 /** How the generated serializers write single values, whose types are known. */

@@ -1,10 +1,15 @@
-/** JSON as UTF-16 or as UTF-8: the marks of JSON are one unit in both. A Buffer is searched faster than other bytes. */
+/**
+ * JSON as UTF-16 or as UTF-8: the marks of JSON are one unit in both. A Buffer is searched faster
+ * than other bytes.
+ */
 export type JsonText = string | Uint8Array
 
 /**
- * A place in JSON text that arrives in chunks, cut anywhere. Plain data. `token`: the last one, which may be an open string: the code of
- * a bracket, of the quote for a string, or `word` for a number or literal. `start`: where the token begins in its chunk; where it began in an earlier chunk,
- * the beginning of this one. `separator`: the comma or colon before the token, or `none`; `pending`: the one before the next token.
+ * A place in JSON text that arrives in chunks, cut anywhere. Plain data. `token`: the last one,
+ * which may be an open string: the code of a bracket, of the quote for a string, or `word` for a
+ * number or literal. `start`: where the token begins in its chunk; where it began in an earlier
+ * chunk, the beginning of this one. `separator`: the comma or colon before the token, or `none`;
+ * `pending`: the one before the next token.
  */
 export type JsonScan = {
   token: number
@@ -43,8 +48,9 @@ export const isOpening = (token: number) => token === openObject || token === op
 export const isClosing = (token: number) => token === closeObject || token === closeList
 
 /**
- * Reads one token, which need not be where JSON allows it. Returns the position after it; -1: none ends in this chunk, and all of it was
- * read. A number or literal that the end of a chunk cuts becomes two tokens, and of two separators in a row the second one is a token.
+ * Reads one token, which need not be where JSON allows it. Returns the position after it; -1: none
+ * ends in this chunk, and all of it was read. A number or literal that the end of a chunk cuts
+ * becomes two tokens, and of two separators in a row the second one is a token.
  */
 export function nextToken(scan: JsonScan, text: JsonText, from: number): number {
   let at = from
@@ -98,7 +104,9 @@ export function nextToken(scan: JsonScan, text: JsonText, from: number): number 
   return end
 }
 
-/** Most strings are short, and a call of `indexOf` takes as long as looking at some twenty units. */
+/**
+ * Most strings are short, and a call of `indexOf` takes as long as looking at some twenty units.
+ */
 const near = 16
 
 /** The position after the quote that closes the string; -1: it continues in the next chunk. */
@@ -168,7 +176,10 @@ const areHex = (text: JsonText, at: number) =>
   isHex(codeAt(text, at + 3))
 const escapes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map(char => char.charCodeAt(0)))
 
-/** The end of the valid string literal that begins here. Negative: there is none, and `~end` is the first position that is wrong. */
+/**
+ * The end of the valid string literal that begins here. Negative: there is none, and `~end` is the
+ * first position that is wrong.
+ */
 export function endOfLiteral(text: JsonText, from: number): number {
   const { length } = text
   if (from >= length || codeAt(text, from) !== quote) return ~from

@@ -63,7 +63,8 @@ export function refuseTooDeep(depth: number, protocol: string): void {
 
 /**
  * What `read` makes of a body.
- * @throws TranslationError `malformed` for a body that contains itself, or is nested too deeply to be read
+ * @throws TranslationError `malformed` for a body that contains itself, or is nested too deeply to
+ * be read
  */
 export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
   try {
@@ -87,7 +88,9 @@ export function readBody<T>(protocol: string, body: unknown, read: () => T): T {
 
 const mostVisited = 100_000
 
-/** Where a value contains one that it is inside of. Undefined: nowhere, as far as it was searched. */
+/**
+ * Where a value contains one that it is inside of. Undefined: nowhere, as far as it was searched.
+ */
 function placeOfCycle(value: unknown): string[] | undefined {
   const around: unknown[] = []
   const path: string[] = []

@@ -1,8 +1,9 @@
 export type Inline = { mime?: string; data: string }
 
 /**
- * Reads `data:<mime>;base64,<data>` and its variants: upper case, parameters, percent-encoded data, `image/jpg`.
- * Undefined: not a data URL. `mime` absent: neither the URL nor the first bytes show the type.
+ * Reads `data:<mime>;base64,<data>` and its variants: upper case, parameters, percent-encoded data,
+ * `image/jpg`. Undefined: not a data URL. `mime` absent: neither the URL nor the first bytes show
+ * the type.
  */
 export function parseDataUrl(url: string): Inline | undefined {
   if (url.slice(0, 5).toLowerCase() !== 'data:') return undefined
@@ -42,7 +43,8 @@ const beginnings: [base64: string, mime: string][] = [
 
 /** The media type, guessed from the first bytes of base64. */
 export function sniff(data: string): string | undefined {
-  // "RIFF", four bytes of length, "WEBP", whose first letter is in one base64 group with the last byte of the length.
+  // "RIFF", four bytes of length, "WEBP", whose first letter is in one base64 group with the last
+  // byte of the length.
   if (data.startsWith('UklGR') && data.slice(12, 16) === 'RUJQ') return 'image/webp'
   return beginnings.find(([start]) => data.startsWith(start))?.[1]
 }

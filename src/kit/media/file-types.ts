@@ -19,7 +19,10 @@ export function typeOfFile(name: string | null | undefined): string | undefined 
   return types.get(name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? '')
 }
 
-/** A name for a file without one, for wires that require it. Always the same for a type, so that prompt caches hit. */
+/**
+ * A name for a file without one, for wires that require it. Always the same for a type, so that
+ * prompt caches hit.
+ */
 export function nameOfFile(type: string): string {
   const plain = type.split(';')[0]
   const [extension] = [...types].find(([, one]) => one === plain) ?? []

@@ -10,8 +10,9 @@ const known = new WeakMap<readonly Note[], Map<KeyOf, Known>>()
 export const few = 8
 
 /**
- * The keys of the notes in a list, to which notes are only ever added. They are kept until it is asked again: comparing each note with all
- * before it would take quadratic time. `keyOf`: always the same function for one kind of key.
+ * The keys of the notes in a list, to which notes are only ever added. They are kept until it is
+ * asked again: comparing each note with all before it would take quadratic time. `keyOf`: always
+ * the same function for one kind of key.
  */
 export function keysOfNotes(notes: readonly Note[], keyOf: KeyOf): ReadonlySet<string> {
   const ofList = known.get(notes) ?? new Map<KeyOf, Known>()

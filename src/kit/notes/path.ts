@@ -9,7 +9,10 @@ export function pointer(keys: Iterable<PropertyKey>): string {
   return path
 }
 
-/** `name`: the last key of a pointer that is not an index. `inside`: the pointer to the object that has this key. */
+/**
+ * `name`: the last key of a pointer that is not an index. `inside`: the pointer to the object that
+ * has this key.
+ */
 export function containerOf(path: string): { name: string; inside: string } {
   let end = path.length
   let cut = path.lastIndexOf('/')

@@ -21,13 +21,19 @@ export function createReport<Table extends NoteTable>(
 type Left = { at?: Place; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
-/** Collects the notes of one codec call. Cheap until the first note, since streams create one for each event. */
+/**
+ * Collects the notes of one codec call. Cheap until the first note, since streams create one for
+ * each event.
+ */
 export class Report<Table extends NoteTable> {
   readonly notes: Note[]
   readonly #protocol: string
   readonly #table: NoteTable
   readonly #fieldNames: FieldNames
-  /** Paths of the notes so far, by code. Not used when `notes` is a list of the caller, which may contain others. */
+  /**
+   * Paths of the notes so far, by code. Not used when `notes` is a list of the caller, which may
+   * contain others.
+   */
   #seen: Map<string, Set<string>> | undefined
   readonly #isShared: boolean
   #pending: Made[] | undefined
@@ -45,12 +51,18 @@ export class Report<Table extends NoteTable> {
     this.#isShared = into !== undefined
   }
 
-  /** `at`: JSON pointer of a node; `field`: a canonical field of it, with dots between levels, which is translated to the source's name. */
+  /**
+   * `at`: JSON pointer of a node; `field`: a canonical field of it, with dots between levels, which
+   * is translated to the source's name.
+   */
   add(code: keyof Table & string, at: Place | undefined, field?: string): void {
     this.#push(code, at, field)
   }
 
-  /** As `add`, for a part that is left out. Also notes what belonged to it in the source but was outside of it. */
+  /**
+   * As `add`, for a part that is left out. Also notes what belonged to it in the source but was
+   * outside of it.
+   */
   leave(code: keyof Table & string, { at: place, ext, signature }: Left): void {
     this.add(code, place)
     if (place === undefined) return
@@ -73,7 +85,10 @@ export class Report<Table extends NoteTable> {
     if (!isKnown) this.#pushAt(code, path, false)
   }
 
-  /** As `add`, for an object whose keys may be directly in the node on the source's wire: then each key gets its own note. */
+  /**
+   * As `add`, for an object whose keys may be directly in the node on the source's wire: then each
+   * key gets its own note.
+   */
   addKeys(code: keyof Table & string, at: Place | undefined, field: string, value: unknown): void {
     const path = this.#pathOf(at, field)
     if (path !== this.#placeOf(at) || !isObject(value)) this.#pushAt(code, path, true)
@@ -86,8 +101,8 @@ export class Report<Table extends NoteTable> {
   }
 
   /**
-   * For references that only the provider of the source can resolve. Without them the model would get another question, so there is a note
-   * only with `onUnresolvable: 'note'`.
+   * For references that only the provider of the source can resolve. Without them the model would
+   * get another question, so there is a note only with `onUnresolvable: 'note'`.
    * @throws TranslationError `inexpressible` otherwise
    */
   unresolvable(
@@ -104,7 +119,10 @@ export class Report<Table extends NoteTable> {
     this.add(code, at, field)
   }
 
-  /** Notes a synthesized value. The path of `made` in the target is known only when everything is written: call `resolvePending` then. */
+  /**
+   * Notes a synthesized value. The path of `made` in the target is known only when everything is
+   * written: call `resolvePending` then.
+   */
   addMade(code: keyof Table & string, made: object, field = ''): void {
     this.#pending ??= []
     this.#pending.push({ code, made, field })
@@ -121,12 +139,18 @@ export class Report<Table extends NoteTable> {
     this.#pending = undefined
   }
 
-  /** Notes each remaining key of an object whose written fields were taken out, unless its value means the same as no value. */
+  /**
+   * Notes each remaining key of an object whose written fields were taken out, unless its value
+   * means the same as no value.
+   */
   rest(left: object, at: Place | undefined, prefix = ''): void {
     for (const key in left) this.#unwritten(key, left[key as never], at, prefix)
   }
 
-  /** Notes each key of a node that its encoder does not write, unless its value means the same as no value. `handled`: the keys it does. */
+  /**
+   * Notes each key of a node that its encoder does not write, unless its value means the same as no
+   * value. `handled`: the keys it does.
+   */
   unwritten(node: object, handled: Keys, at: Place | undefined, prefix = ''): void {
     for (const key in node) if (!handled[key]) this.#unwritten(key, node[key as never], at, prefix)
   }
@@ -174,7 +198,8 @@ export class Report<Table extends NoteTable> {
   #pushAt(code: string, path: string, isPlaced: boolean): void {
     const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
-    // One fact, one note; `isReported` also remembers it. Synthesized nodes have no path: their notes cannot be distinguished, so all are kept.
+    // One fact, one note; `isReported` also remembers it. Synthesized nodes have no path: their
+    // notes cannot be distinguished, so all are kept.
     if (path !== '' && this.#isReported(code, path) && isPlaced) return
     this.notes.push({ kind: entry.kind, path, code, reason: entry.meaning, target: this.#protocol })
   }
@@ -193,7 +218,10 @@ export class Report<Table extends NoteTable> {
     return see(this.#seen, code, path)
   }
 
-  /** Keys are relative paths as in `FieldNames`: `../key` is outside of the node. A real key that begins with `../` is escaped as `./../`. */
+  /**
+   * Keys are relative paths as in `FieldNames`: `../key` is outside of the node. A real key that
+   * begins with `../` is escaped as `./../`.
+   */
   #unknown(fields: object, at: string, isPlaced: boolean): void {
     for (const [key, value] of Object.entries(fields)) {
       const name = this.#fieldNames[`${key}/*`]
@@ -220,7 +248,10 @@ const placeKey = ({ target, code, path }: Note) => `${target} ${code} ${path}`
 /** The same for all places of a field. */
 const fieldKey = ({ code, path }: Note) => `${code} ${keysOf(path)}`
 
-/** Was there a note of this code and path before? Two levels of maps: hashing joined keys took a twentieth of the time of a small request. */
+/**
+ * Was there a note of this code and path before? Two levels of maps: hashing joined keys took a
+ * twentieth of the time of a small request.
+ */
 function see(seen: Map<string, Set<string>>, code: string, path: string): boolean {
   const places = seen.get(code)
   if (places?.has(path)) return true

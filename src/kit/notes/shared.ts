@@ -100,7 +100,10 @@ export const commonNotes = {
   },
 } as const satisfies NoteTable
 
-/** Notes that several protocols make, with one meaning in all of them. The table of each protocol lists those that it makes. */
+/**
+ * Notes that several protocols make, with one meaning in all of them. The table of each protocol
+ * lists those that it makes.
+ */
 export const sharedNotes = {
   'cache.unsupported': {
     kind: 'dropped',
@@ -501,7 +504,10 @@ export const sharedOf = <Code extends keyof SharedNotes>(
     Code
   >
 
-/** By code: what the reader of a note can do. Apart from the notes, because only the catalog needs it. */
+/**
+ * By code: what the reader of a note can do. Apart from the notes, because only the catalog needs
+ * it.
+ */
 export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes, string> = {
   'candidates.first-only': 'Request one candidate.',
   'error.details': 'See `chatCompletions.errorDetails`.',

@@ -12,7 +12,10 @@ export type NoteUnknown<State> = (
   object: { path: string; known: Keys | undefined },
 ) => void
 
-/** A function that notes the unknown keys of a stream that are not null: once for each path, however many events have it. */
+/**
+ * A function that notes the unknown keys of a stream that are not null: once for each path, however
+ * many events have it.
+ */
 export function unknownNoter<State extends MachineState>(
   reportOf: (state: State) => { add(code: 'field.unknown', path: string): void },
 ): NoteUnknown<State> {

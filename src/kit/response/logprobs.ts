@@ -2,7 +2,10 @@ import type { Place, TokenLogprob } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { below } from '../notes/path.ts'
 
-/** The UTF-8 bytes of a token, for wires without them. null: the text is or contains part of a character. */
+/**
+ * The UTF-8 bytes of a token, for wires without them. null: the text is or contains part of a
+ * character.
+ */
 export function bytesOf(token: string): number[] | null {
   return token.isWellFormed() && !token.includes('\ufffd')
     ? [...new TextEncoder().encode(token)]
@@ -15,7 +18,9 @@ export const isBytes = (value: unknown): value is number[] =>
 export const isTokens = (value: unknown): value is JsonObject[] =>
   Array.isArray(value) && value.every(isObject)
 
-/** What cannot be read of a token: its unknown keys, and known ones with a value of another type. */
+/**
+ * What cannot be read of a token: its unknown keys, and known ones with a value of another type.
+ */
 export function unreadOfToken({
   token,
   logprob,
@@ -35,7 +40,10 @@ export function unreadOfToken({
 /** Represents minus infinity, which JSON does not have. */
 export const leastLogprob = -9999
 
-/** Notes unknown keys of tokens that another protocol has kept, each key only once, as there may be thousands of tokens. */
+/**
+ * Notes unknown keys of tokens that another protocol has kept, each key only once, as there may be
+ * thousands of tokens.
+ */
 export function noteTokens(
   tokens: readonly TokenLogprob[],
   protocol: string,

@@ -4,8 +4,9 @@ export type Span = { start: number; end: number }
 export type Piece<S> = Span & { spans: S[] }
 
 /**
- * A text of this length, cut at both ends of each span, and for each piece the spans that cover it, in their order. Undefined: so many
- * spans lie across each other that the pieces would be many times as long as the spans.
+ * A text of this length, cut at both ends of each span, and for each piece the spans that cover it,
+ * in their order. Undefined: so many spans lie across each other that the pieces would be many
+ * times as long as the spans.
  */
 export function piecesOf<S extends Span>(
   length: number,

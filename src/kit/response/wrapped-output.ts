@@ -6,8 +6,8 @@ const shared = ['$defs', 'definitions'] as const
 const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
 
 /**
- * The schema of an object `{ value }` around a schema of another type, for servers that accept only objects as the root of a schema.
- * Undefined: the schema may describe an object already.
+ * The schema of an object `{ value }` around a schema of another type, for servers that accept only
+ * objects as the root of a schema. Undefined: the schema may describe an object already.
  */
 export function wrapRoot(schema: JsonSchema): JsonObject | undefined {
   if (!isObject(schema)) return undefined
@@ -34,7 +34,10 @@ export function wrapRoot(schema: JsonSchema): JsonObject | undefined {
 const opening = /^\s*\{\s*"value"\s*:/
 const openingBegun = /^\s*(\{\s*("(v(a(l(u(e("\s*)?)?)?)?)?)?)?)?$/
 
-/** Reads `{"value": …}` as it arrives. `form`: `word` for a string that is wanted without its quotes. Plain data. */
+/**
+ * Reads `{"value": …}` as it arrives. `form`: `word` for a string that is wanted without its
+ * quotes. Plain data.
+ */
 export type OutputUnwrapping = {
   form: 'value' | 'word'
   phase: 'before' | 'opened' | 'inside' | 'closed' | 'raw'
@@ -46,7 +49,10 @@ export function startUnwrappingOutput(form: OutputUnwrapping['form']): OutputUnw
   return { form, phase: 'before', held: '', scan: startScan() }
 }
 
-/** Reads the next chunk of the text and returns the next chunk of the value. A text of another form is returned as it is. */
+/**
+ * Reads the next chunk of the text and returns the next chunk of the value. A text of another form
+ * is returned as it is.
+ */
 export function unwrapOutput(state: OutputUnwrapping, text: string): string {
   let rest = text
   if (state.phase === 'before') {
@@ -86,7 +92,10 @@ export function endOutput(state: OutputUnwrapping): string {
   }
 }
 
-/** Where the value ends, which is before the brace that closes the object around it. Changes the state. */
+/**
+ * Where the value ends, which is before the brace that closes the object around it. Changes the
+ * state.
+ */
 function endOfValue(state: OutputUnwrapping, text: string): number {
   const { scan } = state
   for (let at = nextToken(scan, text, 0); at >= 0; at = nextToken(scan, text, at))

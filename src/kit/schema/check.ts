@@ -17,7 +17,8 @@ import {
 } from './guard.ts'
 
 /**
- * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
+ * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the
+ * error.
  * @throws TranslationError `malformed` with the path of the deepest fault
  */
 export function check<S extends Schema>(
@@ -43,9 +44,10 @@ export function refuseNoBody(protocol: string, body: unknown): void {
 }
 
 /**
- * What is wrong with a value. Of several faults the first one with the highest `rank` is reported. The rank grows with the depth. Highest
- * are a value that a shape declares to be of another kind (`notMine`) and a forbidden key (`forbidden`). A wrong literal or a missing
- * key ranks a little lower (`elsewhere`), since the value may simply be meant for another shape of a union.
+ * What is wrong with a value. Of several faults the first one with the highest `rank` is reported.
+ * The rank grows with the depth. Highest are a value that a shape declares to be of another kind
+ * (`notMine`) and a forbidden key (`forbidden`). A wrong literal or a missing key ranks a little
+ * lower (`elsewhere`), since the value may simply be meant for another shape of a union.
  */
 type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
 

@@ -1,6 +1,7 @@
-// What the build contains instead of `zod/mini`, except in `wireglot/schemas`: schemas with what guards read of their definitions. The
-// parsers of zod, which are never called, take 7 kB of gzip. Only what the schemas of the wires use; `test/kit/definitions.test.ts`
-// compares every definition with that of zod.
+// What the build contains instead of `zod/mini`, except in `wireglot/schemas`: schemas with what
+// guards read of their definitions. The parsers of zod, which are never called, take 7 kB of gzip.
+// Only what the schemas of the wires use; `test/kit/definitions.test.ts` compares every definition
+// with that of zod.
 
 type Def = { type: string; checks?: readonly Check[]; [key: string]: unknown }
 type Check = { _zod: { def: object } }

@@ -5,13 +5,21 @@ import { isObject } from '../json/json.ts'
 export type Schema<T = unknown> = z.core.$ZodType<T>
 type Shape = z.core.$ZodShape
 
-/** Does the schema accept the value? Copies nothing, where zod copies every object that it reads. */
+/**
+ * Does the schema accept the value? Copies nothing, where zod copies every object that it reads.
+ */
 export type Guard = (value: unknown) => boolean
 
-/** A key that is refused everywhere: assigning it would set the prototype of the copy, so that it would be lost silently. */
+/**
+ * A key that is refused everywhere: assigning it would set the prototype of the copy, so that it
+ * would be lost silently.
+ */
 export const lostKey = '__proto__'
 
-/** Thrown by guards for an object with that key, so that no other shape of a union accepts the value. */
+/**
+ * Thrown by guards for an object with that key, so that no other shape of a union accepts the
+ * value.
+ */
 const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
 export function accepts<S extends Schema>(schema: S, value: unknown): value is z.output<S> {
@@ -148,7 +156,10 @@ export function kindsOf(discriminator: string, options: readonly Schema[]): Map<
   )
 }
 
-/** The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other values are accepted, too. Slow; call it once. */
+/**
+ * The literal values that a shape, or each shape of a union, accepts at a key. Undefined: other
+ * values are accepted, too. Slow; call it once.
+ */
 export function wordsAt(schema: Schema, key: string): ReadonlySet<unknown> | undefined {
   const def = defOf(schema)
   if (def.type === 'union') return merged(def.options.map(option => wordsAt(option, key)))
@@ -193,7 +204,10 @@ function recordGuard(member: Guard): Guard {
   }
 }
 
-/** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
+/**
+ * Iterates over the keys of the value and not of the shape, because most keys of a shape are
+ * absent.
+ */
 function looseGuard(shape: Shape): Guard {
   const fields = new Map(
     Object.entries(shape).map(([key, field]) => [

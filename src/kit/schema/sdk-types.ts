@@ -1,14 +1,21 @@
-// The only `any` of the source: nothing else is assignable to the enums and closed unions of the official SDKs.
+// The only `any` of the source: nothing else is assignable to the enums and closed unions of the
+// official SDKs.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Any = any
 
-// In each protocol, `Sent…` are the types of requests, and `Received…` those of responses and events. Received content is built of sent
-// content, which the SDKs type alike.
+// In each protocol, `Sent…` are the types of requests, and `Received…` those of responses and
+// events. Received content is built of sent content, which the SDKs type alike.
 
-/** A request with the name of its model. A source with the model in its path needs the option `model`. */
+/**
+ * A request with the name of its model. A source with the model in its path needs the option
+ * `model`.
+ */
 export type Named<T> = Omit<T, 'model'> & { model: string }
 
-/** What an encoder writes, as the SDKs take it. For encoders that leave out what they lack, and write no null for it. */
+/**
+ * What an encoder writes, as the SDKs take it. For encoders that leave out what they lack, and
+ * write no null for it.
+ */
 export type AsSdk<T> = unknown extends T
   ? Any
   : T extends readonly (infer Item)[]

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { wordsAt } from './guard.ts'
 
-// What the schemas of all protocols share: to create a schema takes longer than to check a value with it. All objects are loose, because
-// a new field must never break an old client.
+// What the schemas of all protocols share: to create a schema takes longer than to check a value
+// with it. All objects are loose, because a new field must never break an old client.
 
 export const string = z.string()
 export const boolean = z.boolean()
@@ -21,13 +21,16 @@ export const whole = z.nullish(wholeNumber)
 export const anyObject = z.nullish(z.record(string, unknown))
 export const anything = z.optional(unknown)
 
-/** For the shape of unknown kinds in a union: `isOther` refuses the known kinds, so that a fault in one of them is reported for its own shape. */
+/**
+ * For the shape of unknown kinds in a union: `isOther` refuses the known kinds, so that a fault in
+ * one of them is reported for its own shape.
+ */
 export const others = <T>(isOther: (value: T) => boolean): z.core.$ZodCheck<T> =>
   z.refine<T>(isOther, { params: { isForOthers: true } })
 
 /**
- * A union of shapes with the discriminator `type`, open to unknown types: a kind that a vendor adds later is accepted, a known kind with
- * a fault is refused.
+ * A union of shapes with the discriminator `type`, open to unknown types: a kind that a vendor adds
+ * later is accepted, a known kind with a fault is refused.
  */
 export function open<const Known extends readonly [z.ZodMiniObject, ...z.ZodMiniObject[]]>(
   known: Known,

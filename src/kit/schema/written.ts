@@ -1,6 +1,7 @@
 /**
- * What an encoder writes of a shape: the same, deep, without the keys that only reading lets through. An object literal of this type with
- * a misspelled key does not compile. Of a union, the member for unknown kinds is left out. An object without known keys is any object.
+ * What an encoder writes of a shape: the same, deep, without the keys that only reading lets
+ * through. An object literal of this type with a misspelled key does not compile. Of a union, the
+ * member for unknown kinds is left out. An object without known keys is any object.
  */
 export type Written<T> = T extends readonly (infer Item)[]
   ? Written<Item>[]
@@ -27,7 +28,10 @@ type IsOpen<T> = T extends { type: infer Type }
     : false
   : false
 
-/** A node that was read from the same protocol is written as it was, whatever it is: no type knows all that servers send. */
+/**
+ * A node that was read from the same protocol is written as it was, whatever it is: no type knows
+ * all that servers send.
+ */
 export const asRead = <T>(raw: unknown): T => raw as T
 
 /** For values that are still to be passed through `defined`. */

@@ -4,7 +4,10 @@ import type { Part } from '../../canonical/message.ts'
 /** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
 export type Carried = PlacedSignature & { attach: string }
 
-/** Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no reasoning part. */
+/**
+ * Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no
+ * reasoning part.
+ */
 export function ordinalOf(attach: string): number | undefined {
   const nth = /^r(\d+)$/.exec(attach)?.[1]
   return nth === undefined ? undefined : Number(nth)

@@ -6,13 +6,18 @@ import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../media/base64
 
 /** Must never change: clients store envelopes in their histories. */
 const prefix = 'xs1.'
-/** The same as base64, which some fields require. The JSON of an envelope begins with `{"`, in base64 `ey`. */
+/**
+ * The same as base64, which some fields require. The JSON of an envelope begins with `{"`, in
+ * base64 `ey`.
+ */
 const prefixInBase64 = btoa(`${prefix}ey`)
 
 /**
- * A signature with its issuer, for the opaque signature field of another protocol; written as `xs1.` + base64url of JSON.
- * `id`: of the reasoning item. `lengths`: of the segments, in UTF-16 units, when they were joined. `kinds`: of the segments, for wires
- * that do not have them. `attach`: the signature belongs not to this part but to the `next` or `prev` one, or to an empty `text`.
+ * A signature with its issuer, for the opaque signature field of another protocol; written as
+ * `xs1.` + base64url of JSON. `id`: of the reasoning item. `lengths`: of the segments, in UTF-16
+ * units, when they were joined. `kinds`: of the segments, for wires that do not have them.
+ * `attach`: the signature belongs not to this part but to the `next` or `prev` one, or to an empty
+ * `text`.
  */
 export type Envelope = {
   signature: Signature
@@ -78,7 +83,10 @@ export function unwrapSignature(given: string): Envelope | undefined {
   }
 }
 
-/** Does any string in the value look like an envelope? Slow: visits every string. @throws TranslationError `malformed` for one that is too deep */
+/**
+ * Does any string in the value look like an envelope? Slow: visits every string.
+ * @throws TranslationError `malformed` for one that is too deep
+ */
 export function holdsEnvelope(value: unknown, protocol: string, depth = 0): boolean {
   if (typeof value === 'string')
     return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
@@ -90,8 +98,9 @@ export function holdsEnvelope(value: unknown, protocol: string, depth = 0): bool
 }
 
 /**
- * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text contain
- * any of these? `begins`: the result of `beginsEnvelope` for all strings; absent: not computed.
+ * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for
+ * words. `holdsAny`: does the text contain any of these? `begins`: the result of `beginsEnvelope`
+ * for all strings; absent: not computed.
  */
 export function mayHoldEnvelope(
   holdsAny: (words: readonly string[]) => boolean,
@@ -103,7 +112,10 @@ export function mayHoldEnvelope(
 const beginnings = [prefix, prefixInBase64].map(text => new TextEncoder().encode(text))
 const [plainly = 0, inBase64 = 0] = beginnings.map(([first]) => first)
 
-/** Does an envelope begin here, in the bytes of a string? The first byte nearly always says no; a search of 170 KB for a word takes 9 µs. */
+/**
+ * Does an envelope begin here, in the bytes of a string? The first byte nearly always says no; a
+ * search of 170 KB for a word takes 9 µs.
+ */
 export function beginsEnvelope(bytes: Uint8Array, at: number): boolean {
   const first = bytes[at]
   if (first !== plainly && first !== inBase64) return false
@@ -118,12 +130,18 @@ export function isEnvelope(text: string): boolean {
 /** Separates an id from the signature appended to it, for clients that keep nothing but ids. */
 const mark = '__sig_'
 
-/** What an envelope begins with. Without the first letter of the base64 prefix: searching for words that begin with the frequent `e` takes eight times as long. */
+/**
+ * What an envelope begins with. Without the first letter of the base64 prefix: searching for words
+ * that begin with the frequent `e` takes eight times as long.
+ */
 const prefixes: readonly string[] = [prefix, prefixInBase64.slice(1)]
 
 const anEscape = '\\u00'
 
-/** The escapes of letters in prefixes and mark. Other escapes are common (`\\u003c` for `<`) and cannot hide one. */
+/**
+ * The escapes of letters in prefixes and mark. Other escapes are common (`\\u003c` for `<`) and
+ * cannot hide one.
+ */
 const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(
   letter => {
     const code = letter.charCodeAt(0).toString(16)
@@ -131,7 +149,10 @@ const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase
   },
 )
 
-/** Splits an id from the signature appended to it. An id without a valid signature is returned unchanged. */
+/**
+ * Splits an id from the signature appended to it. An id without a valid signature is returned
+ * unchanged.
+ */
 export function splitId(id: string): { id: string; signature?: Signature } {
   const cut = id.lastIndexOf(mark)
   const signature =

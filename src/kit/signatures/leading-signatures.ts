@@ -3,18 +3,24 @@ import type { Part, Place, Signature } from '../../canonical/message.ts'
 type LeadingSignature = { signature: Signature; at: Place; index: number }
 
 /**
- * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
- * several calls in a row, with a text between them and the calls.
+ * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking
+ * to the front puts the carriers of several calls in a row, with a text between them and the calls.
  */
 export class LeadingSignatures {
   readonly #lost: (at: Place | undefined) => void
   readonly #waiting: LeadingSignature[] = []
-  /** Index of the first one that still waits. An index, because `shift` would move all the others: there may be 100,000. */
+  /**
+   * Index of the first one that still waits. An index, because `shift` would move all the others:
+   * there may be 100,000.
+   */
   #next = 0
   /** Indexes of the call blocks, the last one first. */
   readonly #calls: number[]
 
-  /** `calls`: indexes of the blocks that are calls. `lost`: takes the place of a signature that belongs to no part. */
+  /**
+   * `calls`: indexes of the blocks that are calls. `lost`: takes the place of a signature that
+   * belongs to no part.
+   */
   constructor(calls: readonly number[], lost: (at: Place | undefined) => void) {
     this.#lost = lost
     this.#calls = calls.toReversed()

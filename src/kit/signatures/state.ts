@@ -8,12 +8,15 @@ import type { commonNotes } from '../notes/shared.ts'
 export const isUnresolvable = ({ control }: ControlPart): boolean =>
   control === 'item-reference' || control === 'compaction' || control === 'compaction-trigger'
 
-/** Features that need no note: they are present without being requested, or have notes of their own. */
+/**
+ * Features that need no note: they are present without being requested, or have notes of their own.
+ */
 const given = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 /**
  * Notes the `state` of a request on a wire that has none of these fields.
- * @throws TranslationError `inexpressible` for references to stored data, unless `onUnresolvable` is `note`
+ * @throws TranslationError `inexpressible` for references to stored data, unless `onUnresolvable`
+ * is `note`
  */
 export function leaveState(
   state: StateSpec,

@@ -22,12 +22,18 @@ import { isLimit, isWholeInput } from '../tools/cut-calls.ts'
 import { type BlockState, type BlockWire, createBlockWriter, isDone } from './block-writer.ts'
 import { isCall, isWhole } from './blocks.ts'
 
-/** The stream encoder of a protocol whose responses are blocks: one is open at a time, and each has an index. */
+/**
+ * The stream encoder of a protocol whose responses are blocks: one is open at a time, and each has
+ * an index.
+ */
 
 export type BlockEncoderState = BlockState &
   MachineState & {
     fieldNames: FieldNames
-    /** By number of the message: the role of its parts, its path in the source, its phase, and whether a text carries that. */
+    /**
+     * By number of the message: the role of its parts, its path in the source, its phase, and
+     * whether a text carries that.
+     */
     messages: Record<number, { role?: Role; at?: Place } & StreamedPhase>
     /** The message whose part has begun last. */
     lastMessage: number
@@ -186,8 +192,9 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
   }
 
   /**
-   * The finish reason is known: closes the call that was held open. In a response that reached its limit, the block of an incomplete last
-   * call is not closed, as by the vendors' own servers; after a normal finish, incomplete JSON is an error.
+   * The finish reason is known: closes the call that was held open. In a response that reached its
+   * limit, the block of an incomplete last call is not closed, as by the vendors' own servers;
+   * after a normal finish, incomplete JSON is an error.
    */
   function closeOpenAtFinish(state: State, finish: Finish, emit: EmitWire): void {
     const { open, phase } = state

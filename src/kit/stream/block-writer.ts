@@ -30,7 +30,10 @@ type BlockNotes = typeof commonNotes &
     | 'tool-call.input'
   >
 
-/** `open`: the block that is open. `closed`: those whose signature may still come: reasoning, and calls that were closed as soon as their input was complete. */
+/**
+ * `open`: the block that is open. `closed`: those whose signature may still come: reasoning, and
+ * calls that were closed as soon as their input was complete.
+ */
 export type BlockState = {
   phase: 'held' | 'begun' | 'done'
   truncated: 'error' | 'length'
@@ -39,20 +42,28 @@ export type BlockState = {
   closed: Record<string, Block>
   /** The number of reasoning blocks so far. */
   reasoningCount: number
-  /** Of the parts so far, what the end of the response depends on. `text`: a block of text was written. */
+  /**
+   * Of the parts so far, what the end of the response depends on. `text`: a block of text was
+   * written.
+   */
   seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: Place } }
 }
 
 /** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: Pick<BlockState, 'phase'>): boolean => phase === 'done'
 
-/** How one protocol writes its blocks. `Written`: a whole block; `Change`: what a delta event holds. */
+/**
+ * How one protocol writes its blocks. `Written`: a whole block; `Change`: what a delta event holds.
+ */
 export type BlockWire<State extends BlockState, Emit, Written, Change> = {
   reportOf(state: State): Report<BlockNotes>
   /** The blocks of a whole part: what writes them in a complete response, with its notes. */
   encode(state: State, part: Part): Written[]
   writeWhole(state: State, block: Written, emit: Emit, at?: Place): void
-  /** Gives the block its index, and emits what begins it, if there is such an event. `call`: its whole block, without input. */
+  /**
+   * Gives the block its index, and emits what begins it, if there is such an event. `call`: its
+   * whole block, without input.
+   */
   open(state: State, block: Block, emit: Emit, call?: Written): void
   /** `source`: the canonical delta with the unknown keys to write, if it was made from one. */
   change(index: number, change: Change, emit: Emit, source?: Delta): void
@@ -99,14 +110,18 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
 ): BlockWriter<State, Emit> {
   const { changes, reportOf } = wire
 
-  /** Closes the block that is still open when the next part starts. False: nothing more can be written. */
+  /**
+   * Closes the block that is still open when the next part starts. False: nothing more can be
+   * written.
+   */
   function leaveOpen(state: State, emit: Emit): boolean {
     const { open } = state
     if (open?.ended) {
       wire.fail(state, 'whole JSON', emit)
       return false
     }
-    // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
+    // The source was cut off before the end of the open part. A call that was cut off makes the end
+    // of the stream an error.
     if (open && (state.truncated === 'error' || isCall(open))) return false
     closeOpen(state, emit)
     return !isDone(state)
@@ -259,7 +274,8 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
     } else if (head.cache && head.type === 'text' && index === undefined)
       reportOf(state).add('text.blank', head.at)
     stop(block, emit)
-    // The signature belongs to the block before it, or to a text that was too empty to be written. Media that are left out take theirs with them.
+    // The signature belongs to the block before it, or to a text that was too empty to be written.
+    // Media that are left out take theirs with them.
     const attach = index === undefined ? undefined : 'prev'
     if (signature && (index !== undefined || head.type !== 'media'))
       wire.writeWhole(

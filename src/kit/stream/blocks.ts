@@ -28,7 +28,10 @@ export type Block = {
   signature?: Signature
   /** Of the delta that brought the signature. */
   signatureExt?: ExtMap
-  /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
+  /**
+   * The part has ended. The block of a call with incomplete input stays open until the finish
+   * reason is known.
+   */
   ended: boolean
   /** The head is a copy, to which deltas are added. */
   ownsHead?: boolean
@@ -42,7 +45,10 @@ export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 
 export const isComplete = ({ kind, progress, streams }: Block): boolean =>
   kind === 'call' && progress.whole && streams
 
-/** The call has ended or has complete input, and the input is an object, empty, or can be wrapped into an object. */
+/**
+ * The call has ended or has complete input, and the input is an object, empty, or can be wrapped
+ * into an object.
+ */
 export function isWhole(block: Block): boolean {
   if (block.kind === 'freeform') return block.ended
   if (!block.ended && !isComplete(block)) return false
@@ -64,8 +70,9 @@ export function addReasoning(
 }
 
 /**
- * Adds input to a call. It is written as soon as it begins with `{`; any other is held, and wrapped into an object at its end. `written`: what to
- * write now; undefined: nothing. `trailing`: what follows the object.
+ * Adds input to a call. It is written as soon as it begins with `{`; any other is held, and wrapped
+ * into an object at its end. `written`: what to write now; undefined: nothing. `trailing`: what
+ * follows the object.
  */
 export function addInput(
   block: Block,
@@ -73,7 +80,8 @@ export function addInput(
 ): { written?: string; trailing: string } {
   if (block.progress.whole && block.streams) return { trailing: given }
   const end = advanceJson(block.progress, given)
-  // Of a text that grows, the beginning is looked at only once: that makes one string of all its chunks.
+  // Of a text that grows, the beginning is looked at only once: that makes one string of all its
+  // chunks.
   block.first ??= /\S/.exec(given)?.[0]
   const isWholeObject = block.progress.whole && block.first === '{'
   const text = isWholeObject ? given.slice(0, end) : given

@@ -4,8 +4,8 @@ export type UsedNames = { names: Set<string>; next: Map<string, number> }
 export const startNames = (): UsedNames => ({ names: new Set(), next: new Map() })
 
 /**
- * Takes the name if it is free, else the first free one of `numbered(2)`, `numbered(3)` and so on, which differ only in their number
- * for one `stem`.
+ * Takes the name if it is free, else the first free one of `numbered(2)`, `numbered(3)` and so on,
+ * which differ only in their number for one `stem`.
  */
 export function takeName(
   { names, next }: UsedNames,

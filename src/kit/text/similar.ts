@@ -1,6 +1,6 @@
 /**
- * The known name that another one means: the same but for case and separators, with a typing error or two, or one that contains the other.
- * Undefined: none.
+ * The known name that another one means: the same but for case and separators, with a typing error
+ * or two, or one that contains the other. Undefined: none.
  */
 export function similar(word: string, known: readonly string[]): string | undefined {
   const wanted = plain(word)
@@ -38,7 +38,10 @@ const mostErrors = ({ length }: string) => {
   return 2
 }
 
-/** Letters that are missing, added or wrong, and neighbors that are swapped. Infinity: more than `most`. */
+/**
+ * Letters that are missing, added or wrong, and neighbors that are swapped. Infinity: more than
+ * `most`.
+ */
 function typingErrors(word: string, meant: string, most: number): number {
   if (Math.abs(word.length - meant.length) > most) return Number.POSITIVE_INFINITY
   let [before, last] = [

@@ -20,7 +20,10 @@ const editing = {
 }
 const command = (...words: string[]) => ({ type: 'string', enum: words })
 
-/** Parameters of these tools, as their vendors document them. Requests contain only the name, because the vendor's models know the rest. */
+/**
+ * Parameters of these tools, as their vendors document them. Requests contain only the name,
+ * because the vendor's models know the rest.
+ */
 const inputs = new Map<ServerToolKind, FunctionTool['parameters']>([
   ['shell', object({ command: text, restart: { type: 'boolean' } }, [])],
   [
@@ -44,7 +47,10 @@ const inputs = new Map<ServerToolKind, FunctionTool['parameters']>([
   ],
 ])
 
-/** A built-in tool that the client runs itself, as a function for models of other providers. Undefined: its parameters are not known. */
+/**
+ * A built-in tool that the client runs itself, as a function for models of other providers.
+ * Undefined: its parameters are not known.
+ */
 export function asFunction({
   tool,
   name,

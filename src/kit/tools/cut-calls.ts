@@ -3,7 +3,10 @@ import type { Candidate, Finish } from '../../canonical/response.ts'
 import type { Emit } from '../../protocol.ts'
 import { parseObject } from '../json/json.ts'
 
-/** A call whose arguments a token limit cut off. Clients must not run it, so its arguments are never completed. */
+/**
+ * A call whose arguments a token limit cut off. Clients must not run it, so its arguments are never
+ * completed.
+ */
 
 /** Did a token limit end the response? */
 export const isLimit = ({ reason }: Finish) => reason === 'length' || reason === 'context_window'
@@ -33,14 +36,16 @@ export function markCut(candidate: Candidate): Candidate {
   }
 }
 
-/** Plain data. `late`: by candidate, the end of a call without whole arguments and of its message. */
+/**
+ * Plain data. `late`: by candidate, the end of a call without whole arguments and of its message.
+ */
 export type CutState = { late: Record<number, EncoderEvent[]> }
 
 type Take<State, Out> = (state: State, event: EncoderEvent, emit: Emit<Out>) => void
 
 /**
- * Holds back the end of a call without whole arguments until the next event of its candidate, which shows whether a token limit cut
- * it off. Then the end has `cut`.
+ * Holds back the end of a call without whole arguments until the next event of its candidate, which
+ * shows whether a token limit cut it off. Then the end has `cut`.
  */
 export function holdCutCalls<State extends CutState, Out>(
   isIncomplete: (state: State, end: EncodedPartEnd) => boolean,

@@ -4,8 +4,9 @@ import { TranslationError } from '../../errors.ts'
 import type { CodecOptions } from '../../protocol.ts'
 
 /**
- * A request is refused when it needs a tool that only another provider has: without it the model would get another question. With
- * `onUnresolvable: 'note'` it is not, and the caller has to note what is left out.
+ * A request is refused when it needs a tool that only another provider has: without it the model
+ * would get another question. With `onUnresolvable: 'note'` it is not, and the caller has to note
+ * what is left out.
  * @throws TranslationError `inexpressible`
  */
 export function refuseForeignTools(

@@ -2,7 +2,9 @@ import type { FreeformTool, FunctionTool } from '../../canonical/tool.ts'
 import { defined } from '../fields/defined.ts'
 import { parseObject } from '../json/json.ts'
 
-/** A freeform tool for a wire that has only functions: a function with one string argument `input`. */
+/**
+ * A freeform tool for a wire that has only functions: a function with one string argument `input`.
+ */
 export function wrapFreeform({
   name,
   description,

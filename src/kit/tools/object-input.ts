@@ -22,8 +22,9 @@ type Reporting = {
 type Writing = { report: Reporting; to: 'provider' | 'client' }
 
 /**
- * The arguments of a call as an object, for wires that require one. Other values are put into an object. `kind`: of the declared tool.
- * `to`: a client gets the object that the text begins with, as in a stream; a model of the history sees its own fault.
+ * The arguments of a call as an object, for wires that require one. Other values are put into an
+ * object. `kind`: of the declared tool. `to`: a client gets the object that the text begins with,
+ * as in a stream; a model of the history sees its own fault.
  */
 export function objectInput(
   call: ToolCallPart,
@@ -51,7 +52,10 @@ export function objectInput(
   return isNullInput(input) ? {} : { __raw: input }
 }
 
-/** The object that the text begins with, if more text follows it. A stream has passed it on before the rest comes. */
+/**
+ * The object that the text begins with, if more text follows it. A stream has passed it on before
+ * the rest comes.
+ */
 function firstObject(input: string): string | undefined {
   if (!input.trimStart().startsWith('{')) return undefined
   const progress = startJson()

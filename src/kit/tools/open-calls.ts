@@ -6,7 +6,10 @@ type Clue = 'any' | `id ${string}` | `name ${string}` | `made ${string}`
 /** Calls in order, of which those in front of `next` are known to be closed. */
 type Queue = { calls: ToolCallPart[]; next: number }
 
-/** Calls that wait for their results. Finding the oldest one of a kind takes the same time however many there are. */
+/**
+ * Calls that wait for their results. Finding the oldest one of a kind takes the same time however
+ * many there are.
+ */
 export class OpenCalls {
   readonly #closed = new Set<ToolCallPart>()
   readonly #queues = new Map<Clue, Queue>()

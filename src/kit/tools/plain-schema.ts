@@ -4,8 +4,9 @@ import { mapSchemas } from './schema-subset.ts'
 const unions = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * The schema of a function's parameters as servers with a small subset of JSON Schema take it: a plain object at the root, no `$schema`,
- * no lists under `items`, no type next to a union. The description contains what is left out. The same object if nothing changed.
+ * The schema of a function's parameters as servers with a small subset of JSON Schema take it: a
+ * plain object at the root, no `$schema`, no lists under `items`, no type next to a union. The
+ * description contains what is left out. The same object if nothing changed.
  */
 export function plainSchema(schema: JsonObject): JsonObject {
   const inner = mapSchemas(schema, one => {

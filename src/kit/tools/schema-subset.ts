@@ -4,10 +4,16 @@ import { isObject, type JsonObject, setOwn } from '../json/json.ts'
 const maps = new Set(['properties', '$defs', 'definitions'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
-/** Deeper levels stay as they are, because the recursion is limited by the stack. No server takes a schema as deep as this. */
+/**
+ * Deeper levels stay as they are, because the recursion is limited by the stack. No server takes a
+ * schema as deep as this.
+ */
 const deepest = 500
 
-/** The schema with each of its schemas replaced, inner ones first; the same object if nothing changed. */
+/**
+ * The schema with each of its schemas replaced, inner ones first; the same object if nothing
+ * changed.
+ */
 export function mapSchemas(
   schema: JsonObject,
   change: (schema: JsonObject) => JsonObject,
@@ -42,7 +48,10 @@ function mapIn(key: string, value: unknown, mapOne: (value: unknown) => unknown)
 const isObjectSchema = ({ type, properties }: JsonObject) =>
   type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
 
-/** The schema with `additionalProperties: false` in all of its objects, also those that say otherwise; the same object if nothing changed. */
+/**
+ * The schema with `additionalProperties: false` in all of its objects, also those that say
+ * otherwise; the same object if nothing changed.
+ */
 export const closeObjects = (schema: JsonObject): JsonObject =>
   mapSchemas(schema, one =>
     isObjectSchema(one) && one['additionalProperties'] !== false
@@ -50,12 +59,15 @@ export const closeObjects = (schema: JsonObject): JsonObject =>
       : one,
   )
 
-/** Which keywords a server refuses where it enforces a schema: all values of them, those for which the function is true, or all, with the keyword to write instead. */
+/**
+ * Which keywords a server refuses where it enforces a schema: all values of them, those for which
+ * the function is true, or all, with the keyword to write instead.
+ */
 export type SchemaSubset = Readonly<Record<string, true | string | ((value: unknown) => boolean)>>
 
 /**
- * The schema without refused keywords; the same object if there are none. They become the keyword that replaces them, or move into the
- * description next to them, where the model reads them.
+ * The schema without refused keywords; the same object if there are none. They become the keyword
+ * that replaces them, or move into the description next to them, where the model reads them.
  */
 export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject {
   const isRefused = (key: string, value: unknown) => {

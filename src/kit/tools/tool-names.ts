@@ -2,7 +2,10 @@ import type { Place } from '../../canonical/message.ts'
 
 type Reporting = { add(code: 'tool.namespace', at: Place | undefined, field: string): void }
 
-/** The name of a tool in a response, with its namespace in front: a client of a wire without namespaces knows it by that. */
+/**
+ * The name of a tool in a response, with its namespace in front: a client of a wire without
+ * namespaces knows it by that.
+ */
 export function responseToolName(
   called: string,
   namespace: string | undefined,

@@ -51,8 +51,8 @@ export function decodeError(
 }
 
 /**
- * If `status` is absent or no error status (in a stream, or with an error in a 200), that of the body is used, else the default one of its
- * kind.
+ * If `status` is absent or no error status (in a stream, or with an error in a 200), that of the
+ * body is used, else the default one of its kind.
  */
 export function decodeErrorBody(body: unknown, status?: number): CanonicalError {
   const parsed = readBody(body)
@@ -93,7 +93,10 @@ function kindOf({ type, code, message }: ReadError, status: number | undefined):
   return kind ?? (type === 'invalid_request_error' ? 'invalid_request' : 'internal')
 }
 
-/** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */
+/**
+ * Can an error of this kind have this status? If not, the status decides the kind: a 500 with
+ * `invalid_api_key` is a fault of the server.
+ */
 function agrees(kind: ErrorKind, status: number): boolean {
   const defaultStatus = statusOfKind[kind]
   if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout')
@@ -175,7 +178,10 @@ function readError(error: JsonObject): ReadError {
   }
 }
 
-/** Some gateways report only that their provider failed, and put the error of the provider into `metadata.raw`. */
+/**
+ * Some gateways report only that their provider failed, and put the error of the provider into
+ * `metadata.raw`.
+ */
 function messageBehind(metadata: unknown): string {
   const raw = isObject(metadata) ? metadata['raw'] : undefined
   return isObject(raw) || (typeof raw === 'string' && raw.trim())
@@ -218,9 +224,11 @@ export function encodeError(
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
-  // 529 means "overloaded" only in the messages protocol; clients of this one may not know that they can retry.
+  // 529 means "overloaded" only in the messages protocol; clients of this one may not know that
+  // they can retry.
   if (status === 529) return 503
-  // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its default status.
+  // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its
+  // default status.
   if (status === 400 && kind === 'authentication' && protocol !== protocolName)
     return statusOfKind.authentication
   return status >= 400 && status <= 599 ? status : statusOfKind[kind]
@@ -274,8 +282,8 @@ export function encodeErrorBody(
 }
 
 /**
- * The body of an error in a stream or a response, which has no status and headers of its own: the request id is lost, with a note, and a
- * status that type and code do not imply.
+ * The body of an error in a stream or a response, which has no status and headers of its own: the
+ * request id is lost, with a note, and a status that type and code do not imply.
  */
 export function encodeBareError(
   value: CanonicalError,

@@ -2,9 +2,13 @@ import * as z from 'zod/mini'
 import { anything, count, number, string, text } from '../../kit/schema/wire.ts'
 import { ChatAssistantMessage } from './schema.ts'
 
-// Only for users of the schemas: the decoder checks each chunk by hand, because it reports or repairs what these schemas refuse.
+// Only for users of the schemas: the decoder checks each chunk by hand, because it reports or
+// repairs what these schemas refuse.
 
-/** The body of an error response, and the last event of a failed stream. Some servers send only a text. */
+/**
+ * The body of an error response, and the last event of a failed stream. Some servers send only a
+ * text.
+ */
 export const ChatErrorResponse = z.looseObject({
   error: z.union([
     z.looseObject({

@@ -3,137 +3,187 @@ import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
 /** How this protocol is decoded and encoded, where more than one way is right. */
 export type ChatCompletionsOptions = {
   /**
-   * The field for reasoning text, which the protocol does not define. `reasoning_content` (default): most servers and clients read it.
-   * `details`: only the list `reasoning_details`. `omit`: reasoning is dropped.
+   * The field for reasoning text, which the protocol does not define. `reasoning_content`
+   * (default): most servers and clients read it. `details`: only the list `reasoning_details`.
+   * `omit`: reasoning is dropped.
    */
   reasoningField?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
   /**
-   * How reasoning signatures reach a client. `field` (default): in `reasoning_details` and `extra_content`, for clients that return the whole
-   * message. `id`: signatures of calls become part of the call id, for clients that rebuild messages; some servers refuse long ids. `store`:
-   * not in the message, but in `signatures` of the result, for the caller to store and return through `storedSignatures`. `none`: dropped; the
-   * next turn of a model that signs then fails. All forms are accepted as input.
+   * How reasoning signatures reach a client. `field` (default): in `reasoning_details` and
+   * `extra_content`, for clients that return the whole message. `id`: signatures of calls become
+   * part of the call id, for clients that rebuild messages; some servers refuse long ids. `store`:
+   * not in the message, but in `signatures` of the result, for the caller to store and return
+   * through `storedSignatures`. `none`: dropped; the next turn of a model that signs then fails.
+   * All forms are accepted as input.
    */
   signatures?: 'field' | 'id' | 'store' | 'none'
   /**
-   * Where a response carries signed reasoning. `details` (default): in `reasoning_details`. `calls`: also in the signature of the following
-   * tool call, with `signatures: 'field'`, for clients that keep only call signatures, such as the AI SDK. Responses get longer.
+   * Where a response carries signed reasoning. `details` (default): in `reasoning_details`.
+   * `calls`: also in the signature of the following tool call, with `signatures: 'field'`, for
+   * clients that keep only call signatures, such as the AI SDK. Responses get longer.
    */
   signedReasoning?: 'details' | 'calls'
   /**
-   * Reasoning of a response without a signature. `bare` (default): clients receive it without one. `seal`: it gets an empty signature, for
-   * clients that drop unsigned reasoning, such as the AI SDK over messages and responses. The next request returns the reasoning to the
-   * server.
+   * Reasoning of a response without a signature. `bare` (default): clients receive it without one.
+   * `seal`: it gets an empty signature, for clients that drop unsigned reasoning, such as the AI
+   * SDK over messages and responses. The next request returns the reasoning to the server.
    */
   unsignedReasoning?: 'bare' | 'seal'
-  /** Returns the stored signature of a call id, where a client's message lacks it. Default: none. */
+  /**
+   * Returns the stored signature of a call id, where a client's message lacks it. Default: none.
+   */
   storedSignatures?: (callId: string) => string | undefined
   /**
-   * Which earlier reasoning a server receives. `tool-turns` (default): of every turn with a tool call, as servers that reason between calls
-   * require. `always`: of every turn. `never`: none. If this is not set, reasoning that arrived in this protocol stays unchanged.
+   * Which earlier reasoning a server receives. `tool-turns` (default): of every turn with a tool
+   * call, as servers that reason between calls require. `always`: of every turn. `never`: none. If
+   * this is not set, reasoning that arrived in this protocol stays unchanged.
    */
   reasoningInHistory?: 'never' | 'tool-turns' | 'always'
   /**
-   * Tool calls of the history whose reasoning the client dropped. `omit` (default). `blank`: a space is written, for servers that refuse such
-   * calls, such as DeepSeek.
+   * Tool calls of the history whose reasoning the client dropped. `omit` (default). `blank`: a
+   * space is written, for servers that refuse such calls, such as DeepSeek.
    */
   missingReasoning?: 'omit' | 'blank'
-  /** Media in tool results, which tool messages cannot contain. `user-message` (default): it follows in a user message. `drop`: it is dropped. */
+  /**
+   * Media in tool results, which tool messages cannot contain. `user-message` (default): it follows
+   * in a user message. `drop`: it is dropped.
+   */
   toolMedia?: 'user-message' | 'drop'
   /**
-   * Freeform tools. `write` (default): as custom tools; a server that responds with a function call is understood. `wrap`: as functions with
-   * one string, for servers that know functions only.
+   * Freeform tools. `write` (default): as custom tools; a server that responds with a function call
+   * is understood. `wrap`: as functions with one string, for servers that know functions only.
    */
   customTools?: 'write' | 'wrap'
-  /** The field for the token limit. Default `max_completion_tokens`: reasoning models refuse the older one. */
+  /**
+   * The field for the token limit. Default `max_completion_tokens`: reasoning models refuse the
+   * older one.
+   */
   maxTokensField?: 'max_completion_tokens' | 'max_tokens'
   /** The field for the sampling seed. Default `seed`. */
   seedField?: 'seed' | 'random_seed'
-  /** Writes usage at the end of every stream, even if the request did not ask for it. Default false. */
+  /**
+   * Writes usage at the end of every stream, even if the request did not ask for it. Default false.
+   */
   alwaysUsage?: boolean
-  /** `top_k`, `min_p` and `repetition_penalty`, which only some servers accept. `drop` (default). `write`: for these servers. */
+  /**
+   * `top_k`, `min_p` and `repetition_penalty`, which only some servers accept. `drop` (default).
+   * `write`: for these servers.
+   */
   topK?: 'drop' | 'write'
   /**
-   * `store`, `metadata`, `moderation`, `safety_identifier`, `prompt_cache_key`, `prompt_cache_options` and `prompt_cache_retention`, which
-   * many servers refuse. `drop` (default): with a note. `write`: for servers that accept them, such as OpenAI.
+   * `store`, `metadata`, `moderation`, `safety_identifier`, `prompt_cache_key`,
+   * `prompt_cache_options` and `prompt_cache_retention`, which many servers refuse. `drop`
+   * (default): with a note. `write`: for servers that accept them, such as OpenAI.
    */
   optionalFields?: 'drop' | 'write'
-  /** Writes the faster mode of another provider as the tier `fast`. Default false, because its price differs. */
+  /**
+   * Writes the faster mode of another provider as the tier `fast`. Default false, because its price
+   * differs.
+   */
   fastIsSpeed?: boolean
   /**
-   * Cache breakpoints of other protocols. `drop` (default): with a note, because many servers refuse unknown fields. `write`: as
-   * `prompt_cache_breakpoint`, for OpenAI. `cache_control`: in that field, for LiteLLM, OpenRouter and Alibaba, also on tools and tool
-   * messages.
+   * Cache breakpoints of other protocols. `drop` (default): with a note, because many servers
+   * refuse unknown fields. `write`: as `prompt_cache_breakpoint`, for OpenAI. `cache_control`: in
+   * that field, for LiteLLM, OpenRouter and Alibaba, also on tools and tool messages.
    */
   cacheMarks?: 'drop' | 'write' | 'cache_control'
   /**
-   * A cache lifetime of one hour, which the protocol does not have. `drop` (default): the provider's own lifetime. `up`: twelve hours, at
-   * their price.
+   * A cache lifetime of one hour, which the protocol does not have. `drop` (default): the
+   * provider's own lifetime. `up`: twelve hours, at their price.
    */
   cacheTtlRound?: 'drop' | 'up'
-  /** A stream that ends with `[DONE]` without a finish reason. `accept` (default): a normal end. `error`: a failure. */
+  /**
+   * A stream that ends with `[DONE]` without a finish reason. `accept` (default): a normal end.
+   * `error`: a failure.
+   */
   doneWithoutFinish?: 'accept' | 'error'
   /**
-   * Reads text between `<think>` and `</think>` (also `thinking`, `thought`) as reasoning. Default false: a text may contain such tags for
-   * other reasons.
+   * Reads text between `<think>` and `</think>` (also `thinking`, `thought`) as reasoning. Default
+   * false: a text may contain such tags for other reasons.
    */
   extractThinkTags?: boolean
   /**
-   * The role of instructions. `system` (default), which every server accepts: developer messages become system messages. `developer`, for
-   * OpenAI and Azure: developer messages stay, and instructions from a separate field become one.
+   * The role of instructions. `system` (default), which every server accepts: developer messages
+   * become system messages. `developer`, for OpenAI and Azure: developer messages stay, and
+   * instructions from a separate field become one.
    */
   instructionsRole?: 'system' | 'developer'
   /**
-   * Where system messages go. `auto` (default): those before the conversation are joined into one, later ones become user text in place,
-   * because many servers refuse others. `keep`: all stay in place. `user`: as `auto`. `hoist`: later ones move to the front, which invalidates
-   * prompt caches.
+   * Where system messages go. `auto` (default): those before the conversation are joined into one,
+   * later ones become user text in place, because many servers refuse others. `keep`: all stay in
+   * place. `user`: as `auto`. `hoist`: later ones move to the front, which invalidates prompt
+   * caches.
    */
   systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /** Writes call ids of nine letters and digits, which some servers require. Default false. */
   shortIds?: boolean
   /**
-   * Joins tool names that arrive in several chunks, as old previews of Azure sent them. Default false: a repeated name is the same name, so a
-   * call starts as soon as it has one.
+   * Joins tool names that arrive in several chunks, as old previews of Azure sent them. Default
+   * false: a repeated name is the same name, so a call starts as soon as it has one.
    */
   splitToolNames?: boolean
-  /** Images in responses, which the protocol does not have. `drop` (default). `write`: in `images`, as OpenRouter does. */
+  /**
+   * Images in responses, which the protocol does not have. `drop` (default). `write`: in `images`,
+   * as OpenRouter does.
+   */
   images?: 'drop' | 'write'
-  /** Details of an error besides its message. `drop` (default): they were not meant for this client. `write`: in `error.source`. */
+  /**
+   * Details of an error besides its message. `drop` (default): they were not meant for this client.
+   * `write`: in `error.source`.
+   */
   errorDetails?: 'drop' | 'write'
   /**
-   * The values of `reasoning_effort` that the server accepts, separated by spaces. The nearest one is written; none if the list is empty.
-   * Default: all values.
+   * The values of `reasoning_effort` that the server accepts, separated by spaces. The nearest one
+   * is written; none if the list is empty. Default: all values.
    */
   efforts?: string
   /**
-   * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`: it cannot be turned off. `type` and
-   * `adaptive`: by `thinking.type`. `flag`: by `enable_thinking`. `template`: by `chat_template_kwargs`. `disable`: off by
+   * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`:
+   * it cannot be turned off. `type` and `adaptive`: by `thinking.type`. `flag`: by
+   * `enable_thinking`. `template`: by `chat_template_kwargs`. `disable`: off by
    * `disable_reasoning`. `object`: by `reasoning`.
    */
   thinking?: 'effort' | 'always' | 'type' | 'adaptive' | 'flag' | 'template' | 'disable' | 'object'
   /**
-   * Where reasoning of the history is written. `field` (default): in the field of `reasoningField`. `parts`: as `thinking` parts of the
-   * content. `tags`: between `<think>` and `</think>` before the text.
+   * Where reasoning of the history is written. `field` (default): in the field of `reasoningField`.
+   * `parts`: as `thinking` parts of the content. `tags`: between `<think>` and `</think>` before
+   * the text.
    */
   historyReasoning?: 'field' | 'parts' | 'tags'
   /**
-   * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one. `any`: it can force a call, but not a tool by
-   * name; then only that tool is offered. `omit`: the field is not written.
+   * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
+   * `any`: it can force a call, but not a tool by name; then only that tool is offered. `omit`: the
+   * field is not written.
    */
   toolChoice?: 'all' | 'auto' | 'any' | 'omit'
-  /** `forbid`: the server makes one call at a time and refuses requests that allow several. Default `allow`. */
+  /**
+   * `forbid`: the server makes one call at a time and refuses requests that allow several. Default
+   * `allow`.
+   */
   parallelCalls?: 'allow' | 'forbid'
-  /** Writes `tool_stream: true`, without which some servers stream the arguments of a call in one chunk. Default false. */
+  /**
+   * Writes `tool_stream: true`, without which some servers stream the arguments of a call in one
+   * chunk. Default false.
+   */
   toolStream?: boolean
-  /** Content of text only. `parts` (default): a list if there are several parts. `string`: one text. */
+  /**
+   * Content of text only. `parts` (default): a list if there are several parts. `string`: one text.
+   */
   textContent?: 'parts' | 'string'
   /**
-   * The types of `response_format` that the server accepts, separated by spaces. A schema that it does not accept is requested in words.
-   * Default: all types.
+   * The types of `response_format` that the server accepts, separated by spaces. A schema that it
+   * does not accept is requested in words. Default: all types.
    */
   formats?: string
-  /** Images by URL. `write` (default). `text`: the URL becomes text, for servers that cannot fetch it. */
+  /**
+   * Images by URL. `write` (default). `text`: the URL becomes text, for servers that cannot fetch
+   * it.
+   */
   imageUrls?: 'write' | 'text'
-  /** A user message directly after a tool message. `keep` (default). `assistant`: an assistant message is inserted between them. */
+  /**
+   * A user message directly after a tool message. `keep` (default). `assistant`: an assistant
+   * message is inserted between them.
+   */
   afterResults?: 'keep' | 'assistant'
 }
 

@@ -19,7 +19,10 @@ export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefi
   return fields ? withUnknown<T>(known, fields) : (defined(known) as T)
 }
 
-/** The known keys over the unknown ones, at all levels. A list of unknown keys belongs to a list of as many entries. */
+/**
+ * The known keys over the unknown ones, at all levels. A list of unknown keys belongs to a list of
+ * as many entries.
+ */
 export function withUnknown<T extends object>(known: NoInfer<T>, unknown: JsonObject): T {
   const wire = { ...unknown }
   for (const key in known) {

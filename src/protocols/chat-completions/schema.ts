@@ -16,8 +16,9 @@ import {
 } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
-// https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
-// the reference says nullable, and where servers of this protocol send null, null counts as absence.
+// https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break
+// an old client. Where the reference says nullable, and where servers of this protocol send null,
+// null counts as absence.
 
 const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
@@ -182,7 +183,8 @@ export const ChatRequest = z.looseObject({
   prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
   prompt_cache_retention: text,
   reasoning_effort: text,
-  // Reasoning controls of servers of this protocol; with any other type, they count as unknown fields.
+  // Reasoning controls of servers of this protocol; with any other type, they count as unknown
+  // fields.
   reasoning: z.optional(
     z.union([
       z.looseObject({ effort: text, max_tokens: count, enabled: flag, exclude: flag }),
@@ -221,7 +223,10 @@ export const ChatChoice = z.looseObject({
 })
 export type ChatChoice = z.infer<typeof ChatChoice>
 
-/** A response that is not streamed. Fields that only describe it are checked leniently, because servers of this protocol differ most here. */
+/**
+ * A response that is not streamed. Fields that only describe it are checked leniently, because
+ * servers of this protocol differ most here.
+ */
 export const ChatResponse = z.looseObject({
   id: text,
   object: anything,
@@ -235,7 +240,10 @@ export type ChatResponse = z.infer<typeof ChatResponse>
 
 // ---- what is written
 
-/** Cache marks: the field of this protocol, and the one that some servers take from the messages protocol. */
+/**
+ * Cache marks: the field of this protocol, and the one that some servers take from the messages
+ * protocol.
+ */
 export type ChatControlMark = { cache_control?: { type: string; ttl?: string } }
 export type ChatMark = ChatControlMark & {
   prompt_cache_breakpoint?: { mode?: string; ttl?: string }

@@ -30,7 +30,9 @@ const finishReasons = new Map<string, FinishReason>([
   ['network_error', 'error'],
 ])
 
-/** `exact: false`: the nearest finish reason. Undefined: an error, which is no finish reason here. */
+/**
+ * `exact: false`: the nearest finish reason. Undefined: an error, which is no finish reason here.
+ */
 const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean } | undefined> = {
   stop: { word: 'stop', exact: true },
   length: { word: 'length', exact: true },
@@ -55,9 +57,10 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 }
 
 /**
- * `finish_reason` of the choice at this path → canonical finish. Many servers, and the protocol itself when a tool was forced, send
- * `stop` although the client has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`. `isBroken`:
- * there are calls that cannot be used, and nothing else.
+ * `finish_reason` of the choice at this path → canonical finish. Many servers, and the protocol
+ * itself when a tool was forced, send `stop` although the client has calls to run. Without calls
+ * the client has nothing to run, so `tool_calls` is read as `stop`. `isBroken`: there are calls
+ * that cannot be used, and nothing else.
  */
 export function decodeFinish(
   raw: string | undefined,
@@ -75,8 +78,8 @@ export function decodeFinish(
 }
 
 /**
- * Undefined: the response failed. The received finish reason is written unchanged if it still means the same. `single`: the client knows
- * only `function_call`.
+ * Undefined: the response failed. The received finish reason is written unchanged if it still means
+ * the same. `single`: the client knows only `function_call`.
  */
 export function encodeFinish(
   { reason, raw, protocol }: Finish,

@@ -6,7 +6,10 @@ import type { Address, ModelInfo } from '../../protocol.ts'
 import { bareId } from './models.ts'
 import { path } from './own.ts'
 
-/** The model is one segment, `/` and `:` in it escaped; some clients leave them as they are, so the last step is the operation. */
+/**
+ * The model is one segment, `/` and `:` in it escaped; some clients leave them as they are, so the
+ * last step is the operation.
+ */
 const call = /^\/model\/(.+)\/(converse|converse-stream|count-tokens)$/
 const operations = new Map([
   ['converse', { operation: 'generate', stream: false }],
@@ -14,7 +17,10 @@ const operations = new Map([
   ['count-tokens', { operation: 'count-tokens', stream: false }],
 ] as const)
 
-/** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
+/**
+ * The operation and model that a POST to this path asks for. Undefined: not a path of this
+ * protocol.
+ */
 export function match(requestPath: string): ReturnType<Address['match']> {
   const [, written = '', word = ''] =
     call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []

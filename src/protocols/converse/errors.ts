@@ -212,7 +212,8 @@ const asString = (value: unknown) => (typeof value === 'string' && value !== '' 
 
 /** The HTTP status of an error in this protocol. */
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
-  // `unsupported` errors of this library keep their status: a response that `strict` refuses is no fault of the request.
+  // `unsupported` errors of this library keep their status: a response that `strict` refuses is no
+  // fault of the request.
   if (
     protocol === protocolName ||
     (protocol === undefined && kind === 'unsupported' && status >= 400)
@@ -261,7 +262,10 @@ export function encodeError(
   return { wire: { status: statusOf(error), headers, body }, notes: report.notes }
 }
 
-/** The body of an error in a stream or a response, which has no status of its own: one that the kind does not imply is dropped with a note. `name`: of the exception, where it is written. */
+/**
+ * The body of an error in a stream or a response, which has no status of its own: one that the kind
+ * does not imply is dropped with a note. `name`: of the exception, where it is written.
+ */
 export function encodeBareError(
   error: CanonicalError,
   report: ConverseReport,

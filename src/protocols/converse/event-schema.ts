@@ -10,9 +10,13 @@ import {
 } from '../../kit/schema/wire.ts'
 import { ConverseBlock, ConverseCitation, ConverseResponse, ConverseSource } from './schema.ts'
 
-// Only for users of the schemas: the decoder checks each event by hand, because it reports or repairs what these schemas refuse.
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
-/** The body of an error response, and the payload of an exception in a stream. Some services write `Message`. */
+/**
+ * The body of an error response, and the payload of an exception in a stream. Some services write
+ * `Message`.
+ */
 export const ConverseErrorResponse = z.union([
   z.looseObject({ message: string }),
   z.looseObject({ Message: string }),
@@ -74,12 +78,17 @@ const kinds = {
   }),
 }
 
-/** An event of an unknown kind. An event of a known kind that does not match its schema is refused. */
+/**
+ * An event of an unknown kind. An event of a known kind that does not match its schema is refused.
+ */
 const other = z
   .looseObject({})
   .check(others(event => !Object.keys(kinds).some(key => Object.hasOwn(event, key))))
 
-/** One event of a stream: its payload under its type, which is in the header `:event-type` or `:exception-type` of the frame. */
+/**
+ * One event of a stream: its payload under its type, which is in the header `:event-type` or
+ * `:exception-type` of the frame.
+ */
 export const ConverseStreamEvent = z.union([
   kinds.messageStart,
   kinds.contentBlockStart,

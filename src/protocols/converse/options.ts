@@ -4,28 +4,40 @@ import { type ConverseFamily, families } from './vocabulary.ts'
 /** How this protocol is decoded and encoded, where more than one way is right. */
 export type ConverseOptions = {
   /**
-   * The family of the model, which decides how reasoning is requested and what else it accepts. Default: by the model id. Needed for ids that
-   * do not name one, such as application inference profiles. In code, a function of the model id.
+   * The family of the model, which decides how reasoning is requested and what else it accepts.
+   * Default: by the model id. Needed for ids that do not name one, such as application inference
+   * profiles. In code, a function of the model id.
    */
   family?: ConverseFamily | ((model: string) => ConverseFamily | undefined)
-  /** Where instructions inside the conversation go. `user` (default): user text, in place. `hoist`: the system field, which invalidates prompt caches. */
+  /**
+   * Where instructions inside the conversation go. `user` (default): user text, in place. `hoist`:
+   * the system field, which invalidates prompt caches.
+   */
   systemPlacement?: 'user' | 'hoist'
   /**
-   * Earlier reasoning without a signature of the model. `drop` (default), because most models refuse it. `text`: as text. `keep`: as reasoning,
-   * for models that read it.
+   * Earlier reasoning without a signature of the model. `drop` (default), because most models
+   * refuse it. `text`: as text. `keep`: as reasoning, for models that read it.
    */
   unsignedReasoning?: 'drop' | 'text' | 'keep'
-  /** A tool choice that allows only some tools. `filter` (default): only these are sent. `keep`: all are sent, so that caches stay valid. */
+  /**
+   * A tool choice that allows only some tools. `filter` (default): only these are sent. `keep`: all
+   * are sent, so that caches stay valid.
+   */
   allowedTools?: 'filter' | 'keep'
   /**
-   * A conversation that begins with the assistant, or contains instructions only. `auto` (default): a user message `.` is inserted before it,
-   * unless the model accepts such a conversation. `keep`: unchanged. `synthesize`: always inserted.
+   * A conversation that begins with the assistant, or contains instructions only. `auto` (default):
+   * a user message `.` is inserted before it, unless the model accepts such a conversation. `keep`:
+   * unchanged. `synthesize`: always inserted.
    */
   leadingUser?: 'auto' | 'keep' | 'synthesize'
-  /** JSON without a schema, which the protocol cannot require. `drop` (default). `instruct`: a line of the system prompt requests it. */
+  /**
+   * JSON without a schema, which the protocol cannot require. `drop` (default). `instruct`: a line
+   * of the system prompt requests it.
+   */
   jsonMode?: 'drop' | 'instruct'
   /**
-   * Converts media to a format that the server accepts; returns undefined if it cannot. Default: media in other formats are dropped.
+   * Converts media to a format that the server accepts; returns undefined if it cannot. Default:
+   * media in other formats are dropped.
    */
   convertMedia?: (media: {
     mime: string

@@ -21,7 +21,10 @@ export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefi
 
 // A block is an object in an object, `{ image: { format } }`: its node is the inner one.
 
-/** Keeps the unknown keys of a block in its node: those inside, and those next to its kind, under `../`. Changes the node. */
+/**
+ * Keeps the unknown keys of a block in its node: those inside, and those next to its kind, under
+ * `../`. Changes the node.
+ */
 export function keepBoth<T extends object>(
   node: T & { ext?: ExtMap },
   inside: JsonObject | undefined,

@@ -15,7 +15,10 @@ import {
 } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
-/** Shapes as in the public reference of Amazon Bedrock Converse; loose, because a new field must never break an old client. */
+/**
+ * Shapes as in the public reference of Amazon Bedrock Converse; loose, because a new field must
+ * never break an old client.
+ */
 
 const texted = z.looseObject({ text })
 const enabled = z.nullish(z.looseObject({ enabled: flag }))
@@ -129,7 +132,9 @@ export type ConverseBlockOf<Key extends ConverseKind> = Kinds[Key]
 /** What a block of this kind holds. */
 export type ConverseInside<Key extends ConverseKind & keyof Kinds[Key]> = Kinds[Key][Key]
 
-/** A block of an unknown kind. A block of a known kind that does not match its schema is refused. */
+/**
+ * A block of an unknown kind. A block of a known kind that does not match its schema is refused.
+ */
 const other = z
   .looseObject({})
   .check(
@@ -205,7 +210,10 @@ export const ConverseTextFormat = z.looseObject({
 })
 export type ConverseTextFormat = z.infer<typeof ConverseTextFormat>
 
-/** Body of POST /model/{modelId}/converse and /converse-stream. The model is in the path; SDK inputs have it as `modelId`. */
+/**
+ * Body of POST /model/{modelId}/converse and /converse-stream. The model is in the path; SDK inputs
+ * have it as `modelId`.
+ */
 export const ConverseRequest = z.looseObject({
   modelId: text,
   messages: z.nullish(z.array(ConverseMessage)),
@@ -427,7 +435,10 @@ export type ConverseWrittenResponse = {
 } & ConverseStop &
   ConverseMetadata
 
-/** The body of an error. The name of the exception is in the header `x-amzn-errortype`, or, of a stream, in that of the frame. */
+/**
+ * The body of an error. The name of the exception is in the header `x-amzn-errortype`, or, of a
+ * stream, in that of the frame.
+ */
 export type ConverseErrorBody = {
   message: string
   originalStatusCode?: number | undefined
@@ -468,7 +479,10 @@ export type ConverseStreamException =
   | 'throttlingException'
   | 'serviceUnavailableException'
 
-/** An event of a stream: its payload under its type. `p`, which only pads the frame, is not part of it. */
+/**
+ * An event of a stream: its payload under its type. `p`, which only pads the frame, is not part of
+ * it.
+ */
 export type ConverseEvent =
   | { messageStart: { role: 'assistant' } }
   | { contentBlockStart: { contentBlockIndex: number; start: ConverseStart } }

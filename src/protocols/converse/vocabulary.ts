@@ -109,7 +109,10 @@ export const formats: Record<
   ]),
 }
 
-/** `type` of calls and results of tools that the provider ran; other words are those of the client's own tools. */
+/**
+ * `type` of calls and results of tools that the provider ran; other words are those of the client's
+ * own tools.
+ */
 export const isServerType = (type: unknown): boolean =>
   typeof type === 'string' && type !== 'tool_use' && type !== 'tool_result' && type !== 'function'
 
@@ -126,8 +129,8 @@ export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
 }
 
 /**
- * Models that differ in what they accept. `other`: a model of another vendor; `unknown`: the name does not show it, as that of an application
- * inference profile.
+ * Models that differ in what they accept. `other`: a model of another vendor; `unknown`: the name
+ * does not show it, as that of an application inference profile.
  */
 export type ConverseFamily =
   | 'claude'
@@ -172,8 +175,8 @@ export const families = [
 ] as const satisfies readonly ConverseFamily[]
 
 /**
- * Who issues the reasoning signatures of a family, if it is not this protocol: the models of that family sign alike wherever they are
- * reached, and accept each other's signatures.
+ * Who issues the reasoning signatures of a family, if it is not this protocol: the models of that
+ * family sign alike wherever they are reached, and accept each other's signatures.
  */
 export const signatureIssuers: Partial<Record<ConverseFamily, string>> = {
   claude: 'messages',

@@ -15,7 +15,10 @@ const operations = new Map([
 
 const version = 'v1beta'
 
-/** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
+/**
+ * The operation and model that a POST to this path asks for. Undefined: not a path of this
+ * protocol.
+ */
 export function match(requestPath: string): ReturnType<Address['match']> {
   const [, kind, written = '', word = ''] =
     call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
@@ -27,7 +30,10 @@ export function match(requestPath: string): ReturnType<Address['match']> {
     : { operation: 'count-tokens', model }
 }
 
-/** The path prefix of a model, unless its name has one: tuned models and those of publishers and projects do. */
+/**
+ * The path prefix of a model, unless its name has one: tuned models and those of publishers and
+ * projects do.
+ */
 const ownerOf = (model: string) =>
   /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
 

@@ -55,14 +55,20 @@ const byWord = new Map<unknown, ErrorKind>([
   ...otherWords,
 ])
 
-/** Messages of this protocol's own servers for a full context, an overloaded server and a missing payment. */
+/**
+ * Messages of this protocol's own servers for a full context, an overloaded server and a missing
+ * payment.
+ */
 const tooLong = /input token count.{0,80}exceeds the maximum/i
 const overload = /overload/i
 const unpaid = /\bbilling\b/i
 
 const types = 'type.googleapis.com/google.rpc.'
 
-/** An error body, alone or in the array that is a stream without frames. Some intermediaries send `error` as a string. */
+/**
+ * An error body, alone or in the array that is a stream without frames. Some intermediaries send
+ * `error` as a string.
+ */
 export function isErrorBody(wire: unknown): boolean {
   const outer = Array.isArray(wire) ? wire[0] : wire
   const error = isObject(outer) ? outer['error'] : undefined
@@ -105,7 +111,10 @@ export function decodeError(
   return { value, notes: [] }
 }
 
-/** An error inside a response. `root`: JSON pointer to the response if it is nested. `beside`: fields next to the response, kept as unknown. */
+/**
+ * An error inside a response. `root`: JSON pointer to the response if it is nested. `beside`:
+ * fields next to the response, kept as unknown.
+ */
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
@@ -210,7 +219,10 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
   return known > 599 ? 500 : known
 }
 
-/** The body of an error, also used as the event of a failed stream. Clients recognize an error only with a number in `code`. */
+/**
+ * The body of an error, also used as the event of a failed stream. Clients recognize an error only
+ * with a number in `code`.
+ */
 export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   const { kind, message: text, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const original: unknown = Array.isArray(raw) ? raw[0] : raw
@@ -249,7 +261,10 @@ export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   }
 }
 
-/** A full context has no `status` of its own: clients recognize the server's wording, which is put before the message, unless the prompt fits. */
+/**
+ * A full context has no `status` of its own: clients recognize the server's wording, which is put
+ * before the message, unless the prompt fits.
+ */
 const isReworded = ({ kind, message }: CanonicalError) =>
   kind === 'context_length' && !tooLong.test(message) && !outputOverflowIn(message)
 

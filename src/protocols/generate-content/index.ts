@@ -29,7 +29,10 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> & {
   errorJson: statusError,
 }
 
-/** Sets the model: in a response always, in a request only if its body has one, because the path names it. */
+/**
+ * Sets the model: in a response always, in a request only if its body has one, because the path
+ * names it.
+ */
 function withModel(wire: unknown, model: string): unknown {
   return within(wire, body => {
     const version = 'model_version' in body ? 'model_version' : 'modelVersion'

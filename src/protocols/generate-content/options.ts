@@ -3,45 +3,61 @@ import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
 /** How this protocol is decoded and encoded, where more than one way is right. */
 export type GeminiOptions = {
   /**
-   * Where instructions inside the conversation go. `auto` (default), `keep` and `user`: user text, in place, because the protocol has no role
-   * for them. `hoist`: the field for instructions, which invalidates prompt caches.
+   * Where instructions inside the conversation go. `auto` (default), `keep` and `user`: user text,
+   * in place, because the protocol has no role for them. `hoist`: the field for instructions, which
+   * invalidates prompt caches.
    */
   systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
-  /** Ids of calls and results. `always` (default). `never`: for servers that refuse them and match results by order. */
+  /**
+   * Ids of calls and results. `always` (default). `never`: for servers that refuse them and match
+   * results by order.
+   */
   ids?: 'always' | 'never'
   /**
-   * A tool result whose text is a JSON object. `text` (default): as text under `output`, because some keys have a meaning here. `object`: as
-   * that object.
+   * A tool result whose text is a JSON object. `text` (default): as text under `output`, because
+   * some keys have a meaning here. `object`: as that object.
    */
   parseJson?: 'text' | 'object'
-  /** How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level. `level` and `budget`: always so. */
+  /**
+   * How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level.
+   * `level` and `budget`: always so.
+   */
   thinking?: 'auto' | 'level' | 'budget'
-  /** The thinking levels that the model accepts, in lower case, separated by spaces. The nearest one is written. Default: all levels. */
+  /**
+   * The thinking levels that the model accepts, in lower case, separated by spaces. The nearest one
+   * is written. Default: all levels.
+   */
   efforts?: string
   /** The minimum thinking budget of the model, in tokens. Default 0. */
   leastBudget?: number
   /**
-   * Where a response carries the reasoning before a call. `parts` (default): in parts of its own. `calls`: also in the signature of the call,
-   * for clients that drop reasoning, such as Gemini CLI. Responses get longer.
+   * Where a response carries the reasoning before a call. `parts` (default): in parts of its own.
+   * `calls`: also in the signature of the call, for clients that drop reasoning, such as Gemini
+   * CLI. Responses get longer.
    */
   signedReasoning?: 'parts' | 'calls'
-  /** The thinking levels that a model accepts; the nearest one is written. Default: all levels, and the server may refuse. */
+  /**
+   * The thinking levels that a model accepts; the nearest one is written. Default: all levels, and
+   * the server may refuse.
+   */
   levels?: (model: string | undefined) => readonly GeminiLevel[] | undefined
   /**
-   * A conversation that begins with the model. `keep` (default): unchanged; the server may refuse it. `synthesize`: a user message `.` is
-   * inserted before it.
+   * A conversation that begins with the model. `keep` (default): unchanged; the server may refuse
+   * it. `synthesize`: a user message `.` is inserted before it.
    */
   leadingUser?: 'keep' | 'synthesize'
   /**
-   * Bodies inside another body, as Code Assist sends them: `{ model, request }` and `{ response }`. `refuse` (default). `unwrap`: the inner
-   * body is decoded, and encoded in the same way for this protocol.
+   * Bodies inside another body, as Code Assist sends them: `{ model, request }` and `{ response }`.
+   * `refuse` (default). `unwrap`: the inner body is decoded, and encoded in the same way for this
+   * protocol.
    */
   wrapper?: 'refuse' | 'unwrap'
   /** Writes `metadata` as `labels`, which not every server accepts. Default false. */
   labels?: boolean
   /**
-   * Functions next to provider tools (`tools.serverTools: 'map'`). `include` (default): the response may report the provider's tool use,
-   * without which Gemini refuses the request. `omit`: for Vertex AI, which does not know the field.
+   * Functions next to provider tools (`tools.serverTools: 'map'`). `include` (default): the
+   * response may report the provider's tool use, without which Gemini refuses the request. `omit`:
+   * for Vertex AI, which does not know the field.
    */
   toolInvocations?: 'include' | 'omit'
   /** The API version in the path of a request. Default `v1beta`, which defines everything. */

@@ -19,7 +19,10 @@ export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
   return undefined
 }
 
-/** What is written anew, with what was left of the original: objects are joined by key, lists of the same length by index. `lost`: another list is left out. */
+/**
+ * What is written anew, with what was left of the original: objects are joined by key, lists of the
+ * same length by index. `lost`: another list is left out.
+ */
 export function withLeft(left: unknown, written: unknown, lost: () => void): unknown {
   if (Array.isArray(left) && Array.isArray(written)) {
     if (left.length === written.length)

@@ -13,7 +13,10 @@ import {
 } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
-/** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
+/**
+ * Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a
+ * new field must never break an old client.
+ */
 
 const blob = z.looseObject({ mimeType: text, data: string, displayName: text })
 const file = z.looseObject({ fileUri: string, mimeType: text, displayName: text })
@@ -87,7 +90,10 @@ export type GeminiPart = {
 }
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
-/** A part of an unknown kind, or of none. A part of a known kind that does not match its schema is refused. */
+/**
+ * A part of an unknown kind, or of none. A part of a known kind that does not match its schema is
+ * refused.
+ */
 const other = z
   .looseObject(beside)
   .check(
@@ -172,7 +178,10 @@ export const GeminiGenerationConfig = z.looseObject({
 })
 export type GeminiGenerationConfig = z.infer<typeof GeminiGenerationConfig>
 
-/** Body of POST …:generateContent and …:streamGenerateContent, in camelCase. The model is in the path, and may be here, too. */
+/**
+ * Body of POST …:generateContent and …:streamGenerateContent, in camelCase. The model is in the
+ * path, and may be here, too.
+ */
 export const GeminiRequest = z.looseObject({
   model: text,
   contents: z.array(GeminiContent),

@@ -1,5 +1,8 @@
 import type { AsSdk } from '../../kit/schema/sdk-types.ts'
 import type { GeminiWire } from './schema.ts'
 
-/** The bodies on the wire. The official SDK arranges requests in another way, and adds getters to responses. */
+/**
+ * The bodies on the wire. The official SDK arranges requests in another way, and adds getters to
+ * responses.
+ */
 export type GeminiSdk = AsSdk<GeminiWire>

@@ -2,7 +2,10 @@ import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/fields/two-way.ts'
 
-/** `finishReason` as it is read. There is none for tool calls: a response that calls ends with `STOP`. */
+/**
+ * `finishReason` as it is read. There is none for tool calls: a response that calls ends with
+ * `STOP`.
+ */
 export const finishReason = twoWay<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -36,7 +39,10 @@ export const failedFinishReasons: ReadonlySet<string> = new Set([
   'IMAGE_OTHER',
 ])
 
-/** Finish reasons by the number that some hosts write. All other numbers mean different things on different hosts. */
+/**
+ * Finish reasons by the number that some hosts write. All other numbers mean different things on
+ * different hosts.
+ */
 const numbered = [
   'FINISH_REASON_UNSPECIFIED',
   'STOP',
@@ -53,8 +59,9 @@ export function finishWord(raw: unknown): string | undefined {
 }
 
 /**
- * `finishReason` as it is written. `exact: false`: the nearest one, because there is none here or because it would mean more than is
- * known. `stop` and `tool_calls` are exact or not by whether there are calls, `other` by whether it has a word of its own.
+ * `finishReason` as it is written. `exact: false`: the nearest one, because there is none here or
+ * because it would mean more than is known. `stop` and `tool_calls` are exact or not by whether
+ * there are calls, `other` by whether it has a word of its own.
  */
 export const finishWords: Record<FinishReason, { word: string; exact: boolean }> = {
   stop: { word: 'STOP', exact: true },
@@ -163,7 +170,10 @@ export function kindOfMime(mime: string | undefined): MediaPart['kind'] {
   return mime === undefined ? 'file' : 'document'
 }
 
-/** Models up to 2.5, by their name: they know no levels of thinking and no media inside of tool results, and sign nothing. */
+/**
+ * Models up to 2.5, by their name: they know no levels of thinking and no media inside of tool
+ * results, and sign nothing.
+ */
 export function isBeforeGemini3(model: string | undefined): boolean {
   return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 }

@@ -49,7 +49,8 @@ function requestSigns(body: JsonObject): string[] {
     )
   )
     signs.push('a message has blocks of this protocol')
-  // Chat bodies may have cache marks too: they count only if a leading system message, and nothing else, suggests chat.
+  // Chat bodies may have cache marks too: they count only if a leading system message, and nothing
+  // else, suggests chat.
   const first: unknown = list[0]
   const marked = blocks.some(block => isObject(block) && isObject(block['cache_control']))
   const hasFunctions =

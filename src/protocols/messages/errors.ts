@@ -49,7 +49,9 @@ const byType = new Map<unknown, ErrorKind>(
 /** How the vendor's own servers report a full context window; clients match this text. */
 const tooLong = /prompt is too long|input length and `max_tokens` exceed context limit/i
 
-/** With this code clients of server-held threads know that they have to send the whole conversation. */
+/**
+ * With this code clients of server-held threads know that they have to send the whole conversation.
+ */
 const threadCode = 'thread_unsupported_request'
 
 /** Never throws: any body becomes an error that keeps its status. */
@@ -177,7 +179,8 @@ const asString = (value: unknown) => (typeof value === 'string' ? value : undefi
 
 /** The HTTP status of an error in this protocol. Overload has its own: 529. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
-  // `unsupported` errors of this library keep their status: a response that `strict` refuses is no fault of the request.
+  // `unsupported` errors of this library keep their status: a response that `strict` refuses is no
+  // fault of the request.
   if (
     protocol === protocolName ||
     (protocol === undefined && kind === 'unsupported' && status >= 400)
@@ -196,7 +199,8 @@ export function encodeErrorBody(error: CanonicalError): MessagesErrorBody {
   if (protocol === protocolName && isObject(raw) && isObject(raw['error']))
     return asRead(raw['type'] === 'error' ? raw : { type: 'error', ...raw })
   const own = isObject(details) && protocol === protocolName ? details : undefined
-  // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may not have it.
+  // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may
+  // not have it.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const made =
     code === threadCode || kind === 'quota'
@@ -213,7 +217,10 @@ export function encodeErrorBody(error: CanonicalError): MessagesErrorBody {
   })
 }
 
-/** The message of a full context window in the wording that clients match, with both counts if the message has them. */
+/**
+ * The message of a full context window in the wording that clients match, with both counts if the
+ * message has them.
+ */
 function asTooLong(message: string): string {
   const sum = outputOverflowIn(message)
   if (sum) {
@@ -247,8 +254,8 @@ export function encodeError(
 }
 
 /**
- * The body of an error in a stream or a response, which has no status of its own: a status that the type does not imply is dropped with a
- * note.
+ * The body of an error in a stream or a response, which has no status of its own: a status that the
+ * type does not imply is dropped with a note.
  */
 export function encodeBareError(error: CanonicalError, report: MessagesReport): MessagesErrorBody {
   noteError(error, report)

@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import { count, open, string, text, wholeNumber } from '../../kit/schema/wire.ts'
 import { MessagesBlock, MessagesResponse } from './schema.ts'
 
-// Only for users of the schemas: the decoder checks each event by hand, because it reports or repairs what these schemas refuse.
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
 /** The body of an error response, and the last event of a failed stream. */
 export const MessagesErrorResponse = z.looseObject({

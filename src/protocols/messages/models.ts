@@ -2,7 +2,10 @@
 
 type Version = { family: string | undefined; major: number; minor: number }
 
-/** `claude-opus-4-5-20251101`, `claude-3-5-sonnet-latest`, `anthropic.claude-sonnet-4-5-v1:0` → family and version. */
+/**
+ * `claude-opus-4-5-20251101`, `claude-3-5-sonnet-latest`, `anthropic.claude-sonnet-4-5-v1:0` →
+ * family and version.
+ */
 function versionOf(model: string): Version | undefined {
   const named =
     /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(
@@ -26,7 +29,10 @@ export function isOtherFamily(one: string | undefined, other: string | undefined
   return family !== undefined && otherFamily !== undefined && family !== otherFamily
 }
 
-/** Role `system` inside the conversation: refused by a known list of older models, and unknown to servers of other vendors. */
+/**
+ * Role `system` inside the conversation: refused by a known list of older models, and unknown to
+ * servers of other vendors.
+ */
 export function takesMidSystem(model: string | undefined): boolean {
   if (!model?.includes('claude')) return false
   const version = versionOf(model)
@@ -47,7 +53,10 @@ export function onlyManualThinking(model: string | undefined): boolean {
   return version !== undefined && before(version, 4, 6)
 }
 
-/** Adaptive thinking can be combined with a forced tool. An unknown name: false, because its server may have manual thinking only. */
+/**
+ * Adaptive thinking can be combined with a forced tool. An unknown name: false, because its server
+ * may have manual thinking only.
+ */
 export function thinksAdaptively(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)
   return version !== undefined && !before(version, 4, 6)

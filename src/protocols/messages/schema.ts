@@ -14,7 +14,10 @@ import {
 } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
-/** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
+/**
+ * Shapes as in the public reference of the Messages API; loose, because a new field must never
+ * break an old client.
+ */
 
 /** A block of any type, as it is on the wire. */
 export type MessagesRawBlock = { type: string; [key: string]: unknown }
@@ -142,7 +145,10 @@ export const MessagesToolChoice = z.looseObject({
 })
 export type MessagesToolChoice = z.infer<typeof MessagesToolChoice>
 
-/** Body of POST /v1/messages. `model` and `max_tokens` may be missing, because their place differs between hosts. */
+/**
+ * Body of POST /v1/messages. `model` and `max_tokens` may be missing, because their place differs
+ * between hosts.
+ */
 export const MessagesRequest = z.looseObject({
   model: z.optional(string),
   messages: z.array(MessagesMessage),

@@ -118,7 +118,10 @@ export const controlBlocks = new Map<
   ['tool_removal', 'tool-removal'],
 ])
 
-/** Families of tools with a dated `type`. `client`: the client runs the tool, and the provider only knows its schema. */
+/**
+ * Families of tools with a dated `type`. `client`: the client runs the tool, and the provider only
+ * knows its schema.
+ */
 const toolFamilies: readonly (readonly [
   prefix: string,
   tool: ServerToolKind,

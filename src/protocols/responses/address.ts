@@ -4,7 +4,10 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 import { storedAt } from './response/stored.ts'
 
-/** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */
+/**
+ * Client headers that are passed on: those that identify the caller, and those that ask for newer
+ * forms of the protocol.
+ */
 const passedOn =
   /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 

@@ -80,7 +80,10 @@ export function decodeError(
   }
 }
 
-/** The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical error. */
+/**
+ * The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical
+ * error.
+ */
 export function readError(body: unknown, status?: number): CanonicalError {
   const holder = Array.isArray(body) ? body[0] : body
   const inner =
@@ -92,7 +95,8 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
   // In a stream, the error object has the headers that the same error has over HTTP.
   const headers = isObject(error['headers']) ? error['headers'] : undefined
-  // Only keys inside `error` are its details: keys next to it, such as `sequence_number`, belong to the event.
+  // Only keys inside `error` are its details: keys next to it, such as `sequence_number`, belong to
+  // the event.
   const isNested = inner !== holder
   const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
@@ -153,7 +157,10 @@ function messageIn(
   )
 }
 
-/** A type that the kind does not imply, which all other protocols drop. `error` is that of the event. */
+/**
+ * A type that the kind does not imply, which all other protocols drop. `error` is that of the
+ * event.
+ */
 function isStrange(type: unknown, kind: ErrorKind): boolean {
   if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type)
     return false
@@ -229,7 +236,10 @@ function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
   return typeof code === 'string' && kindOfWord(code) === kind ? code : errorWords[kind].code
 }
 
-/** As `noteError`, for an error inside a response or a stream. `only`: it is only in the failed response, which has only code and message. */
+/**
+ * As `noteError`, for an error inside a response or a stream. `only`: it is only in the failed
+ * response, which has only code and message.
+ */
 export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
   noteError(error, report)
   if (error.protocol === protocolName) return
@@ -241,7 +251,10 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   else if (losesStatus(error, read)) report.add('error.status', at, 'status')
 }
 
-/** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key with status 400. */
+/**
+ * The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and
+ * for a wrong key with status 400.
+ */
 function statusOf({ kind, status }: CanonicalError): number {
   if (kind === 'overloaded' || (kind === 'authentication' && status === 400))
     return statusOfKind[kind]
@@ -269,7 +282,10 @@ function errorObject({
   }
 }
 
-/** The payload of an `error` event. The provider always sends a string as code, and some clients ignore an event without one. */
+/**
+ * The payload of an `error` event. The provider always sends a string as code, and some clients
+ * ignore an event without one.
+ */
 export function streamError(error: CanonicalError): ResponsesErrorBody {
   const { code, ...body } = errorObject(error)
   const own = error.protocol === protocolName
@@ -281,7 +297,9 @@ export function streamError(error: CanonicalError): ResponsesErrorBody {
   }
 }
 
-/** The closed list of the reference for `response.error.code`, and one more value that servers send. */
+/**
+ * The closed list of the reference for `response.error.code`, and one more value that servers send.
+ */
 const failureCodes = new Set([
   'server_error',
   'rate_limit_exceeded',

@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import { count, number, open, string, text } from '../../kit/schema/wire.ts'
 import { ResponsesContent, ResponsesError, ResponsesItem, ResponsesResponse } from './schema.ts'
 
-// Only for users of the schemas: the decoder checks each event by hand, because it reports or repairs what these schemas refuse.
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
 /** The body of an error response. Some servers send only a text. */
 export const ResponsesErrorResponse = z.looseObject({ error: z.union([ResponsesError, string]) })

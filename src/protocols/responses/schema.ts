@@ -13,8 +13,9 @@ import {
 } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
-// Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
-// everywhere: a field that is added there must never break an older reader.
+// Field rules: the API reference of `POST /v1/responses` and the Open Responses specification.
+// Unknown keys are allowed everywhere: a field that is added there must never break an older
+// reader.
 
 const someObject = z.looseObject({})
 
@@ -276,7 +277,9 @@ export const ResponsesError = z.looseObject({
 })
 export type ResponsesError = z.infer<typeof ResponsesError>
 
-/** A whole response, and the snapshots in stream events, which may have only a few of its fields. */
+/**
+ * A whole response, and the snapshots in stream events, which may have only a few of its fields.
+ */
 export const ResponsesResponse = z.looseObject({
   id: text,
   object: text,

@@ -158,7 +158,10 @@ type ReceivedOf<Event> = Event extends Misplaced
 
 type ReceivedEvent = ReceivedOf<ResponsesWire['event']>
 
-/** The bodies of this protocol as the official SDK has them, but for the event `error`, whose fields it expects outside of `error`. */
+/**
+ * The bodies of this protocol as the official SDK has them, but for the event `error`, whose fields
+ * it expects outside of `error`.
+ */
 export type ResponsesSdk = {
   request: SentRequest
   response: ReceivedResponse | ResponsesWire['error']

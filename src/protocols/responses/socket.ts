@@ -106,7 +106,8 @@ export const socket: SocketWire = {
     error: isObject(body) ? (body['error'] ?? body) : null,
     headers,
   }),
-  // Providers ignore the fields that only a request over HTTP has, and the rest of the body stays as it is.
+  // Providers ignore the fields that only a request over HTTP has, and the rest of the body stays
+  // as it is.
   message: body =>
     body.replace('{', /^\s*\{\s*\}/.test(body) ? `{"type":"${create}"` : `{"type":"${create}",`),
   event(data) {

@@ -4,7 +4,9 @@ import { protocolName } from './own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
 
-/** Items of the provider's own tools: the tool, and whether the item is a call, a result or both. */
+/**
+ * Items of the provider's own tools: the tool, and whether the item is a call, a result or both.
+ */
 const builtInItems = new Map<string, BuiltIn>([
   ['web_search_call', { tool: 'web_search', phase: 'call+result' }],
   ['file_search_call', { tool: 'file_search', phase: 'call+result' }],
@@ -67,7 +69,10 @@ export const tiers: ReadonlySet<string> = new Set([
   'ultrafast',
 ])
 
-/** Reasons that mean more than the canonical one: a limit of messages is no limit of tokens, and new input has ended a `steered` turn. */
+/**
+ * Reasons that mean more than the canonical one: a limit of messages is no limit of tokens, and new
+ * input has ended a `steered` turn.
+ */
 const approximateReasons: ReadonlySet<string> = new Set(['max_messages', 'steered'])
 
 /** `incomplete_details.reason` as it is read. `steered`: the turn can be continued. */
@@ -114,7 +119,10 @@ type Ending = {
   exact: boolean
 }
 
-/** `status` and `incomplete_details.reason` as they are written. `exact`: decoding it gives the same reason again. */
+/**
+ * `status` and `incomplete_details.reason` as they are written. `exact`: decoding it gives the same
+ * reason again.
+ */
 const endings: Record<FinishReason, Ending> = {
   stop: { status: 'completed', exact: true },
   stop_sequence: { status: 'completed', exact: false },
@@ -132,7 +140,10 @@ const endings: Record<FinishReason, Ending> = {
   other: { status: 'completed', exact: false },
 }
 
-/** Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written unchanged. */
+/**
+ * Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written
+ * unchanged.
+ */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
   const isOwn = of === protocolName && raw !== undefined
   if (isOwn && incompleteReasons.get(raw) === reason)

@@ -115,7 +115,10 @@ function withoutPadding(entry: unknown): unknown {
 
 const isFailure = (name: string) => name === 'error' || /Exception$/.test(name)
 
-/** How a client of AWS takes the end: it only notices exceptions, and applications look for the stop reason. */
+/**
+ * How a client of AWS takes the end: it only notices exceptions, and applications look for the stop
+ * reason.
+ */
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {
   const names = events.flatMap(entry => (isObject(entry) ? Object.keys(entry) : []))
   if (names.some(isFailure)) return 'failed'

@@ -251,7 +251,10 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** User and assistant alternate. The message of the user behind calls has results for all of them, and nothing else. */
+/**
+ * User and assistant alternate. The message of the user behind calls has results for all of them,
+ * and nothing else.
+ */
 function checkTurns(messages: JsonObject[], faults: string[]): void {
   const seen = new Set<unknown>()
   let open: unknown[] = []

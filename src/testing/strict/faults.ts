@@ -1,6 +1,6 @@
 /**
- * Small checks to combine: each returns the faults of one value. They use nothing of the library, so that a validator made of them is
- * independent of it.
+ * Small checks to combine: each returns the faults of one value. They use nothing of the library,
+ * so that a validator made of them is independent of it.
  */
 export type Faults = string[]
 export type Check = (value: unknown, at: string, faults: Faults) => void
@@ -27,7 +27,10 @@ export type Strict = {
 const unknownKey = ': unknown key'
 export const notDone = 'the stream does not end with [DONE]'
 
-/** Not grave: fields beyond the protocol and a missing `[DONE]`, since many servers do so and clients accept it. */
+/**
+ * Not grave: fields beyond the protocol and a missing `[DONE]`, since many servers do so and
+ * clients accept it.
+ */
 export const isGrave = (fault: string): boolean => !fault.endsWith(unknownKey) && fault !== notDone
 
 export const any: Check = () => {}
@@ -140,7 +143,10 @@ export const by =
     else faults.push(`${at}/${key}: expected one of ${Object.keys(shapes).join(', ')}`)
   }
 
-/** One of several kinds of values: no faults if one check has none, otherwise the faults of the closest one. */
+/**
+ * One of several kinds of values: no faults if one check has none, otherwise the faults of the
+ * closest one.
+ */
 export const either =
   (...checks: Check[]): Check =>
   (value, at, faults) => {

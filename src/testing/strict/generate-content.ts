@@ -248,7 +248,10 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** Consecutive contents of one role are one turn. The next user turn must have the results of all calls and contain nothing else. */
+/**
+ * Consecutive contents of one role are one turn. The next user turn must have the results of all
+ * calls and contain nothing else.
+ */
 function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
   const turns: { role: string; parts: JsonObject[]; at: string }[] = []
   for (const [index, entry] of all.entries()) {
@@ -451,8 +454,8 @@ export function checkError(body: unknown): string[] {
 const isError = (entry: unknown) => isObject(entry) && 'error' in entry
 
 /**
- * Every event has parts in each candidate, since clients that keep a history drop a turn otherwise. Calls are complete; nothing follows
- * the finish of a candidate; an error is the last event.
+ * Every event has parts in each candidate, since clients that keep a history drop a turn otherwise.
+ * Calls are complete; nothing follows the finish of a candidate; an error is the last event.
  */
 export function checkStream(events: unknown[]): string[] {
   const faults: string[] = []

@@ -247,7 +247,10 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** The server joins consecutive messages of one role. The next user message must have the results of the calls, before other content. */
+/**
+ * The server joins consecutive messages of one role. The next user message must have the results of
+ * the calls, before other content.
+ */
 function checkTurns(messages: JsonObject[], faults: string[]): void {
   const seen = new Set<unknown>()
   let open: unknown[] = []

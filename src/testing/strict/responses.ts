@@ -92,7 +92,8 @@ const logprob = object({
   top_logprobs: list(object({ token: text(), logprob: number(), bytes })),
 })
 const refusal = object({ type: any, refusal: text() })
-// The official client adds `parsed` and `parsed_arguments` to accumulated items and sends them back.
+// The official client adds `parsed` and `parsed_arguments` to accumulated items and sends them
+// back.
 const outputText = object(
   { type: any, text: text(), annotations: list(annotation) },
   { logprobs: list(logprob), parsed: any },

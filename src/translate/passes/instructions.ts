@@ -8,8 +8,9 @@ import type { PassReport } from '../notes.ts'
 const isSystem = (message: Message) => !isTurn(message)
 
 /**
- * System and developer messages where the target takes them: those before the conversation at its front, and later ones as text of the
- * user, at the front, or where they are. Absent demands: the target takes them anywhere, in both roles.
+ * System and developer messages where the target takes them: those before the conversation at its
+ * front, and later ones as text of the user, at the front, or where they are. Absent demands: the
+ * target takes them anywhere, in both roles.
  */
 export function placeInstructions(
   messages: Message[],
@@ -99,7 +100,10 @@ class Placing {
     return this.#waiting.length === 0 && this.#placed.at(-1)?.role !== 'assistant'
   }
 
-  /** Waiting instructions that no user message follows join the user message before them, or become one. */
+  /**
+   * Waiting instructions that no user message follows join the user message before them, or become
+   * one.
+   */
   #flushWaiting(): void {
     if (this.#waiting.length === 0) return
     const last = this.#placed.at(-1)
@@ -118,7 +122,10 @@ function leaveEnvelope({ name, id, status, phase, ext, at }: Message, report: Pa
   report.ext(ext, at)
 }
 
-/** The message with the role that the target accepts, and without parts that no instruction can hold. Undefined: nothing is left. */
+/**
+ * The message with the role that the target accepts, and without parts that no instruction can
+ * hold. Undefined: nothing is left.
+ */
 function asInstruction(
   message: Message,
   { developer, joined }: InstructionDemands,

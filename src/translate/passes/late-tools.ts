@@ -6,8 +6,8 @@ import type { Demands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
 /**
- * The request with the tools that its conversation adds in its list of tools. A server refuses two tools of one name. `protocol`: the
- * target; tools that its own parts add stay there.
+ * The request with the tools that its conversation adds in its list of tools. A server refuses two
+ * tools of one name. `protocol`: the target; tools that its own parts add stay there.
  */
 export function gatherTools(
   request: CanonicalRequest,
@@ -47,7 +47,10 @@ function staysThere({ type }: ControlPart | ServerToolPart, wanted: Demands['lat
   return wanted === 'parts' || (wanted === 'controls' && type === 'control')
 }
 
-/** Calls of tools with the same name reach the same tool. Tools of a provider have no name that a caller gave them. */
+/**
+ * Calls of tools with the same name reach the same tool. Tools of a provider have no name that a
+ * caller gave them.
+ */
 function nameOf(tool: Tool): string | undefined {
   return tool.type === 'opaque' || tool.type === 'server'
     ? undefined

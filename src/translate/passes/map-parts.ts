@@ -1,6 +1,9 @@
 import type { Message, Part } from '../../canonical/message.ts'
 
-/** The messages with each part replaced; those without a change stay the same objects. Lists are copied only where something changes. */
+/**
+ * The messages with each part replaced; those without a change stay the same objects. Lists are
+ * copied only where something changes.
+ */
 export function mapParts(messages: Message[], change: (part: Part) => Part): Message[] {
   let mapped: Message[] | undefined
   for (const [i, message] of messages.entries()) {

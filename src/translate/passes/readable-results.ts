@@ -2,7 +2,10 @@ import type { Message, Part } from '../../canonical/message.ts'
 import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
 
-/** Parts of tool results that only another protocol than the target knows as text, so that the model can read them. */
+/**
+ * Parts of tool results that only another protocol than the target knows as text, so that the model
+ * can read them.
+ */
 export function readableResults(
   messages: Message[],
   protocol: string,

@@ -4,8 +4,8 @@ import { isObject } from '../../kit/json/json.ts'
 import type { PassReport } from '../notes.ts'
 
 /**
- * For wires without the tool choice `validated`: sets `strict` on each function instead. Only on functions with a closed schema, since
- * providers refuse a request with `strict` on any other.
+ * For wires without the tool choice `validated`: sets `strict` on each function instead. Only on
+ * functions with a closed schema, since providers refuse a request with `strict` on any other.
  */
 export function withStrictTools(request: CanonicalRequest, report: PassReport): CanonicalRequest {
   const { toolChoice: choice } = request

@@ -14,8 +14,8 @@ import { mapParts } from './map-parts.ts'
 type Named = { request: CanonicalRequest; renamed: NonNullable<EncodingContext['tools']> }
 
 /**
- * Names that the target accepts, without namespaces where it has none, and freeform tools as functions where it has only these: the same
- * in tools, tool choice, calls and results.
+ * Names that the target accepts, without namespaces where it has none, and freeform tools as
+ * functions where it has only these: the same in tools, tool choice, calls and results.
  */
 export function nameTools(
   request: CanonicalRequest,
@@ -70,7 +70,10 @@ class Namer {
   readonly #wanted: ToolNameDemands
   readonly #report: PassReport
   readonly #written = new Map<string, string>()
-  /** By written name: the key of the tool that has it. On a conflict, the tool without a namespace keeps its name. */
+  /**
+   * By written name: the key of the tool that has it. On a conflict, the tool without a namespace
+   * keeps its name.
+   */
   readonly #owners = new Map<string, string>()
   readonly #freeform = new Set<string>()
   readonly #spaces = new Map<string, string | undefined>()

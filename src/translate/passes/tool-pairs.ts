@@ -9,9 +9,10 @@ import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
 
 /**
- * A conversation whose tool calls and results are paired as the target demands. Of several results of a call only the last one stays,
- * because clients that retry send several, and servers refuse them. `repair`: calls without a result get one that reports the
- * interruption, and results without a call become text of the user.
+ * A conversation whose tool calls and results are paired as the target demands. Of several results
+ * of a call only the last one stays, because clients that retry send several, and servers refuse
+ * them. `repair`: calls without a result get one that reports the interruption, and results without
+ * a call become text of the user.
  */
 export function pairToolCalls(
   messages: Message[],
@@ -34,7 +35,10 @@ export function pairToolCalls(
 const holdsTools = ({ parts }: Message) =>
   parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')
 
-/** `orphans`: results without a call. `stale`: results that a later one replaces. `danglingCalls`: calls without a result. */
+/**
+ * `orphans`: results without a call. `stale`: results that a later one replaces. `danglingCalls`:
+ * calls without a result.
+ */
 type Pairs = {
   results: Map<ToolCallPart, ToolResultPart>
   calls: Map<Part, ToolCallPart>
@@ -185,8 +189,8 @@ function addInterrupted(
 }
 
 /**
- * The results of a turn's calls right behind the turn, in the order of the calls, in messages that hold nothing else. Results without a
- * call stay where they are, also in a message of their own.
+ * The results of a turn's calls right behind the turn, in the order of the calls, in messages that
+ * hold nothing else. Results without a call stay where they are, also in a message of their own.
  */
 function placeResults(messages: readonly Message[], pairs: Pairs, report: PassReport): Message[] {
   const sources = new Map<Part, Message>()
@@ -211,10 +215,16 @@ function placeResults(messages: readonly Message[], pairs: Pairs, report: PassRe
   return all
 }
 
-/** `open`: the calls of the turn that has not ended yet. `last`: those of the turn before. `passed`: other content came behind that turn. */
+/**
+ * `open`: the calls of the turn that has not ended yet. `last`: those of the turn before. `passed`:
+ * other content came behind that turn.
+ */
 type Turn = { open: ToolCallPart[]; last: ReadonlySet<ToolCallPart>; passed: boolean }
 
-/** Separates the results from the other parts, with a note for those that move. `lonely`: results without a call. */
+/**
+ * Separates the results from the other parts, with a note for those that move. `lonely`: results
+ * without a call.
+ */
 function takeResults(
   message: Message,
   turn: Turn,
@@ -240,7 +250,10 @@ function takeResults(
   return { lonely, rest }
 }
 
-/** One message for results in a row that were in one message. The first one keeps what else that message had. */
+/**
+ * One message for results in a row that were in one message. The first one keeps what else that
+ * message had.
+ */
 function asMessages(
   results: readonly ToolResultPart[],
   sources: ReadonlyMap<Part, Message>,
@@ -283,7 +296,10 @@ function split(message: Message, { lonely, rest, moved }: Split): Message[] {
   return [moved.has(message) ? bare(message, lonely) : { ...message, role: 'tool', parts: lonely }]
 }
 
-/** Writes the ids of calls and results as the target takes them, and the name of the tool in results only where the target has it there. */
+/**
+ * Writes the ids of calls and results as the target takes them, and the name of the tool in results
+ * only where the target has it there.
+ */
 function nameAlike(
   messages: Message[],
   { calls }: Pairs,

@@ -4,7 +4,10 @@ import { framesOf } from '../../../src/testing/streams.ts'
 import { chat as bodies, items } from '../../support/examples/wires.ts'
 import { chunk } from './run.ts'
 
-/** Tools that take free text, for servers of this wire: some support them, some call them as functions, some support only functions. */
+/**
+ * Tools that take free text, for servers of this wire: some support them, some call them as
+ * functions, some support only functions.
+ */
 
 const chat = 'chat-completions'
 const patch = {

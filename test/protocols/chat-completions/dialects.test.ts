@@ -12,7 +12,10 @@ const done = chunk({}, 'stop')
 const called = chunk({}, 'tool_calls')
 const sent = chunk({ role: 'assistant', content: 'a' })
 
-/** Each way in which servers differ in their streams, with its notes. Without a change there is no note. */
+/**
+ * Each way in which servers differ in their streams, with its notes. Without a change there is no
+ * note.
+ */
 test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['content as parts', [chunk({ content: [{ type: 'text', text: 'a' }] }), done], []],
   [

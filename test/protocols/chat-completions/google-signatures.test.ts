@@ -3,7 +3,10 @@ import { createStreamTranslator } from '../../../src/index.ts'
 import { chatCompletions as chat } from '../../../src/protocols/chat-completions/index.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
-/** The field that Google's endpoint reads holds what Google made, and nothing else: clients also send their history there. */
+/**
+ * The field that Google's endpoint reads holds what Google made, and nothing else: clients also
+ * send their history there.
+ */
 
 type Call = {
   extra_content?: Record<string, Record<string, string>>

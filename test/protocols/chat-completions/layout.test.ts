@@ -9,7 +9,10 @@ import { items, user } from '../../support/examples/wires.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { codes, encodeStream, type Options } from './run.ts'
 
-/** What a response has besides the fields of its message, and the next request brings back: order, phases and signatures of texts. */
+/**
+ * What a response has besides the fields of its message, and the next request brings back: order,
+ * phases and signatures of texts.
+ */
 
 const { decodeRequest, encodeResponse, decodeResponse } = chatCompletions
 const signature = (value: string): Signature => ({

@@ -3,7 +3,10 @@ import { translateRequest } from '../../../src/index.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
 type Other = 'responses' | 'messages'
-/** What is written has at least this; a key that holds `undefined` is not written. Notes: code and path. */
+/**
+ * What is written has at least this; a key that holds `undefined` is not written. Notes: code and
+ * path.
+ */
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
 
 const sent = [{ role: 'user', content: 'hi' }]

@@ -52,7 +52,10 @@ const blocks = (more: object = {}) => ({
   usage: { input_tokens: 1, output_tokens: 2 },
   ...more,
 })
-/** Item ids have no place in a chat completion, whose responses report it once; and messages has no time. */
+/**
+ * Item ids have no place in a chat completion, whose responses report it once; and messages has no
+ * time.
+ */
 const common = [
   'message.ids /output/0/id',
   'response.created /created',

@@ -15,7 +15,10 @@ import { normalize } from '../../../src/testing/streams.ts'
 
 export type Options = CodecOptions & ToolOptions & ChatCompletionsOptions
 
-/** All that a machine makes of a list of events; its state is cloned after each, so that it can hold nothing else. */
+/**
+ * All that a machine makes of a list of events; its state is cloned after each, so that it can hold
+ * nothing else.
+ */
 function run<In, Out>(
   machine: StreamMachine<In, Out, MachineState, ChatCompletionsOptions>,
   events: readonly In[],

@@ -510,7 +510,8 @@ describe('translating a request', () => {
     expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toEqual(noted)
   })
 
-  // Servers of this protocol read both alphabets, and the official Python SDK writes the url-safe one.
+  // Servers of this protocol read both alphabets, and the official Python SDK writes the url-safe
+  // one.
   test('media in url-safe base64 is standard base64 elsewhere, and here unchanged', () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgr__vs-' } }]
     const called = { role: 'model', parts: [{ functionCall: { id: 'a', name: 'look', args: {} } }] }
@@ -818,7 +819,8 @@ describe('translating a request', () => {
 
   const look = { name: 'look', input_schema: { type: 'object' } }
   const search = { type: 'web_search_20250305', name: 'web_search' }
-  // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the field.
+  // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the
+  // field.
   test.each<[tools: string, Body[], GeminiOptions, expected: boolean]>([
     [
       'is requested when there are functions next to tools of the provider',

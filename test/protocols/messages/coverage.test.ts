@@ -79,7 +79,9 @@ function withKey(body: unknown, keys: readonly string[]): unknown {
 /** Sums of counts are reported as other numbers. */
 const isSum = (path: string) => /^\/usage\/input_tokens$/.test(path)
 
-/** Some protocols have the id of a response in a header, and its model in the path of the request. */
+/**
+ * Some protocols have the id of a response in a header, and its model in the path of the request.
+ */
 const isOutside = (path: string, { frames }: Protocol) =>
   frames.withoutModel === true && /^\/(id|model)$/.test(path)
 
@@ -145,7 +147,9 @@ describe('a stream with everything in it', () => {
     return { text, notes: [...translator.notes], finished: translator.finished }
   }
 
-  /** All is noted as of the complete response; what belongs to a block that is lost, as that block. */
+  /**
+   * All is noted as of the complete response; what belongs to a block that is lost, as that block.
+   */
   const placeOf = (path: string, event: unknown) => {
     const { type, index, delta } = event as {
       type: string

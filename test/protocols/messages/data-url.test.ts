@@ -3,7 +3,10 @@ import { protocols } from '../../../src/protocols.ts'
 import type { Covered } from '../../support/covered.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
-/** A URL of data where messages wants one to fetch: other protocols have such URLs, and some clients carry them over. */
+/**
+ * A URL of data where messages wants one to fetch: other protocols have such URLs, and some clients
+ * carry them over.
+ */
 
 const asking = (type: 'image' | 'document', url: string) => ({
   model: 'm',

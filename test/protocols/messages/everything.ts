@@ -1,5 +1,7 @@
 const hour = { type: 'ephemeral', ttl: '1h' }
-/** A request with every kind of block, tool and field; every telling value has a number of its own. */
+/**
+ * A request with every kind of block, tool and field; every telling value has a number of its own.
+ */
 export const everyRequest = {
   model: 'claude-sonnet-5',
   max_tokens: 20480,

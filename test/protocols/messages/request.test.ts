@@ -10,7 +10,10 @@ import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 
-/** A request that another protocol made, as this one writes it. Many of these conversations are only a beginning. */
+/**
+ * A request that another protocol made, as this one writes it. Many of these conversations are only
+ * a beginning.
+ */
 function write(
   request: Partial<CanonicalRequest>,
   options?: CodecOptions & ToolOptions & MessagesOptions,

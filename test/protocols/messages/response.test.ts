@@ -431,7 +431,8 @@ describe('writing', () => {
     ])
   })
 
-  // As the provider writes it; the types have `null` there, which the schema of @ai-sdk/anthropic 3 refuses.
+  // As the provider writes it; the types have `null` there, which the schema of @ai-sdk/anthropic 3
+  // refuses.
   test.each<[what: string, part: Part]>([
     ['a text', text],
     ['a refusal', { type: 'refusal', text: 'a' }],

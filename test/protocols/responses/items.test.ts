@@ -9,7 +9,10 @@ import { decode, encode, lastResponse } from './support.ts'
 
 const done = { status: 'completed' }
 
-/** Every kind of item that the reference lists, and one that it does not, in the output of a response. */
+/**
+ * Every kind of item that the reference lists, and one that it does not, in the output of a
+ * response.
+ */
 const items: [string, JsonObject][] = [
   [
     'a search of files',

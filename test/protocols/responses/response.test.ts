@@ -11,7 +11,10 @@ import { type ResponsesOptions, responses } from '../../../src/protocols/respons
 import { encode, lastResponse, run } from './support.ts'
 
 const read = (wire: unknown) => responses.decodeResponse(wire).value
-/** Without the counts of 0 that a response gets when its source has none: no response here has counts. */
+/**
+ * Without the counts of 0 that a response gets when its source has none: no response here has
+ * counts.
+ */
 const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptions) => {
   const { wire, notes } = responses.encodeResponse(value, { missingUsage: 'null', ...options })
   return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }

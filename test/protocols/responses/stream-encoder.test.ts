@@ -466,7 +466,8 @@ describe('how a stream ends', () => {
     })
   })
 
-  // The provider's events all have a word, and @ai-sdk/openai 2 takes no other: it passed over the error, and the stream seemed to be over.
+  // The provider's events all have a word, and @ai-sdk/openai 2 takes no other: it passed over the
+  // error, and the stream seemed to be over.
   test.each<[kind: ErrorKind, code: string]>([
     ['internal', 'server_error'],
     ['invalid_request', 'invalid_request_error'],
@@ -587,7 +588,10 @@ describe('how a stream ends', () => {
   })
 })
 
-/** Random streams that obey the grammar: several messages and parts open at once, any kinds, any ends. */
+/**
+ * Random streams that obey the grammar: several messages and parts open at once, any kinds, any
+ * ends.
+ */
 const stream = fc
   .array(fc.record({ act: fc.nat(11), pick: fc.nat(7), text: fc.string({ maxLength: 4 }) }), {
     maxLength: 40,

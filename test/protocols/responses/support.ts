@@ -8,7 +8,10 @@ import { normalize } from '../../../src/testing/streams.ts'
 
 type Options = CodecOptions & ResponsesOptions
 
-/** Everything that a machine gives for these events. A short stream's state is copied between any two, so that it must be plain data. */
+/**
+ * Everything that a machine gives for these events. A short stream's state is copied between any
+ * two, so that it must be plain data.
+ */
 export function run<In, Out>(
   machine: StreamMachine<In, Out, MachineState, ResponsesOptions>,
   events: readonly In[],

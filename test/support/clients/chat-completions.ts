@@ -18,7 +18,8 @@ function received({ choices: [choice], usage }: ChatCompletion, streamed = false
       ? { id: call.id, name: call.function.name, input: parse(call.function.arguments) }
       : { id: call.id, name: call.custom.name, input: call.custom.input },
   )
-  // For unknown keys the accumulator keeps the last value: only what comes in one chunk is complete.
+  // For unknown keys the accumulator keeps the last value: only what comes in one chunk is
+  // complete.
   const complete = streamed && thought ? undefined : thought
   return {
     text: message?.content ?? '',

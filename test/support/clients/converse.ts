@@ -17,7 +17,10 @@ import { eventStream } from '../../../src/eventstream/framing.ts'
 import { parse } from '../responding.ts'
 import type { Body, Client, Received, WireResponse } from './index.ts'
 
-/** A response as a program holds it: the SDK hands out the events of a stream, and the program adds them up. */
+/**
+ * A response as a program holds it: the SDK hands out the events of a stream, and the program adds
+ * them up.
+ */
 type Accumulated = Pick<ConverseCommandOutput, 'stopReason' | 'usage'> & { message: Message }
 
 function received({ message, stopReason, usage }: Accumulated): Received {

@@ -97,7 +97,10 @@ function joined(parts: Part[]): Part[] {
   return out
 }
 
-/** What Gemini CLI keeps of a response: no reasoning, no chunks with an empty text, and texts in one. */
+/**
+ * What Gemini CLI keeps of a response: no reasoning, no chunks with an empty text, and texts in
+ * one.
+ */
 function thoughtless(message: Content[]): Content[] {
   const isEmpty = ({ text, thought, thoughtSignature }: Part) =>
     text === '' && !thought && thoughtSignature === undefined
@@ -114,7 +117,10 @@ function thoughtless(message: Content[]): Content[] {
   return [{ role: 'model', parts }]
 }
 
-/** There is no official accumulator but the history of a chat, which keeps every chunk as a content of its own. */
+/**
+ * There is no official accumulator but the history of a chat, which keeps every chunk as a content
+ * of its own.
+ */
 async function foldStream(text: string): Promise<unknown> {
   const ai = connect('http://test', responding(text, 'text/event-stream'))
   const chunks = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))

@@ -46,16 +46,24 @@ export type Client = {
   retryAfterOf(error: unknown): string | null | undefined
   /** The HTTP status of an error, where it is not in its `status`. */
   statusOf?(error: unknown): number | undefined
-  /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
+  /**
+   * The wire has no ending for a model that refuses in its own words: what it says is text (2.16).
+   */
   refusalsAreText?: true
   /** What the official client makes of a complete response. */
   readResponse(body: unknown): Promise<Received>
 
   /** The first request of a conversation. */
   open(question: Omit<Question, 'stream' | 'schema'>): Body
-  /** The response as a program holds it: the object that the official client returns for a body, or for the text of a stream. */
+  /**
+   * The response as a program holds it: the object that the official client returns for a body, or
+   * for the text of a stream.
+   */
   receive(response: WireResponse): Promise<unknown>
-  /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
+  /**
+   * The request after it, as the client's handbook says: all that was received, then the results of
+   * its calls, else `ask`.
+   */
   continueWith(
     before: Body,
     received: unknown,
@@ -66,8 +74,9 @@ export type Client = {
 export type Body = Record<string, unknown>
 export type WireResponse = { body: unknown } | { text: string }
 /**
- * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets reasoning, and what it takes for
- * empty; where it is used to signatures, only reasoning without one. Not every wire has such programs.
+ * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it
+ * forgets reasoning, and what it takes for empty; where it is used to signatures, only reasoning
+ * without one. Not every wire has such programs.
  */
 export type Echo = 'received' | 'rebuilt' | 'thoughtless'
 

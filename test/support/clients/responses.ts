@@ -113,7 +113,8 @@ export const client: Client = {
   },
   async readStream(text) {
     const last = await foldStream(text)
-    // Items, parts and the response are repeated at their ends: the chunks must have the same content.
+    // Items, parts and the response are repeated at their ends: the chunks must have the same
+    // content.
     const { output } = await foldChunks(text)
     return received({ ...last, output })
   },

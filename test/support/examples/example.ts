@@ -29,7 +29,10 @@ export type Example = {
   options?: Options
   /** Other codes that no smaller input avoids. */
   also?: string[]
-  /** Where the input and the output show it best, JSON pointers (of a stream: into the list of its events); the note's own path if absent. */
+  /**
+   * Where the input and the output show it best, JSON pointers (of a stream: into the list of its
+   * events); the note's own path if absent.
+   */
   shows?: { source?: string; target?: string }
   /** The note is about an absent field: its path leads to where it would be. */
   unreported?: true
@@ -98,7 +101,10 @@ export function at(value: unknown, pointer: string): unknown {
     }, value)
 }
 
-/** The bodies that notes point into, with where they stand: of a stream the complete response, each event and what it holds, of an error the error's own body. */
+/**
+ * The bodies that notes point into, with where they stand: of a stream the complete response, each
+ * event and what it holds, of an error the error's own body.
+ */
 function bodiesOf({ kind, from }: Example, whole: unknown): [place: string, body: unknown][] {
   if (kind === 'error')
     return [
@@ -148,7 +154,9 @@ const isHolder = (value: unknown) =>
 
 type More = Pick<Example, 'shows' | 'unreported'>
 
-/** Examples of what is written as one protocol; each maker takes the protocol that it comes from. */
+/**
+ * Examples of what is written as one protocol; each maker takes the protocol that it comes from.
+ */
 export function makers(to: ProtocolName) {
   const maker =
     (kind: Example['kind']) =>

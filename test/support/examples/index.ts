@@ -14,7 +14,10 @@ export type NoteGroup = {
   file: string
 }
 
-/** Every note there is, with an example of each: what docs/notes.md shows and `notes.test.ts` demands. */
+/**
+ * Every note there is, with an example of each: what docs/notes.md shows and `notes.test.ts`
+ * demands.
+ */
 export const noteGroups: NoteGroup[] = await Promise.all([
   ...protocolNames.map(name =>
     group(name, protocols[name].notes, `src/protocols/${name}/notes.ts`),

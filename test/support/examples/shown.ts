@@ -1,4 +1,7 @@
-/** Where in its output an example shows best what became of the input, where that is not what changes with the input: by the table of the note, then by its code. */
+/**
+ * Where in its output an example shows best what became of the input, where that is not what
+ * changes with the input: by the table of the note, then by its code.
+ */
 export const shown: Record<string, Record<string, string>> = {
   'chat-completions': {
     'tool.server-mapped': '/web_search_options',

@@ -2,7 +2,10 @@ import type { ProtocolName } from '../../../src/protocols/index.ts'
 import { type Body, clientOf, type Echo } from '../clients/index.ts'
 import { isJson, type Json, listOf } from '../vendors/base/turn.ts'
 
-/** A client program in the middle of an agent's loop: its first request, and how it continues after a response. */
+/**
+ * A client program in the middle of an agent's loop: its first request, and how it continues after
+ * a response.
+ */
 export type Agent = {
   name: string
   protocol: ProtocolName
@@ -18,7 +21,10 @@ export type Agent = {
 /** The response as the program holds it, and what a person sees of it. */
 export type Held = { received: unknown; text: string; calls: string[]; usage: Json }
 
-/** Reads a response as the official library does, and in chat-completions as programs do that add up the fields of other vendors. */
+/**
+ * Reads a response as the official library does, and in chat-completions as programs do that add up
+ * the fields of other vendors.
+ */
 export async function hold({ protocol, stream }: Agent, text: string): Promise<Held> {
   if (protocol === 'chat-completions')
     return chatHeld(stream ? foldChat(text) : (JSON.parse(text) as Json))

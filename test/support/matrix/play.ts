@@ -19,7 +19,10 @@ const filled = (url: string) =>
       })[part] ?? part,
   )
 
-/** One way to reach a vendor: as the gateway chooses, or with one of its protocols or APIs. `generic`: as if nothing were known of it. */
+/**
+ * One way to reach a vendor: as the gateway chooses, or with one of its protocols or APIs.
+ * `generic`: as if nothing were known of it.
+ */
 export type Way = {
   vendor: VendorName
   model: string
@@ -67,7 +70,10 @@ export type Seen = { endpoint: Endpoint; body: Json; refusal: string | undefined
 
 type Frames = ReturnType<Endpoint['stream']>
 
-/** A transport that ends at the simulators. `change`: what goes wrong with the frames of their streams. */
+/**
+ * A transport that ends at the simulators. `change`: what goes wrong with the frames of their
+ * streams.
+ */
 export function simulated(
   endpoints: readonly Endpoint[],
   seen: Seen[],

@@ -32,7 +32,10 @@ const habits: Record<string, { echo: Echo; keepsReasoning: boolean }> = {
   'opencode-responses': { echo: 'thoughtless', keepsReasoning: true },
 }
 
-/** Sessions whose first request with tools begins the loop. A session that continues at a server by an id is none. */
+/**
+ * Sessions whose first request with tools begins the loop. A session that continues at a server by
+ * an id is none.
+ */
 const begin = /\/(03-agent-multi|0\d-reasoning-tools-stream|0\d-tool-unthreaded)$/
 
 /** Every recorded program, from its first request with tools. */

@@ -48,7 +48,10 @@ const shape = (
   },
 })
 
-/** Its reasoning is in a plain field, and all signatures come at the end, as in a gateway like this one. */
+/**
+ * Its reasoning is in a plain field, and all signatures come at the end, as in a gateway like this
+ * one.
+ */
 const late = 'thinker/late'
 
 /** Text comes in chunks, a signature in an entry of its own. */

@@ -54,7 +54,10 @@ function inChunks(part: Part): Part[] {
   ]
 }
 
-/** Contents of one side in a row are one turn; where one unsigned text or thought ends and the next begins means nothing. */
+/**
+ * Contents of one side in a row are one turn; where one unsigned text or thought ends and the next
+ * begins means nothing.
+ */
 function bare(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {

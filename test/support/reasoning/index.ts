@@ -1,14 +1,23 @@
 import { readdirSync } from 'node:fs'
 
-/** One response of an upstream that thinks: by name, the same in every turn but for its texts, ids and signatures. */
+/**
+ * One response of an upstream that thinks: by name, the same in every turn but for its texts, ids
+ * and signatures.
+ */
 export type Shape = { name: string; response(turn: number): unknown }
 
-/** How the upstreams of one protocol think; written by hand, so that the library does not validate itself. */
+/**
+ * How the upstreams of one protocol think; written by hand, so that the library does not validate
+ * itself.
+ */
 export type Thinker = {
   shapes: Shape[]
   /** The same response as frames of a stream, as servers cut it. */
   stream(response: unknown): string
-  /** What a server checks of a response when it comes back: content in order, signatures, calls; without ids that may change. */
+  /**
+   * What a server checks of a response when it comes back: content in order, signatures, calls;
+   * without ids that may change.
+   */
   essence(result: unknown): unknown
   /** The responses that a request holds, as `essence` shows them. */
   echoed(request: unknown): unknown[]
@@ -16,7 +25,10 @@ export type Thinker = {
   unproven?: true
   /** Every opaque signature in a request. */
   signatures(request: unknown): string[]
-  /** Of content: does the server need it back? Clients without support for reasoning have no place for others. Absent: all of it. */
+  /**
+   * Of content: does the server need it back? Clients without support for reasoning have no place
+   * for others. Absent: all of it.
+   */
   wants?(part: unknown): boolean
 }
 

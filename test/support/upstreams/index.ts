@@ -14,7 +14,9 @@ export type Script = {
   ending: 'stop' | 'length' | 'refusal'
   /** Which response this is, for ids that must not repeat. */
   turn?: number
-  /** After half of the response: an error in the stream, or a closed connection. Only in a stream. */
+  /**
+   * After half of the response: an error in the stream, or a closed connection. Only in a stream.
+   */
   breaks?: 'error' | 'cut'
 }
 
@@ -23,9 +25,14 @@ export type Reported = { name: string; freeform: boolean; field: string }
 
 export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
-/** How one protocol writes a script; written by hand, so that the library does not validate itself. */
+/**
+ * How one protocol writes a script; written by hand, so that the library does not validate itself.
+ */
 export type Wire = {
-  /** Its path; where the path has more: undefined for no such path, and whether a stream is requested. */
+  /**
+   * Its path; where the path has more: undefined for no such path, and whether a stream is
+   * requested.
+   */
   path: string | ((url: string) => { stream: boolean } | undefined)
   /** `requested`: the body of the request, which some responses repeat. */
   response(script: Script, received?: unknown): unknown
@@ -69,7 +76,10 @@ const two = [
   { id: 'call_2', name: 'lookup', args: '{"q":"two"}' },
 ]
 
-/** The next response of a conversation: decided by the scenario that its text names and the results it holds. */
+/**
+ * The next response of a conversation: decided by the scenario that its text names and the results
+ * it holds.
+ */
 function byScenario(received: unknown): Script | Failure {
   const body = JSON.stringify(received)
   const scenario = /scenario:(\w+)/.exec(body)?.[1]
@@ -114,7 +124,10 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 const matched = (url: string | undefined, path: string) =>
   url?.split('?')[0] === path ? {} : undefined
 
-/** A server of this protocol that refuses every illegal request, and responds by script. `play`: what to send for a request's body. */
+/**
+ * A server of this protocol that refuses every illegal request, and responds by script. `play`:
+ * what to send for a request's body.
+ */
 export async function startUpstream(
   protocol: string,
   play: (body: unknown) => Script | Failure = byScenario,

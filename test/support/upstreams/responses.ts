@@ -26,7 +26,10 @@ type ReceivedRequest = {
   reasoning?: object
 } & { [key: string]: unknown }
 
-/** What a complete response repeats of its request, with null or the default for what the request leaves out. Nothing without a request. */
+/**
+ * What a complete response repeats of its request, with null or the default for what the request
+ * leaves out. Nothing without a request.
+ */
 function repeated(received: unknown): object {
   if (received === undefined) return {}
   const {

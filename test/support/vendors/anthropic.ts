@@ -2,7 +2,10 @@ import { chatServer, schemaHas } from './base/chat.ts'
 import { blocksOf, messagesServer } from './base/messages.ts'
 import { isJson, type Json, listOf, type Simulator } from './base/turn.ts'
 
-/** By line of models: how thinking is requested, whether sampling is accepted, and where system messages may be. */
+/**
+ * By line of models: how thinking is requested, whether sampling is accepted, and where system
+ * messages may be.
+ */
 const lines: {
   models: RegExp
   thinking: string[]

@@ -23,7 +23,9 @@ const base = chatServer({
   roles: ['developer', 'system', 'user', 'assistant', 'tool'],
 })
 
-/** The models of OpenAI, with its own address, key, error bodies and a first chunk without choices. */
+/**
+ * The models of OpenAI, with its own address, key, error bodies and a first chunk without choices.
+ */
 export const azure: Simulator = {
   models: ['gpt-4.1', 'gpt-5.6-sol'],
   endpoints: [

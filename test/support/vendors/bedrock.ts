@@ -23,7 +23,10 @@ function typeOf({ toolUse, toolResult, reasoningContent }: Json): string {
   return reasoningContent ? 'thinking' : 'text'
 }
 
-/** A request of Converse as one of the messages protocol, for the rules of Claude that do not depend on the protocol. */
+/**
+ * A request of Converse as one of the messages protocol, for the rules of Claude that do not depend
+ * on the protocol.
+ */
 function asMessages(body: Json): Json {
   const { inferenceConfig, additionalModelRequestFields: more, toolConfig, outputConfig } = body
   const sampling = isJson(inferenceConfig) ? inferenceConfig : {}

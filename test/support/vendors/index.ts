@@ -30,7 +30,10 @@ import { zai } from './zai.ts'
 
 export type { Simulator } from './base/turn.ts'
 
-/** A server for each vendor that refuses what the vendor refuses, written from what is known of it and not from our profiles. */
+/**
+ * A server for each vendor that refuses what the vendor refuses, written from what is known of it
+ * and not from our profiles.
+ */
 export const simulators: Record<VendorName, Simulator> = {
   alibaba, anthropic, azure, bedrock, cerebras, deepseek, fireworks, gemini, groq, huggingface, litellm, 'llama-cpp': llamaCpp, 'lm-studio': lmStudio, minimax,
   mistral, moonshot, nvidia, ollama, openai, openrouter, perplexity, sglang, together, vertex, vllm, xai, zai,

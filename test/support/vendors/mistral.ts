@@ -79,7 +79,8 @@ export const mistral: Simulator = {
         num_cached_tokens: counted.cached,
       }),
       wholeCall: ({ type: _, ...call }) => call,
-      // Whole calls without index and type, no role in a delta, and padding at the top of each chunk.
+      // Whole calls without index and type, no role in a delta, and padding at the top of each
+      // chunk.
       callFrames: ({ calls }, frame) =>
         [
           frame({

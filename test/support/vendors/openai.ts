@@ -2,7 +2,10 @@ import { chatServer, fieldsBut, offered, openaiFailure } from './base/chat.ts'
 import { responsesServer } from './base/responses.ts'
 import { isJson, type Json, listOf, type Refusal, type Simulator } from './base/turn.ts'
 
-/** By family: may reasoning be switched off, is it on by default, and are tools taken in chat while it is on? */
+/**
+ * By family: may reasoning be switched off, is it on by default, and are tools taken in chat while
+ * it is on?
+ */
 const families: {
   models: RegExp
   reasons: boolean

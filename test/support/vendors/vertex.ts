@@ -7,7 +7,9 @@ import { refusedByGemini } from './gemini.ts'
 
 const messages = messagesServer({ urls: [], auth: 'bearer', isStrict: true, ...claude })
 
-/** Claude: the path names the model and whether to stream, and the body names the version of Vertex. */
+/**
+ * Claude: the path names the model and whether to stream, and the body names the version of Vertex.
+ */
 const predicting: Simulator['endpoints'][number] = {
   ...messages,
   match: ({ pathname }) => {

@@ -66,8 +66,9 @@ const known = keysOf<ChatAssistantMessage>()(
 )
 
 /**
- * An assistant message of a conversation or a response. The wire has a field for each kind of part, so their order is not known. The
- * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
+ * An assistant message of a conversation or a response. The wire has a field for each kind of part,
+ * so their order is not known. The default is reasoning, text, refusal, media, calls; a recorded
+ * layout overrides it.
  */
 export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Reading): Message {
   const { content, name, refusal, audio, tool_calls, function_call, annotations } = wire
@@ -185,7 +186,10 @@ function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
   }
 }
 
-/** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
+/**
+ * Where the parts of a message go. `known`: message fields as they are written; `texts`: the text
+ * parts of `body`.
+ */
 type Slots = {
   known: ChatWrittenAssistant
   calls: ChatWrittenCall[]
@@ -326,7 +330,10 @@ function noteUnwritten(
   report.ext(part.ext, part.at)
 }
 
-/** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */
+/**
+ * The part without the fields that are written elsewhere: citations, log probabilities, signatures
+ * and phases.
+ */
 function bare(part: Part): Part {
   if (part.type !== 'text') return part
   const {

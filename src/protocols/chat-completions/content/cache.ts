@@ -8,10 +8,15 @@ import { keep, ownOf, withInner } from '../own.ts'
 import type { ChatBlock, ChatControlMark, ChatMark } from '../schema.ts'
 import type { PartWriting } from './writing.ts'
 
-/** A cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol. */
+/**
+ * A cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol.
+ */
 export type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
 
-/** Reads the cache breakpoint of a wire object into its node, which keeps the unknown keys of both. Changes the node. */
+/**
+ * Reads the cache breakpoint of a wire object into its node, which keeps the unknown keys of both.
+ * Changes the node.
+ */
 export function readMark<T extends Pick<TextPart, 'cache' | 'ext'>>(
   node: T,
   wire: Marks,
@@ -65,7 +70,10 @@ export function takeMark(fields: JsonObject | undefined): {
   return { cache, left: some(left) }
 }
 
-/** The `cache_control` that some clients put next to `content` marks the last part of the message. Changes the message. */
+/**
+ * The `cache_control` that some clients put next to `content` marks the last part of the message.
+ * Changes the message.
+ */
 export function takeMessageMark(message: Message): Message {
   const fields = ownOf(message.ext)
   const last = message.parts.at(-1)
@@ -77,7 +85,10 @@ export function takeMessageMark(message: Message): Message {
   return keep(message, left)
 }
 
-/** The same for writing: blocks and calls of the own protocol that cannot hold the mark of the last part. Absent: they can. */
+/**
+ * The same for writing: blocks and calls of the own protocol that cannot hold the mark of the last
+ * part. Absent: they can.
+ */
 export function encodeMessageMark(
   { parts }: Message,
   { report, native }: PartWriting,
@@ -130,7 +141,10 @@ export function controlMark(
   }
 }
 
-/** `30m` and `12h` are the lifetimes of this provider. Others become its default; with `cacheTtlRound: 'up'`, `1h` becomes `12h`. */
+/**
+ * `30m` and `12h` are the lifetimes of this provider. Others become its default; with
+ * `cacheTtlRound: 'up'`, `1h` becomes `12h`.
+ */
 function encodeTtl(
   ttl: string | undefined,
   approximated: () => void,
@@ -141,7 +155,10 @@ function encodeTtl(
   return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
 }
 
-/** Puts a mark on the last block. The block is changed, not copied, because `report.addMade` finds blocks by identity. */
+/**
+ * Puts a mark on the last block. The block is changed, not copied, because `report.addMade` finds
+ * blocks by identity.
+ */
 export function withMark(blocks: ChatBlock[], mark: ChatMark): ChatBlock[] {
   const last = blocks.at(-1)
   if (last) Object.assign(last, mark)
@@ -151,7 +168,9 @@ export function withMark(blocks: ChatBlock[], mark: ChatMark): ChatBlock[] {
 /** The most marks that a request may hold. */
 const limit = 4
 
-/** If there are too many marks, those of instructions are kept first, then the last of the others. */
+/**
+ * If there are too many marks, those of instructions are kept first, then the last of the others.
+ */
 export function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
     part.cache &&

@@ -94,7 +94,10 @@ export function decodeLegacyCall(wire: ChatFunctionCall, at: Place, id: string):
   return keep(part, unknownOf(wire, known.function.inner))
 }
 
-/** Does the client know only the older `function_call`, of which a response has one? This is so if it declared `functions` and no `tools`. */
+/**
+ * Does the client know only the older `function_call`, of which a response has one? This is so if
+ * it declared `functions` and no `tools`.
+ */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
   return (
@@ -193,12 +196,18 @@ export const isDirect = (caller: unknown): boolean =>
 const inputOf = (part: ToolCallPart, writing: Writing): string =>
   isMadeUp(part, writing) ? '{}' : part.input
 
-/** Does the call get made-up arguments? Function calls without arguments get an empty object, because servers parse the arguments. */
+/**
+ * Does the call get made-up arguments? Function calls without arguments get an empty object,
+ * because servers parse the arguments.
+ */
 function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): boolean {
   return !native && kind === 'function' && !cut && input.trim() === ''
 }
 
-/** Writes the signature of a call into its id or next to it. A server that does not open envelopes must not get one that a client sent back. */
+/**
+ * Writes the signature of a call into its id or next to it. A server that does not open envelopes
+ * must not get one that a client sent back.
+ */
 function encodeSignature(
   { signature, at }: ToolCallPart,
   id: string,

@@ -15,8 +15,9 @@ import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } f
 import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
 
 /**
- * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them the signature of a call carries the
- * reasoning details of the parts between the previous call and this one.
+ * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them
+ * the signature of a call carries the reasoning details of the parts between the previous call and
+ * this one.
  */
 export function carriesReasoning({
   signedReasoning,
@@ -26,7 +27,10 @@ export function carriesReasoning({
   return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
-/** The fields to write next to `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
+/**
+ * The fields to write next to `call`, with the details of the parts since the previous call.
+ * Undefined: plain text carries everything.
+ */
 export function carryReasoning(
   since: readonly Part[],
   call: Part,
@@ -46,7 +50,10 @@ const says = ({ segments, signature, id }: ReasoningPart) =>
 
 type Carrier = { load: Load; at: Place }
 
-/** What the calls of a client's message carry, by their index. Undefined: nothing, or the client has kept `reasoning_details`. */
+/**
+ * What the calls of a client's message carry, by their index. Undefined: nothing, or the client has
+ * kept `reasoning_details`.
+ */
 export function carriersIn(
   calls: readonly JsonObject[] | null | undefined,
   message: JsonObject,
@@ -63,7 +70,10 @@ export function carriersIn(
   return carriers.size > 0 ? carriers : undefined
 }
 
-/** The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept as far as no call carries it. */
+/**
+ * The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept
+ * as far as no call carries it.
+ */
 export function restoreOrder(
   { reasoning: plain, body, others, calls }: Slots,
   carriers: Map<number, Carrier>,

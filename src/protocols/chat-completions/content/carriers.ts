@@ -21,8 +21,8 @@ import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /**
- * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages, responses and
- * deltas alike.
+ * The protocol defines no field for reasoning. These are the fields that its servers and clients
+ * use, in request messages, responses and deltas alike.
  */
 const carrierKeys = [
   'reasoning_content',
@@ -33,7 +33,10 @@ const carrierKeys = [
   'reasoning_items',
 ] as const
 
-/** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
+/**
+ * Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the
+ * unknown keys.
+ */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
   const { original, left } = readCarried(unknown, protocolName)
   const taken = carrierKeys.filter(key => carries(key, unknown[key]))
@@ -43,7 +46,10 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
   return { carriers: merge(carriers, again), rest: others }
 }
 
-/** Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them. `carriers`: the top-level fields, which may say something else. */
+/**
+ * Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them.
+ * `carriers`: the top-level fields, which may say something else.
+ */
 export function splitProxyFields(
   fields: JsonObject,
   carriers: JsonObject,
@@ -94,7 +100,10 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
-/** The unknown keys of a message, without those of entries that are not written so. `known`: the written lists. */
+/**
+ * The unknown keys of a message, without those of entries that are not written so. `known`: the
+ * written lists.
+ */
 export function unknownBeside(
   fields: JsonObject,
   known: JsonObject,
@@ -127,7 +136,9 @@ const types = new Set<unknown>([
   'redacted_thinking',
 ])
 
-/** The unknown keys of an entry. A known key with a value of another type also counts as unknown. */
+/**
+ * The unknown keys of an entry. A known key with a value of another type also counts as unknown.
+ */
 function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   const isKnown = (name: string, value: unknown) =>
     value === null ||
@@ -241,7 +252,10 @@ export function layoutPartsOf(
   })
 }
 
-/** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
+/**
+ * Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that
+ * of the last signed text, if a server of this protocol signed it.
+ */
 function encodeTextSignature(
   { parts, recipient }: AssistantToWrite,
   writing: Writing,

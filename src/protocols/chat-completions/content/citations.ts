@@ -8,7 +8,10 @@ import type { ChatReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ChatAnnotation } from '../schema.ts'
 
-/** Puts the annotations of a response on its text. False: there is no text that they could belong to. */
+/**
+ * Puts the annotations of a response on its text. False: there is no text that they could belong
+ * to.
+ */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
   if (annotations.length === 0) return true
   const text = body.findLast(part => part.type === 'text')
@@ -17,7 +20,10 @@ export function attachCitations(body: readonly Part[], annotations: readonly unk
   return true
 }
 
-/** One annotation of a response. Its offsets count in the text of the whole response, which is one part here. */
+/**
+ * One annotation of a response. Its offsets count in the text of the whole response, which is one
+ * part here.
+ */
 export function decodeAnnotation(raw: unknown): Citation {
   const url: unknown =
     isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
@@ -34,8 +40,8 @@ export function decodeAnnotation(raw: unknown): Citation {
 }
 
 /**
- * A citation with offsets in the whole response → offsets in the part that begins at `before`. Without offsets, if it begins before the
- * part.
+ * A citation with offsets in the whole response → offsets in the part that begins at `before`.
+ * Without offsets, if it begins before the part.
  */
 export function placedIn(citation: Citation, before: number): Citation {
   const { start, end, ...rest } = citation
@@ -52,7 +58,10 @@ function isRead(key: string, value: unknown): boolean {
   return offsets.has(key) && (value === null || isOffset(value))
 }
 
-/** The keys of annotations that have no canonical field, and known ones with a value of another type. Undefined: none. */
+/**
+ * The keys of annotations that have no canonical field, and known ones with a value of another
+ * type. Undefined: none.
+ */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
   const unknown = flatMap(annotations, raw => {
     if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation']))
@@ -85,7 +94,10 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
   return annotations
 }
 
-/** `part`: where the part with the citation begins and ends in the response. Undefined: no annotation type fits the citation. */
+/**
+ * `part`: where the part with the citation begins and ends in the response. Undefined: no
+ * annotation type fits the citation.
+ */
 export function encodeCitation(
   citation: Citation,
   part: { start: number; end: number },
@@ -112,7 +124,10 @@ export function encodeCitation(
   }
 }
 
-/** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole response. */
+/**
+ * Makes a note if texts with citations of other protocols are joined, because on this wire a
+ * citation covers the whole response.
+ */
 export function noteLostBoundaries(
   texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[],
   report: ChatReport,

@@ -43,7 +43,8 @@ export function decodeContent(content: Content, at: Place, report: ChatReport): 
   return content.map((part, i) => decodePart(part, below(below(at, 'content'), i), report))
 }
 
-// The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any `type`, so the compiler cannot narrow.
+// The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any
+// `type`, so the compiler cannot narrow.
 function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
   switch (part.type) {
     case 'text':
@@ -99,7 +100,10 @@ export function plainly(blocks: ChatBlock[]): string | ChatBlock[] {
     : blocks
 }
 
-/** Parts of a system, user or tool message → blocks. Makes a note for each part that has no block type here. */
+/**
+ * Parts of a system, user or tool message → blocks. Makes a note for each part that has no block
+ * type here.
+ */
 export function encodeParts(parts: readonly Part[], writing: Writing): ChatBlock[] {
   return flatMap(parts, part => encodePart(part, writing))
 }

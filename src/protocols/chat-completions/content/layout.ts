@@ -15,16 +15,23 @@ import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 
 /**
- * The wire has one field for each kind of part. What this loses is recorded in the `reasoning_details` of a response, so that the next
- * request brings it back: the order of the parts, where one text ends and the next begins, their phases and signatures.
+ * The wire has one field for each kind of part. What this loses is recorded in the
+ * `reasoning_details` of a response, so that the next request brings it back: the order of the
+ * parts, where one text ends and the next begins, their phases and signatures.
  */
 
 export type Phase = NonNullable<Message['phase']>
 
-/** `attach`: the signature belongs to the last text (`prev`), to an additional empty text after it (`text`), or to the k-th text of the layout (`x0`). */
+/**
+ * `attach`: the signature belongs to the last text (`prev`), to an additional empty text after it
+ * (`text`), or to the k-th text of the layout (`x0`).
+ */
 export type TextSignature = { signature: Signature; attach: string }
 
-/** `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase, `c…` call. */
+/**
+ * `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase,
+ * `c…` call.
+ */
 export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
 
 /** Do the options allow a response to carry a layout and signatures? */
@@ -38,7 +45,9 @@ export type LayoutPart =
   | { kind: 'text'; text: string; phase?: Phase | undefined; signature?: Signature | undefined }
   | { kind: 'call'; id: string }
 
-/** The layout and the text signatures of a response. Empty texts without a signature are skipped. */
+/**
+ * The layout and the text signatures of a response. Empty texts without a signature are skipped.
+ */
 export function record(parts: readonly LayoutPart[]): Recorded {
   const placed = parts.filter(part => part.kind !== 'text' || part.text !== '' || part.signature)
   const texts = placed.filter(part => part.kind === 'text')
@@ -97,7 +106,10 @@ export const needsOrder = (parts: readonly LayoutPart[]) =>
   record(parts.map(part => (part.kind === 'text' ? { kind: part.kind, text: part.text } : part)))
     .layout !== undefined
 
-/** Undefined: the layout is the default one, which is reasoning, one text, calls; without reasoning there may be several texts. */
+/**
+ * Undefined: the layout is the default one, which is reasoning, one text, calls; without reasoning
+ * there may be several texts.
+ */
 function unusual(
   layout: string[],
   texts: readonly { phase?: Phase | undefined }[],
@@ -110,8 +122,8 @@ function unusual(
 export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
 
 /**
- * The parts of a message in the order of the layout if it fits them, else in the default order, with text signatures restored. `at`: path
- * of the layout.
+ * The parts of a message in the order of the layout if it fits them, else in the default order,
+ * with text signatures restored. `at`: path of the layout.
  */
 export function arrange(
   slots: Slots,
@@ -139,7 +151,10 @@ export function arrange(
 /** A part of a stream. `length`: that of a text, in UTF-16 units. */
 export type ReceivedPart = { part: number; kind: 'r' | 'x' | 'c'; length: number }
 
-/** Does the layout equal the parts that the stream has emitted? Emitted parts can neither be moved nor get a phase. */
+/**
+ * Does the layout equal the parts that the stream has emitted? Emitted parts can neither be moved
+ * nor get a phase.
+ */
 export function isInOrder(layout: readonly string[], received: readonly ReceivedPart[]): boolean {
   const tokens = received.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
   return (

@@ -89,7 +89,10 @@ const knownOfFile = keysOf<ChatFilePart & Marks>()(
 )
 const knownInFile = keysOf<ChatFilePart['file']>()('file_data', 'file_id', 'filename')
 
-/** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
+/**
+ * `file_data` should be a data URL. The type of bare base64 is taken from the file name or the
+ * first bytes; if unknown, it is read as a document.
+ */
 export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
   const { file } = wire
   const { file_data, file_id, filename } = present({
@@ -118,7 +121,10 @@ const isDocument = (mime: string | undefined) =>
 
 // ---- canonical → wire
 
-/** Media → one block, or an empty list with a note if no block type can hold it. For text documents see `content.ts`. */
+/**
+ * Media → one block, or an empty list with a note if no block type can hold it. For text documents
+ * see `content.ts`.
+ */
 export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] {
   const { kind, source, at } = part
   const { report, options, native } = writing

@@ -6,8 +6,8 @@ import type { FieldNames } from '../../../protocol.ts'
 import { carriedIssuer, pathIn, readCarried } from './signatures.ts'
 
 /**
- * Field names for this request where the general table does not fit: proxies and their clients use other fields for cache marks and
- * signatures. `body`: as the client sent it.
+ * Field names for this request where the general table does not fit: proxies and their clients use
+ * other fields for cache marks and signatures. `body`: as the client sent it.
  */
 export function placesOf(
   messages: readonly Message[],

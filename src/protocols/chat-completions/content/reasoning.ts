@@ -22,15 +22,17 @@ import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 const format = 'xs1'
 
 /**
- * Some servers of this protocol resell models of many vendors. `format` names the vendor that signed, and no vendor accepts the
- * signature of another. It is part of the issuer, so that it survives the way through another protocol.
+ * Some servers of this protocol resell models of many vendors. `format` names the vendor that
+ * signed, and no vendor accepts the signature of another. It is part of the issuer, so that it
+ * survives the way through another protocol.
  */
 const issuerOf = (format: unknown): string =>
   typeof format === 'string' && format ? `${protocolName}/${format}` : protocolName
 
 /**
- * An empty signature for unsigned reasoning (see `unsignedReasoning`), for clients that drop unsigned reasoning. Other protocols treat it
- * like any signature of this one: clients get it in an envelope, servers do not get it.
+ * An empty signature for unsigned reasoning (see `unsignedReasoning`), for clients that drop
+ * unsigned reasoning. Other protocols treat it like any signature of this one: clients get it in an
+ * envelope, servers do not get it.
  */
 export const emptySignature: Signature = { value: '', issuer: protocolName, form: 'thinking' }
 
@@ -47,8 +49,9 @@ const formatOf = (issuer: string): string | undefined =>
 export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
 
 /**
- * `at`: path of the message; `from`: its sender, from which the issuer of a signature follows when no field names it. The most complete
- * carrier wins: details hold everything, while plain text may be the last fragment only, because some clients overwrite it with each delta.
+ * `at`: path of the message; `from`: its sender, from which the issuer of a signature follows when
+ * no field names it. The most complete carrier wins: details hold everything, while plain text may
+ * be the last fragment only, because some clients overwrite it with each delta.
  */
 export function decodeReasoning(
   carriers: JsonObject,
@@ -122,8 +125,9 @@ export function readSignature(
 }
 
 /**
- * The issuer of signatures in `thinking_blocks`. They are signatures of the messages protocol, passed on unchanged. A client may have
- * got them from any server. A proxy that sends them takes them back only in this shape.
+ * The issuer of signatures in `thinking_blocks`. They are signatures of the messages protocol,
+ * passed on unchanged. A client may have got them from any server. A proxy that sends them takes
+ * them back only in this shape.
  */
 const liteIssuer = { client: 'messages', server: `${protocolName}/thinking_blocks` } as const
 
@@ -133,7 +137,10 @@ export function listIn(fields: JsonObject, key: 'reasoning_details' | 'thinking_
   return list ?? (isObject(beside) ? beside[key] : undefined)
 }
 
-/** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */
+/**
+ * A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is
+ * no such block.
+ */
 export function decodeLiteBlock(
   block: unknown,
   at: Place,
@@ -171,7 +178,10 @@ export function decodeLiteBlock(
   return [part]
 }
 
-/** The issuer of signatures in `reasoning_items`, chosen like that of `thinking_blocks`: LiteLLM takes its items back only in this list. */
+/**
+ * The issuer of signatures in `reasoning_items`, chosen like that of `thinking_blocks`: LiteLLM
+ * takes its items back only in this list.
+ */
 const itemIssuer = { client: 'responses', server: `${protocolName}/reasoning_items` } as const
 
 /** A reasoning item of the responses protocol, as LiteLLM gives it to its clients. */
@@ -224,7 +234,10 @@ export function decodeItem(
   return part
 }
 
-/** `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back; `left`: the other parts. */
+/**
+ * `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back;
+ * `left`: the other parts.
+ */
 export function encodeProxyLists(parts: readonly ReasoningPart[]): {
   lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>
   left: ReasoningPart[]
@@ -250,7 +263,10 @@ export function encodeProxyLists(parts: readonly ReasoningPart[]): {
   }
 }
 
-/** The list of a proxy that the part came in, from its server or back from a client. Undefined: it came otherwise. */
+/**
+ * The list of a proxy that the part came in, from its server or back from a client. Undefined: it
+ * came otherwise.
+ */
 export function proxyListOf({
   signature,
   at,
@@ -273,10 +289,16 @@ function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): Chat
   }
 }
 
-/** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values were not made for `reasoning_details` and count as `prev`. */
+/**
+ * `attach` of an envelope that belongs to a text (see `layout.ts`). Other values were not made for
+ * `reasoning_details` and count as `prev`.
+ */
 const onSomeText = /^(text|x\d+)$/
 
-/** Entries with the same `index` are one reasoning part. Raw texts whose `format` is not ours are fragments of one segment. */
+/**
+ * Entries with the same `index` are one reasoning part. Raw texts whose `format` is not ours are
+ * fragments of one segment.
+ */
 function decodeDetails(details: readonly unknown[], at: Place): DecodedReasoning {
   const decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   const byIndex = new Map<number, ReasoningPart>()
@@ -335,7 +357,8 @@ const filled = (value: unknown) => (typeof value === 'string' && value ? value :
 /** One entry of `reasoning_details`, in a message or in a delta. */
 export function decodeDetail(entry: JsonObject): Detail {
   const { type, text, summary, data, signature: sealed, id } = entry
-  // The kind follows from the field, not from the type: clients that merge entries of one index keep only the last type.
+  // The kind follows from the field, not from the type: clients that merge entries of one index
+  // keep only the last type.
   const summed = typeof text !== 'string' && typeof summary === 'string'
   const given = summed ? summary : text
   const words = typeof given === 'string' ? given : ''
@@ -426,17 +449,22 @@ export function needsDetails(parts: readonly ReasoningPart[]): boolean {
 
 export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
 
-/** The complete `reasoning_details`. Signatures of other issuers are wrapped in an envelope that names the issuer. */
+/**
+ * The complete `reasoning_details`. Signatures of other issuers are wrapped in an envelope that
+ * names the issuer.
+ */
 export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): ChatDetail[] {
   const entries: ChatDetail[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
     const sealed = signature && seal(signature, id)
-    // What a server of this protocol signed is written with the `format` that it came with, not with ours.
+    // What a server of this protocol signed is written with the `format` that it came with, not
+    // with ours.
     const ours = signature !== undefined && isOwnIssuer(signature.issuer)
     const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
     const named = defined({ id })
-    // Only the signature of a thinking block is written next to its text; others get an entry of their own.
+    // Only the signature of a thinking block is written next to its text; others get an entry of
+    // their own.
     const onText = signature?.form === 'thinking'
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
@@ -486,7 +514,10 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
   return entries
 }
 
-/** Reasoning with its signatures. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
+/**
+ * Reasoning with its signatures. `native`: a client of a proxy gets the lists that the proxy takes
+ * back, if they hold everything.
+ */
 export function encodeSignatures(
   of: DetailsOf,
   native: boolean,

@@ -8,7 +8,10 @@ import type { ChatSignatureFields } from '../schema.ts'
 /** Only under this key a signature is in a list. */
 const listKey = 'thought_signatures'
 
-/** The protocol defines no field for the signature of a call or a text. These are the paths that its servers and clients use. */
+/**
+ * The protocol defines no field for the signature of a call or a text. These are the paths that its
+ * servers and clients use.
+ */
 const places = [
   // What only this library reads. It says more than a bare signature does.
   ['extra_content', 'wireglot', 'signature'],
@@ -34,8 +37,9 @@ export type Carried = {
 }
 
 /**
- * The issuer of a signature in these fields, by sender. A client sends back what was written for it. The signature of a server of
- * this protocol must come back to that server, the only one known to take it in this shape.
+ * The issuer of a signature in these fields, by sender. A client sends back what was written for
+ * it. The signature of a server of this protocol must come back to that server, the only one known
+ * to take it in this shape.
  */
 export const carriedIssuer = {
   client: 'generate-content',
@@ -80,10 +84,16 @@ function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'
   })
 }
 
-/** What LiteLLM puts between the id of a call and its signature, for clients that keep nothing but ids. */
+/**
+ * What LiteLLM puts between the id of a call and its signature, for clients that keep nothing but
+ * ids.
+ */
 const separator = '__thought__'
 
-/** The signature inside an id of a call as LiteLLM writes it. The id stays as it is: the result of the call has it, too. */
+/**
+ * The signature inside an id of a call as LiteLLM writes it. The id stays as it is: the result of
+ * the call has it, too.
+ */
 export function thoughtInId(id: string, issuer: string): Signature | undefined {
   const cut = id.indexOf(separator)
   const value = cut > 0 ? id.slice(cut + separator.length) : ''
@@ -97,7 +107,10 @@ export function pathIn(original: JsonObject): string {
   return isObject(value) ? `${key}/${pathIn(value)}` : key
 }
 
-/** Takes the text at the end of a path out, or the list that begins with it. `left` is undefined when nothing else remains. */
+/**
+ * Takes the text at the end of a path out, or the list that begins with it. `left` is undefined
+ * when nothing else remains.
+ */
 function take(
   from: JsonObject,
   [key = '', ...inner]: readonly string[],
@@ -124,8 +137,8 @@ const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObje
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
 /**
- * The wire fields of a signature. A signature of Google is bare in its field, so that Google's endpoint accepts the history too; the rest
- * is in other fields.
+ * The wire fields of a signature. A signature of Google is bare in its field, so that Google's
+ * endpoint accepts the history too; the rest is in other fields.
  */
 export function encodeCarried(signature: Signature): ChatSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
@@ -138,7 +151,10 @@ export function encodeCarried(signature: Signature): ChatSignatureFields {
 const isGoogles = ({ issuer, form }: Signature) =>
   Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
 
-/** Does a server that does not open envelopes take the signature? One of Google's that came bare belongs to the server that the client speaks to. */
+/**
+ * Does a server that does not open envelopes take the signature? One of Google's that came bare
+ * belongs to the server that the client speaks to.
+ */
 export const isTaken = (signature: Signature, { native }: { native: boolean }): boolean =>
   isOwnIssuer(signature.issuer) || (native && signature.model === undefined && isGoogles(signature))
 

@@ -3,14 +3,18 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatWrittenAssistant } from '../schema.ts'
 
 /**
- * Signatures of reasoning that the caller stores, for clients that send back only the fields they know. They are returned next to
- * the message as text, by the id of its first call: a tool loop needs them, and of what such a client sends back only the call id is
- * sure to be unique among conversations. Nothing is stored here: the caller gets the text and passes it in again, so that translation
- * stays pure, whatever the store is and however slow.
+ * Signatures of reasoning that the caller stores, for clients that send back only the fields they
+ * know. They are returned next to the message as text, by the id of its first call: a tool loop
+ * needs them, and of what such a client sends back only the call id is sure to be unique among
+ * conversations. Nothing is stored here: the caller gets the text and passes it in again, so that
+ * translation stays pure, whatever the store is and however slow.
  */
 export type StoredSignatures = Record<string, string>
 
-/** Moves the signatures of a complete message into `stored`. Changes the message. False: it has signatures, but no call whose id could be the key. */
+/**
+ * Moves the signatures of a complete message into `stored`. Changes the message. False: it has
+ * signatures, but no call whose id could be the key.
+ */
 export function takeOut(message: ChatWrittenAssistant, stored: StoredSignatures): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)

@@ -1,7 +1,10 @@
 import type { Part } from '../../../canonical/message.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 
-/** State of reading reasoning between tags in text, as raw templates of open models write it. `held`: text that may be the start of a tag. */
+/**
+ * State of reading reasoning between tags in text, as raw templates of open models write it.
+ * `held`: text that may be the start of a tag.
+ */
 export type Tags = { inside: boolean; held: string }
 
 export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
@@ -9,7 +12,10 @@ export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
 const opening = ['<think>', '<thinking>', '<thought>']
 const closing = ['</think>', '</thinking>', '</thought>']
 
-/** One of the tags. To look for each of them by itself would go through the whole text for each that is not in it. */
+/**
+ * One of the tags. To look for each of them by itself would go through the whole text for each that
+ * is not in it.
+ */
 const anOpening = /<(?:think|thinking|thought)>/g
 const aClosing = /<\/(?:think|thinking|thought)>/g
 
@@ -46,7 +52,10 @@ export function flushTags(tags: Tags): TaggedText[] {
   return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
 }
 
-/** The parts of a complete response, with reasoning between tags as parts of its own. The same list if there is none. */
+/**
+ * The parts of a complete response, with reasoning between tags as parts of its own. The same list
+ * if there is none.
+ */
 export function extractTags(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag))))
     return parts

@@ -22,7 +22,10 @@ import type {
 import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
 import type { Writing } from './writing.ts'
 
-/** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
+/**
+ * All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web
+ * search.
+ */
 export function decodeTools({
   tools,
   functions,
@@ -272,7 +275,10 @@ function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunct
   })
 }
 
-/** Makes notes for what no declaration of a tool has here. Flags that are false are the default, and calls by the model alone. */
+/**
+ * Makes notes for what no declaration of a tool has here. Flags that are false are the default, and
+ * calls by the model alone.
+ */
 function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: ChatReport): void {
   const { allowedCallers, at } = tool
   for (const key in tool)

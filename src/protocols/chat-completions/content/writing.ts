@@ -8,7 +8,10 @@ import type { Options } from '../options.ts'
 export type Writing = {
   report: ChatReport
   options: Options
-  /** The request or response was read from this protocol, so it is written without limits and repairs. */
+  /**
+   * The request or response was read from this protocol, so it is written without limits and
+   * repairs.
+   */
   native: boolean
   /** Is the tool of this name one that cannot be declared here? */
   isLost?(name: string): boolean
@@ -21,17 +24,25 @@ export type RequestWriting = Writing & { request: CanonicalRequest }
 /** What writing media needs of it, in streams as well. */
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
 
-/** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
+/**
+ * Does the receiver keep or open envelopes? Every client does, and a server that is a gateway
+ * itself.
+ */
 export const opensEnvelopes = (
   recipient: 'client' | 'server',
   { foreignSignatures }: Options,
 ): boolean => recipient === 'client' || foreignSignatures === 'wrap'
 
-/** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
+/**
+ * The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written.
+ */
 export type AssistantToWrite = {
   parts: readonly Part[]
   reasoning: 'all' | 'none'
-  /** The receiver. A client gets foreign signatures in envelopes, a server gets only those of servers of this protocol. */
+  /**
+   * The receiver. A client gets foreign signatures in envelopes, a server gets only those of
+   * servers of this protocol.
+   */
   recipient: 'client' | 'server'
   name?: string | undefined
   at?: Place | undefined

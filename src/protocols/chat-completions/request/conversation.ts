@@ -77,7 +77,10 @@ function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message
 
 type Calls = { calls: Map<string, ToolCallPart>; open: OpenCalls; report: ChatReport }
 
-/** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
+/**
+ * A message without a call id (old clients leave it out) is the result of the oldest call that has
+ * none yet.
+ */
 function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: Calls): Message {
   const {
     role,
@@ -162,7 +165,10 @@ export function encodeMessages(
   return written
 }
 
-/** The assistant messages between two user messages of which one holds a tool call. DeepSeek wants the reasoning of all of them back. */
+/**
+ * The assistant messages between two user messages of which one holds a tool call. DeepSeek wants
+ * the reasoning of all of them back.
+ */
 function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   const found = new Set<Message>()
   let turn: Message[] = []
@@ -311,7 +317,9 @@ function moveMedia(
   media.push({ type: 'text', text: `[${part.kind} for ${callId}]` }, ...blocks)
 }
 
-/** Joins messages of a turn of the model, and gives each result a message. Leaves out control parts. */
+/**
+ * Joins messages of a turn of the model, and gives each result a message. Leaves out control parts.
+ */
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []

@@ -13,7 +13,10 @@ const later = {
   keep: 'keep',
 } as const satisfies Record<string, InstructionDemands['later']>
 
-/** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
+/**
+ * Servers refuse a result that does not follow its call; many refuse more than one system message,
+ * and one inside the conversation.
+ */
 export function demands(
   _request: CanonicalRequest,
   { shortIds, systemPlacement = 'auto', instructionsRole, customTools }: Options,

@@ -28,7 +28,10 @@ const efforts = new Set<unknown>([
 ] satisfies Effort[])
 const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
-/** The meaning of each field that controls reasoning on servers of this protocol. Earlier rows win over later ones. */
+/**
+ * The meaning of each field that controls reasoning on servers of this protocol. Earlier rows win
+ * over later ones.
+ */
 const readings: {
   path: readonly [key: string, inner?: string]
   field: keyof ReasoningSpec
@@ -71,7 +74,10 @@ export function splitControls(body: JsonObject): { controls: JsonObject; unknown
   return { controls, unknown }
 }
 
-/** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */
+/**
+ * `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire
+ * path of each canonical field.
+ */
 export function decodeControls(received: JsonObject): {
   spec: ReasoningSpec | undefined
   left: JsonObject
@@ -99,7 +105,10 @@ export function decodeControls(received: JsonObject): {
   return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
 }
 
-/** Does it contradict earlier values: another value, on and off at once, or an amount of reasoning that is turned off? */
+/**
+ * Does it contradict earlier values: another value, on and off at once, or an amount of reasoning
+ * that is turned off?
+ */
 function contradicts(
   spec: Record<string, string | number>,
   field: string,
@@ -118,7 +127,10 @@ function contradicts(
   )
 }
 
-/** The protocol's own field. For a server of it, what the field cannot say is written into fields that some servers have. */
+/**
+ * The protocol's own field. For a server of it, what the field cannot say is written into fields
+ * that some servers have.
+ */
 export function encodeControls(
   reasoning: ReasoningSpec | undefined,
   { report, native }: Writing,

@@ -86,7 +86,8 @@ export const fieldNames: FieldNames = {
   'usage/*': '',
   'prompt_tokens_details/*': '',
   'completion_tokens_details/*': '',
-  // Functions and custom tools have a name at different places, so the note points at the whole tool, choice or call.
+  // Functions and custom tools have a name at different places, so the note points at the whole
+  // tool, choice or call.
   'tools:name': '',
   'tool_choice:name': '',
   'tool_calls:name': '',

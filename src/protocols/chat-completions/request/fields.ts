@@ -35,7 +35,9 @@ const limitIn = (name: string): { write: Write<number> } => ({
 
 const row = rowFor<RequestWriting, ChatBody>()
 
-/** The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has. */
+/**
+ * The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has.
+ */
 export const fields = fieldTable<RequestWriting>([
   row('model', 'model', byCode),
   row('parallel_tool_calls', 'parallelToolCalls', byCode),
@@ -87,7 +89,8 @@ export const fields = fieldTable<RequestWriting>([
   row('moderation', 'safety.moderation', optional),
   row('stream', 'stream.enabled'),
   row('stream_options/include_usage', 'stream.includeUsage', ofStreams),
-  // The caller may need usage. The encoder of the response leaves it out if the client did not request it.
+  // The caller may need usage. The encoder of the response leaves it out if the client did not
+  // request it.
   row('stream_options/include_usage', 'stream.enabled', {
     read: false,
     write: (enabled, { native }) => (enabled && !native ? true : undefined),

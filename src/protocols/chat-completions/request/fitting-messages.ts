@@ -48,7 +48,10 @@ const roles = each((message, { instructionsRole: role }, note) => {
   return { ...message, role: 'system' }
 })
 
-/** Leading instructions become one message; later ones become text of the user, or move to the front. */
+/**
+ * Leading instructions become one message; later ones become text of the user, or move to the
+ * front.
+ */
 const placement: Change = (messages, { systemPlacement: where }, report) => {
   if (where === undefined || where === 'keep') return messages
   const begin = messages.findIndex(message => !isInstruction(message))
@@ -171,7 +174,10 @@ const reasoning = each(
 
 const reasoningFields = [...textFields, 'reasoning_details', 'thinking_blocks', 'reasoning_items']
 
-/** Blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
+/**
+ * Blank reasoning: some servers refuse calls without the reasoning that led to them, and not every
+ * client keeps it.
+ */
 const placeholders = each((message, { missingReasoning: missing, reasoningField }, note) => {
   if (
     missing !== 'blank' ||
@@ -239,7 +245,10 @@ const images = each((message, { imageUrls: taken }, note) => {
     : { ...message, content: replaced }
 })
 
-/** A server that refuses text of the user straight after a result gets a word of the assistant between them. */
+/**
+ * A server that refuses text of the user straight after a result gets a word of the assistant
+ * between them.
+ */
 const between: Change = (messages, { afterResults: wanted }, report) => {
   if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i)))
     return messages

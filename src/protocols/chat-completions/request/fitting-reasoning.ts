@@ -21,7 +21,10 @@ const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonOb
     },
   }
 
-/** Writes `reasoning_effort` as this server reads it. What a client has written for it in its own form stays. */
+/**
+ * Writes `reasoning_effort` as this server reads it. What a client has written for it in its own
+ * form stays.
+ */
 export function fitReasoning(
   body: JsonObject,
   { efforts, thinking: form = 'effort' }: ChatCompletionsOptions,

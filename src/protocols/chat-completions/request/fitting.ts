@@ -9,8 +9,8 @@ import { fitReasoning } from './fitting-reasoning.ts'
 type Edit = (body: JsonObject, options: Options, report: ChatReport) => JsonObject
 
 /**
- * The request as its server requires by the options, with a note for each change. It works on the wire, so that nothing
- * else in the body changes. The same object if nothing has to change.
+ * The request as its server requires by the options, with a note for each change. It works on the
+ * wire, so that nothing else in the body changes. The same object if nothing has to change.
  */
 export function fitRequest(
   wire: unknown,
@@ -106,7 +106,10 @@ const schemas: Edit = (body, { schemas: taken }, report) => {
   return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
 }
 
-/** A format that the server does not have is requested in the instructions, with the nearest format that it has. */
+/**
+ * A format that the server does not have is requested in the instructions, with the nearest format
+ * that it has.
+ */
 const format: Edit = (body, { formats: taken }, report) => {
   const { response_format: wanted } = body
   if (taken === undefined || !isObject(wanted) || wanted['type'] === 'text') return body

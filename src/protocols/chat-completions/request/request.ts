@@ -60,7 +60,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   fields.read(body, value)
   for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
-  // Where the older field is set next to the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
+  // Where the older field is set next to the newer one, the newer one counts; the older one is kept
+  // only for encoding to this protocol.
   if (body.max_completion_tokens != null && body.max_tokens != null)
     kept['max_tokens'] = body.max_tokens
   if (body.tool_choice != null && body.function_call != null)
@@ -121,8 +122,10 @@ const handled = keysIn(
 )
 
 /**
- * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
- * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
+ * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool
+ * names.
+ * @throws TranslationError `inexpressible` for references that only another provider can resolve,
+ * unless `onUnresolvable` is `note`
  */
 export function encodeRequest(value: CanonicalRequest, options: Options = {}): Encoded<ChatBody> {
   const report = createChatReport(options.fieldNames)

@@ -88,8 +88,8 @@ export function encodeSafetyId(id: string, writing: Writing, field: string): str
 }
 
 /**
- * For fields that many servers refuse as unknown: left out, with a note, unless `optionalFields` says that this server accepts them.
- * `field`: the canonical path.
+ * For fields that many servers refuse as unknown: left out, with a note, unless `optionalFields`
+ * says that this server accepts them. `field`: the canonical path.
  */
 export function writeOptional<T>(
   value: T,

@@ -44,7 +44,10 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
   return { mode: 'opaque', protocol: protocolName, raw: wire }
 }
 
-/** The keys of a tool choice that have no canonical field. Choices of an unknown type have none: they are kept whole as `opaque`. */
+/**
+ * The keys of a tool choice that have no canonical field. Choices of an unknown type have none:
+ * they are kept whole as `opaque`.
+ */
 export function unknownOfToolChoice(wire: unknown): JsonObject {
   const choice = decodeToolChoice(wire)
   if (!isObject(wire) || !choice || choice.mode === 'opaque') return {}

@@ -17,7 +17,10 @@ import type { ChatLogprobs, ChatToken } from '../schema.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 
-/** Puts log probabilities on the part that they belong to. Returns those of text if there is no text part. */
+/**
+ * Puts log probabilities on the part that they belong to. Returns those of text if there is no text
+ * part.
+ */
 export function attachLogprobs(
   parts: readonly Part[],
   { logprobs, at, report }: { logprobs: JsonObject; at: Place; report: ChatReport },

@@ -50,7 +50,8 @@ const knownOfResponse = keysOf<ChatResponse>()(
 const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
 
 /**
- * A complete (not streamed) response. An error body becomes `error` with no candidates, whatever its HTTP status was.
+ * A complete (not streamed) response. An error body becomes `error` with no candidates, whatever
+ * its HTTP status was.
  * @throws TranslationError `malformed` when the body is not a chat completion
  */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
@@ -184,7 +185,8 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
 
 /**
  * Notes: all of `notes.ts` that concern responses.
- * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
+ * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option
+ * `truncated` is `length`
  */
 export function encodeResponse(
   value: CanonicalResponse,
@@ -257,7 +259,10 @@ export function encodeHead(
   }
 }
 
-/** The service tier of a response. A tier that only another provider has becomes `default`, with a note. */
+/**
+ * The service tier of a response. A tier that only another provider has becomes `default`, with a
+ * note.
+ */
 export function tierOf(
   tier: string | undefined,
   native: boolean,
@@ -392,7 +397,10 @@ export function noteFinish(
     report.add('finish.details', at, 'finish.details')
 }
 
-/** A refusal without text gets a default one: clients show `refusal`, and without it the response would look empty. */
+/**
+ * A refusal without text gets a default one: clients show `refusal`, and without it the response
+ * would look empty.
+ */
 function refuse(
   finish: Finish | undefined,
   {

@@ -6,13 +6,17 @@ import type { ChatReport } from '../notes.ts'
 import { keep, wireOf } from '../own.ts'
 import type { ChatWrittenUsage } from '../schema.ts'
 
-/** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */
+/**
+ * `repaired`: counts were text, fractions or invalid, or they did not add up and the total was
+ * trusted.
+ */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
- * `usage` of a response or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
- * Servers differ in where they put cached tokens, and some leave audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then
- * the total exceeds the sum.
+ * `usage` of a response or a chunk; undefined when there is none. On this wire the counts of input
+ * and output include their details. Servers differ in where they put cached tokens, and some leave
+ * audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then the total exceeds the
+ * sum.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
@@ -124,7 +128,10 @@ function countIn(counter: Counter, value: unknown): number | undefined {
 
 type Texts = Record<'input' | 'output', unknown>
 
-/** Counts of text tokens that are not the total minus the other modalities, with or without reasoning. The others say nothing new. */
+/**
+ * Counts of text tokens that are not the total minus the other modalities, with or without
+ * reasoning. The others say nothing new.
+ */
 function unexplainedTexts(
   { input, output, inputAudio, inputImage, outputAudio, reasoning }: Usage,
   texts: Texts,
@@ -145,8 +152,9 @@ function unexplainedTexts(
 type Totals = Record<'prompt' | 'completion' | 'total', number | undefined>
 
 /**
- * Input and output with what only the total counts: audio belongs to the input, anything else to the output. `missing`: how much that is,
- * or less than 0; `isExplained`: the other counts say what it is.
+ * Input and output with what only the total counts: audio belongs to the input, anything else to
+ * the output. `missing`: how much that is, or less than 0; `isExplained`: the other counts say what
+ * it is.
  */
 function addUp(
   { prompt, completion, total }: Totals,
@@ -211,7 +219,10 @@ const handled = keysOf<Usage>()(
   'ext',
 )
 
-/** Notes: counts that have no place here. `native`: clients of other servers expect some counts, which are 0 if they are unknown. */
+/**
+ * Notes: counts that have no place here. `native`: clients of other servers expect some counts,
+ * which are 0 if they are unknown.
+ */
 export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): ChatWrittenUsage {
   const { input, output, ext } = usage
   if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')

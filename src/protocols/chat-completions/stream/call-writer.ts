@@ -54,7 +54,10 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   })
 }
 
-/** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
+/**
+ * Unknown keys of a call of this protocol. An object of the other kind is left out, because clients
+ * see the kind of a call by its object.
+ */
 function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
   const fields = ownOf(ext)
   if (!fields) return {}
@@ -109,7 +112,10 @@ function writeInput(
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 
-/** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */
+/**
+ * Ends the open call. A function call without arguments gets an empty object, because clients parse
+ * the arguments.
+ */
 export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire, cut = false): void {
   const call = choice.open
   choice.open = undefined

@@ -69,8 +69,9 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
 }
 
 /**
- * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out, and
- * some give all calls of a response the same: then a new id, or a name after complete arguments, begins a new call.
+ * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index
+ * decides, but some servers leave it out, and some give all calls of a response the same: then a
+ * new id, or a name after complete arguments, begins a new call.
  */
 function findCall(
   choice: Choice,
@@ -170,7 +171,10 @@ function addInput(
   if (call.input || !state.splitsNames) announce(state, choice, call, emit)
 }
 
-/** The name after a delta. The first name is kept, except with `splitToolNames`: then a delta may repeat, extend or continue it. */
+/**
+ * The name after a delta. The first name is kept, except with `splitToolNames`: then a delta may
+ * repeat, extend or continue it.
+ */
 function nameOf({ name: known, part }: Call, name: string, { splitsNames }: DecoderState): string {
   if (!known || !splitsNames || part !== undefined) return known || name
   return name.startsWith(known) ? name : known + name

@@ -12,7 +12,10 @@ import { type Choice, type DecoderState, placeOf, reportOf } from './decoder-sta
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
 import { appendReasoning } from './reasoning.ts'
 
-/** What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities, images, audio. */
+/**
+ * What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities,
+ * images, audio.
+ */
 
 export function appendText(
   choice: Choice,

@@ -41,7 +41,10 @@ export type Beside = { signature?: Signature | undefined; unknown: JsonObject | 
 export type Choice = {
   candidate: number
   nextPart: number
-  /** The open part that text of its kind goes to, and the code points of text `before` it. Only calls can be open at the same time. */
+  /**
+   * The open part that text of its kind goes to, and the code points of text `before` it. Only
+   * calls can be open at the same time.
+   */
   open:
     | {
         kind: 'text' | 'refusal' | 'reasoning'
@@ -57,7 +60,10 @@ export type Choice = {
   /** `id`: as in the first chunk. */
   audio: { part: number; id: unknown } | undefined
   calls: Call[]
-  /** Index on the wire → place in `calls`. `byId`: id → place of the first call that has it. `byPart`: index of the part → call. */
+  /**
+   * Index on the wire → place in `calls`. `byId`: id → place of the first call that has it.
+   * `byPart`: index of the part → call.
+   */
   byIndex: Map<number, number>
   byId: Map<string, number>
   byPart: Map<number, Call>
@@ -85,7 +91,10 @@ export type Choice = {
   proofs: Set<string>
   /** How many characters may still be compared to find the reasoning of a signature. */
   comparable: number
-  /** Text of details that came next to a plain field, by index. It shows which reasoning part a signature belongs to. */
+  /**
+   * Text of details that came next to a plain field, by index. It shows which reasoning part a
+   * signature belongs to.
+   */
   detailed: Map<number, ReasoningSegment>
   /** The index of the detail that signed the open reasoning. */
   signer: number | undefined
@@ -116,7 +125,9 @@ export type DecoderState = MachineState & {
   thinkTags: boolean
   /** Unsigned reasoning gets an empty signature, see `emptySignature`. */
   seals: boolean
-  /** Names of calls may come in chunks, so that a call is announced only when its arguments begin. */
+  /**
+   * Names of calls may come in chunks, so that a call is announced only when its arguments begin.
+   */
   splitsNames: boolean
   id: string
   model: string
@@ -134,7 +145,10 @@ export type DecoderState = MachineState & {
   unfinished: number
 }
 
-/** Far more than a response has: without a bound, each of many signatures would be compared with all reasoning. */
+/**
+ * Far more than a response has: without a bound, each of many signatures would be compared with all
+ * reasoning.
+ */
 const mostCompared = 32 * 1024 * 1024
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {

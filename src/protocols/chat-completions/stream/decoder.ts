@@ -32,10 +32,11 @@ import {
 } from './reasoning.ts'
 
 /**
- * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a part with their first
- * character and close it when another kind follows; calls are announced when their name is known and stay open to
- * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
- * correct the finish reason. If the source stops before a choice has a finish reason, its parts stay open.
+ * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a
+ * part with their first character and close it when another kind follows; calls are announced when
+ * their name is known and stay open to the end, because any chunk may still add to them. A choice
+ * finishes when the stream does, since servers may still correct the finish reason. If the source
+ * stops before a choice has a finish reason, its parts stay open.
  */
 export const streamDecoder: StreamMachine<
   unknown,
@@ -127,10 +128,16 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   readUsage(state, findUsage(chunk), emit)
 }
 
-/** Keys that no table knows, and that may be all of a chunk: timings of Groq, prompt filter results of Azure, moderation. */
+/**
+ * Keys that no table knows, and that may be all of a chunk: timings of Groq, prompt filter results
+ * of Azure, moderation.
+ */
 const chunksOfTheirOwn = new Set(['x_groq', 'prompt_filter_results', 'moderation'])
 
-/** Reads the fields around the choices. `update`: unknown ones that are new; `tier`: a new one. Undefined: it is no chunk. */
+/**
+ * Reads the fields around the choices. `update`: unknown ones that are new; `tier`: a new one.
+ * Undefined: it is no chunk.
+ */
 function readHead(
   state: DecoderState,
   chunk: JsonObject,
@@ -225,7 +232,8 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   const { logprobs, delta, message, error } = wire
   if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unrecognized: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
-  // Servers that cannot stream send the complete message in their only chunk; others repeat it next to the last delta.
+  // Servers that cannot stream send the complete message in their only chunk; others repeat it next
+  // to the last delta.
   if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0)
     readDelta(state, choice, { delta: message, emit })
   if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
@@ -234,7 +242,8 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
     if (value === null || value === undefined) continue
     switch (key) {
       case 'finish_reason':
-        // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
+        // The first finish reason counts. Exception: some servers send `stop` first and
+        // `tool_calls` later.
         if (typeof value === 'string') {
           if (
             value &&
@@ -295,7 +304,8 @@ const mayDiffer = new Map<string, (value: unknown) => boolean>([
 ])
 
 function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
-  // Reasoning is read first: in a delta where it ends and the text begins, the text may be the first key.
+  // Reasoning is read first: in a delta where it ends and the text begins, the text may be the
+  // first key.
   const detailed = isDetailed(choice, delta)
   if (detailed) takeDetails(choice, delta, emit)
   else {
@@ -322,7 +332,10 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   if (images) readImages(choice, images, emit)
 }
 
-/** Reads text and refusal. Returns the fields that nothing reads; known ones of a wrong type are noted. */
+/**
+ * Reads text and refusal. Returns the fields that nothing reads; known ones of a wrong type are
+ * noted.
+ */
 function readTexts(
   state: DecoderState,
   choice: Choice,

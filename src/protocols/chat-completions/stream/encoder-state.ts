@@ -166,7 +166,10 @@ export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWi
   emit(chunk)
 }
 
-/** The first delta of a choice has the role and the name of its message, and empty content, or null if a call comes first. */
+/**
+ * The first delta of a choice has the role and the name of its message, and empty content, or null
+ * if a call comes first.
+ */
 export function writeDelta(
   state: EncoderState,
   choice: Choice,

@@ -51,7 +51,8 @@ import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
  *     role ▸ deltas ▸ annotations, reasoning details ▸ finish reason      for each choice
  *     usage ▸ [DONE]                                                       once
  *
- * All chunks share one id. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
+ * All chunks share one id. If the source failed or stopped early, the stream ends in an error frame
+ * without `[DONE]`.
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
@@ -246,7 +247,10 @@ function finishChoice(
   conclude(state, choice, { word: written.word, fields, at, emit })
 }
 
-/** A refusal without text gets a default one, because an empty response would look like a fault of the client. */
+/**
+ * A refusal without text gets a default one, because an empty response would look like a fault of
+ * the client.
+ */
 function refuse(
   state: EncoderState,
   choice: Choice,
@@ -260,7 +264,10 @@ function refuse(
 
 type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
 
-/** Writes annotations and signatures of reasoning, which clients expect complete, in one delta each; then the finish reason. */
+/**
+ * Writes annotations and signatures of reasoning, which clients expect complete, in one delta each;
+ * then the finish reason.
+ */
 function conclude(
   state: EncoderState,
   choice: Choice,
@@ -361,7 +368,10 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   emit('[DONE]')
 }
 
-/** Ends a choice after the source stopped early, with the finish reason `length`, as the option `truncated` asks. */
+/**
+ * Ends a choice after the source stopped early, with the finish reason `length`, as the option
+ * `truncated` asks.
+ */
 function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
   reportOf(state).once('finish.truncated-as-length', '')
   // A call that was cut off does not get made-up arguments.

@@ -25,7 +25,10 @@ import {
   writeDelta,
 } from './encoder-state.ts'
 
-/** Writes the parts of one choice: one text, one refusal, one reasoning and one call at a time, as the normalizer passes them on. */
+/**
+ * Writes the parts of one choice: one text, one refusal, one reasoning and one call at a time, as
+ * the normalizer passes them on.
+ */
 
 /** Makes notes for the unknown keys of a text block, which have no place in a delta. */
 function noteText({ ext, at }: Part, report: ChatReport): void {

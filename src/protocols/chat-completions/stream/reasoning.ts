@@ -24,7 +24,10 @@ import { add, closePart, opened, openPart } from './open-parts.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
 
-/** Is the reasoning of this delta read from its details? They are preferred, unless earlier deltas had plain text. */
+/**
+ * Is the reasoning of this delta read from its details? They are preferred, unless earlier deltas
+ * had plain text.
+ */
 export function isDetailed({ plain }: Choice, delta: JsonObject): boolean {
   const details = listIn(delta, 'reasoning_details')
   return (
@@ -52,8 +55,8 @@ export function appendReasoning(
 }
 
 /**
- * Details carry signatures. Their text is used only while no plain field has been read (see `isDetailed`): some servers repeat the
- * whole text at the end.
+ * Details carry signatures. Their text is used only while no plain field has been read (see
+ * `isDetailed`): some servers repeat the whole text at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
   for (const entry of details) {
@@ -62,7 +65,8 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
     choice.layout = layout
     choice.textTokens = layout.filter(token => token.startsWith('x'))
   }
-  // All texts are recorded first, because the part that a signature belongs to can depend on later entries.
+  // All texts are recorded first, because the part that a signature belongs to can depend on later
+  // entries.
   if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
   details.forEach((entry, nth) => {
     if (!isObject(entry)) return
@@ -107,7 +111,10 @@ function record(
   detailed.set(index, { kind, text: (detailed.get(index)?.text ?? '') + text })
 }
 
-/** What proxies send next to plain reasoning: thinking blocks of the messages protocol, or only the signature. */
+/**
+ * What proxies send next to plain reasoning: thinking blocks of the messages protocol, or only the
+ * signature.
+ */
 export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   const { reasoning_signature: value } = delta
   const blocks = listIn(delta, 'thinking_blocks')
@@ -143,7 +150,10 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
     })
 }
 
-/** The reasoning items of the responses protocol, which LiteLLM sends last. Their texts are those of the plain field, if it came. */
+/**
+ * The reasoning items of the responses protocol, which LiteLLM sends last. Their texts are those of
+ * the plain field, if it came.
+ */
 export function readItems(choice: Choice, items: readonly Item[], emit: EmitEvent): void {
   const start = choice.items
   choice.items += items.length
@@ -181,7 +191,9 @@ function emitWhole(choice: Choice, whole: ReasoningPart, emit: EmitEvent): void 
   emit({ type: 'part.end', candidate: choice.candidate, part })
 }
 
-/** A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta. */
+/**
+ * A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta.
+ */
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
   if (!signature) return left
@@ -193,7 +205,10 @@ export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitE
   return left
 }
 
-/** `attach`: the signature belongs to the last text (`prev`), to the k-th text of the layout (`x0`), or else to an additional empty text. */
+/**
+ * `attach`: the signature belongs to the last text (`prev`), to the k-th text of the layout (`x0`),
+ * or else to an additional empty text.
+ */
 function signText(
   choice: Choice,
   { signature, attach }: { signature: Signature; attach: string },
@@ -214,7 +229,10 @@ function signText(
 
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
-/** `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the message. */
+/**
+ * `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the
+ * message.
+ */
 type SignatureDelta = {
   signature: Signature
   id: string | undefined
@@ -256,7 +274,10 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
   )
 }
 
-/** The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever the type of its entry. */
+/**
+ * The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever
+ * the type of its entry.
+ */
 function kindOf(
   { detailed }: Choice,
   { signature, index }: Pick<SignatureDelta, 'signature' | 'index'>,
@@ -267,7 +288,10 @@ function kindOf(
     : undefined
 }
 
-/** Does this signature belong to the open reasoning part? A plain field joins texts that are separate in the details. */
+/**
+ * Does this signature belong to the open reasoning part? A plain field joins texts that are
+ * separate in the details.
+ */
 function provesOpen(choice: Choice, thought: ReasoningPart, index: number | undefined): boolean {
   const { plain, detail, detailed, signer } = choice
   if (!plain) return detail === undefined || detail === index
@@ -285,7 +309,10 @@ function provesOpen(choice: Choice, thought: ReasoningPart, index: number | unde
     : says(choice, thought, text)
 }
 
-/** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */
+/**
+ * The closed reasoning part that the detail of this index belongs to: servers that use a plain
+ * field send signatures last.
+ */
 function openReasoning(
   choice: Choice,
   index: number | undefined,

@@ -17,7 +17,8 @@ export const shortcut: Shortcut = {
     'input',
     'text',
   ]),
-  // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length of a delta.
+  // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length
+  // of a delta.
   padding: new Set(['created', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
 }

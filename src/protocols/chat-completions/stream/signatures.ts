@@ -11,7 +11,10 @@ import { keep } from '../content/stored-signatures.ts'
 import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
-/** Writes the signature of a call into its id or next to it. `id` is undefined when the id has already been written. */
+/**
+ * Writes the signature of a call into its id or next to it. `id` is undefined when the id has
+ * already been written.
+ */
 export function encodeSignature(
   state: EncoderState,
   { signature, at }: ToolCallPart,
@@ -27,7 +30,10 @@ export function encodeSignature(
   return { id, beside: {} }
 }
 
-/** The fields to write next to a call that carries the reasoning before it. Undefined: it carries none. */
+/**
+ * The fields to write next to a call that carries the reasoning before it. Undefined: it carries
+ * none.
+ */
 export function carriedTo(
   { settings, native }: EncoderState,
   { since, head }: CallOut,
@@ -74,7 +80,10 @@ const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string =>
   native ? id : mapCallId(id, validCallId)
 
-/** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
+/**
+ * For the end of the stream, what plain text cannot carry: signatures, segments, the order of the
+ * parts.
+ */
 export function encodeReasoning(
   state: EncoderState,
   choice: Choice,
@@ -125,7 +134,10 @@ export function encodeReasoning(
   }
 }
 
-/** Makes notes for phases that no layout records, because the message has no text or no layout is written. */
+/**
+ * Makes notes for phases that no layout records, because the message has no text or no layout is
+ * written.
+ */
 export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
   const placed =

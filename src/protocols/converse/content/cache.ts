@@ -25,8 +25,8 @@ function decodePoint(entry: object): { ttl?: CacheTtl } | undefined {
 }
 
 /**
- * Puts the mark of a cache point on the node before it. Changes the node, and `names`, where it finds the point. `list`: the key of the
- * list. False: the point marks nothing, or says more.
+ * Puts the mark of a cache point on the node before it. Changes the node, and `names`, where it
+ * finds the point. `list`: the key of the list. False: the point marks nothing, or says more.
  */
 export function markBefore(
   node: Marked | undefined,
@@ -72,7 +72,10 @@ export function encodePoint(
 /** The most points that a request may have. */
 const limit = 4
 
-/** Removes the points that the server would refuse, from the lists that hold them. Changes the lists. */
+/**
+ * Removes the points that the server would refuse, from the lists that hold them. Changes the
+ * lists.
+ */
 export function limitPoints(
   marks: readonly Mark[],
   lists: readonly (ConverseWrittenBlock | ConverseWrittenTool)[][],
@@ -88,7 +91,10 @@ export function limitPoints(
   }
 }
 
-/** Adds the cache point of a part behind its blocks. No point may be first, behind another, or behind reasoning and media that the server caches only with what follows. */
+/**
+ * Adds the cache point of a part behind its blocks. No point may be first, behind another, or
+ * behind reasoning and media that the server caches only with what follows.
+ */
 export function addPoint(
   part: Part,
   blocks: ConverseWrittenBlock[],
@@ -97,7 +103,8 @@ export function addPoint(
 ): void {
   const { cache, at } = part
   if (!cache) return
-  // The blocks before have their point, or can have none: to go back to the first one for each mark would take quadratic time.
+  // The blocks before have their point, or can have none: to go back to the first one for each mark
+  // would take quadratic time.
   const first = native ? 0 : (seen.get(blocks) ?? 0)
   let end = blocks.length
   if (!native) while (end > first && isUnmarkable(blocks[end - 1])) end--

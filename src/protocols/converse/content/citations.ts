@@ -112,7 +112,10 @@ export function encodeCitation({
   ]
 }
 
-/** Does another protocol's citation say more than what is written for it? `type` only names its kind. */
+/**
+ * Does another protocol's citation say more than what is written for it? `type` only names its
+ * kind.
+ */
 export const saysMore = (
   { protocol, raw }: Citation,
   written: readonly ConverseWrittenCitation[],
@@ -150,7 +153,10 @@ const placeOf = ({
   end,
 })
 
-/** Citations name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
+/**
+ * Citations name a span of the text; here they cover a whole block, so the text is split at both
+ * ends of each span.
+ */
 export function encodeCited(
   { text, citations = [], at, ext }: TextPart,
   report: ConverseReport,
@@ -194,7 +200,10 @@ export function encodeCited(
   })
 }
 
-/** `text` undefined: the block has none. `ext`: of the part, whose unknown keys its first block gets. */
+/**
+ * `text` undefined: the block has none. `ext`: of the part, whose unknown keys its first block
+ * gets.
+ */
 function citedBlock(
   text: string | undefined,
   citations: ConverseWrittenCitation[],

@@ -99,7 +99,10 @@ export function decodeContent(
 const callsIn = (content: readonly ConverseBlock[]): number[] =>
   flatMap(content, (block, index) => (block['toolUse'] == null ? [] : [index]))
 
-/** Decodes a block that `ConverseBlock` has checked. The first known key that is not null is its kind. */
+/**
+ * Decodes a block that `ConverseBlock` has checked. The first known key that is not null is its
+ * kind.
+ */
 export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): Part {
   if (isBlockOf(block, 'text'))
     return keep<TextPart>({ type: 'text', text: block.text, at }, unknownOf(block, textKeys))

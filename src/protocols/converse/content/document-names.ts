@@ -5,8 +5,8 @@ import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
 const longest = 200
 
 /**
- * The name of a document as the server takes it: letters, digits, single spaces, hyphens and brackets. `isChanged`: not only the
- * extension is gone.
+ * The name of a document as the server takes it: letters, digits, single spaces, hyphens and
+ * brackets. `isChanged`: not only the extension is gone.
  */
 function nameOf({ filename, title }: MediaPart): { name: string; isChanged: boolean } {
   const given = (filename || title || '').replace(/\.[^./\\]{1,10}$/, '')
@@ -19,7 +19,10 @@ function nameOf({ filename, title }: MediaPart): { name: string; isChanged: bool
   return { name: name || 'document', isChanged: given !== '' && name !== given }
 }
 
-/** The same, unlike the other names in the request, to which it is added. A later document gets a number. */
+/**
+ * The same, unlike the other names in the request, to which it is added. A later document gets a
+ * number.
+ */
 export function documentName(
   part: MediaPart,
   used: UsedNames,

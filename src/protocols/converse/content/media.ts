@@ -121,7 +121,10 @@ function decodeSource(
 
 // ---- canonical → wire
 
-/** In lower case without parameters, since MIME types are case-insensitive, and with the official names. */
+/**
+ * In lower case without parameters, since MIME types are case-insensitive, and with the official
+ * names.
+ */
 function commonType(mime: string | undefined): string | undefined {
   const lower = mime?.split(';', 1)[0]?.trim().toLowerCase()
   return (lower && aliases.get(lower)) ?? lower
@@ -138,7 +141,10 @@ const aliases = new Map([
   ['application/xhtml+xml', 'text/html'],
 ])
 
-/** The kind of block for a media type, and its format. Text files of other types are written as plain text. */
+/**
+ * The kind of block for a media type, and its format. Text files of other types are written as
+ * plain text.
+ */
 function formOf(
   mime: string,
   kind: MediaPart['kind'],
@@ -304,7 +310,10 @@ function formFor(
   return { kind: form.kind, format: form.format }
 }
 
-/** The media converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
+/**
+ * The media converted by the option `convertMedia`. Undefined: not converted, or not to a type that
+ * the server takes.
+ */
 function converted(
   { kind, at }: MediaPart,
   mime: string | undefined,

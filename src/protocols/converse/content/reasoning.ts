@@ -75,7 +75,10 @@ export function decodeReasoningBlock(
   return keepBoth(part, unknownOf(block.reasoningContent, redactedKeys), around)
 }
 
-/** Text and signature of a block. An envelope around the signature has the lengths to split joined segments again. */
+/**
+ * Text and signature of a block. An envelope around the signature has the lengths to split joined
+ * segments again.
+ */
 export function decodeReasoning(
   text: string,
   signature: string,
@@ -120,7 +123,10 @@ export function decodeRedacted(data: string, family: ConverseFamily): ReasoningP
   }
 }
 
-/** Another issuer writes the same signature as plain text, which is in the blob. Where that is no text, the blob is a signature of this protocol. */
+/**
+ * Another issuer writes the same signature as plain text, which is in the blob. Where that is no
+ * text, the blob is a signature of this protocol.
+ */
 function ofBlob(data: string, issuer: string): Pick<Signature, 'value' | 'issuer'> {
   const text = issuer === protocolName ? undefined : fromBase64(data)
   return text !== undefined && toBase64(text) === data
@@ -278,7 +284,10 @@ function encodeSealed(part: ReasoningPart, { report, family }: Writing): Convers
   return [encodeText(text, seal(signature, id, segments.map(lengthOf), family), ext)]
 }
 
-/** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
+/**
+ * A signature as it is sent to a client: in an envelope with all that its block has no field for,
+ * bare if there is none of that.
+ */
 export function seal(
   signature: Signature,
   id: string | undefined,
@@ -310,7 +319,10 @@ export function sealBlob(
 const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean =>
   issuer === issuerOf(family) && id === undefined
 
-/** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
+/**
+ * Makes the carrier block for a signature that its part has no place for. Only toward who opens it;
+ * toward others it is noted.
+ */
 export function carrier(
   { signature, at }: Part,
   { report, opens }: Writing,

@@ -14,22 +14,38 @@ export type Reading = {
   report: ConverseReport
   /** Of the model that the request is for, or that the response is from. */
   family: ConverseFamily
-  /** Receives the names of fields in this body that differ from the protocol's own table, such as the place of a cache point. */
+  /**
+   * Receives the names of fields in this body that differ from the protocol's own table, such as
+   * the place of a cache point.
+   */
   names: FieldNames
-  /** Of a response, whose tool results are those of the provider's own tools, whatever their type. */
+  /**
+   * Of a response, whose tool results are those of the provider's own tools, whatever their type.
+   */
   isResponse: boolean
 }
 
-/** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
+/**
+ * The context for encoding a part. In a request all keys are set from the start, so that a copy
+ * with other values is fast.
+ */
 export type Writing = {
   report: ConverseReport
-  /** Requests go to a provider, which checks signatures; responses go to a client, which keeps whatever it is given. */
+  /**
+   * Requests go to a provider, which checks signatures; responses go to a client, which keeps
+   * whatever it is given.
+   */
   to: 'provider' | 'client'
-  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  /**
+   * The receiver keeps or opens envelopes: every client does, and a provider that is a gateway
+   * itself.
+   */
   opens: boolean
   /** The message came from this protocol, and its blocks are written as they were. */
   native: boolean
-  /** Of the model that the request is for. Of a response: of the model that its client requested. */
+  /**
+   * Of the model that the request is for. Of a response: of the model that its client requested.
+   */
   family: ConverseFamily
   /** The model that the request is for. */
   model: string | undefined
@@ -37,7 +53,10 @@ export type Writing = {
   callId(part: ToolCallPart | ToolResultPart): string
   /** The name on the wire, with the namespace in front. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
-  /** Another provider took part in the conversation, so reasoning without a signature is not taken for this provider's. */
+  /**
+   * Another provider took part in the conversation, so reasoning without a signature is not taken
+   * for this provider's.
+   */
   mixed: boolean
   unsigned: 'drop' | 'text' | 'keep'
   serverToolHistory: 'drop' | 'text'

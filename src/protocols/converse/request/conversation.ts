@@ -48,7 +48,10 @@ export function decodeMessage(wire: ConverseMessage, at: Place, reading: Reading
 
 export type Conversation = { system: ConverseWrittenBlock[]; messages: ConverseWrittenMessage[] }
 
-/** The conversation, and the instructions before it. Adds their cache points to `marks`. `auto`: a cache point at the end of the last user message. */
+/**
+ * The conversation, and the instructions before it. Adds their cache points to `marks`. `auto`: a
+ * cache point at the end of the last user message.
+ */
 export function encodeConversation(
   messages: readonly Message[],
   marks: Mark[],
@@ -122,7 +125,10 @@ function encodeBlocks(
   }
 }
 
-/** The part whose cache mark is written behind this one. The content of a tool result has no marks here: one at its end is as good behind the result. */
+/**
+ * The part whose cache mark is written behind this one. The content of a tool result has no marks
+ * here: one at its end is as good behind the result.
+ */
 function markedBy(part: Part, { report }: RequestWriting): Part | undefined {
   if (part.type !== 'tool-result') return part.cache ? part : undefined
   const last = part.content.at(-1)
@@ -154,7 +160,10 @@ function encodeNative(
   return { ...ownOf(ext), role: nativeRole(role), content }
 }
 
-/** Models that take a conversation that begins with the assistant, and those whose family is unknown. */
+/**
+ * Models that take a conversation that begins with the assistant, and those whose family is
+ * unknown.
+ */
 const leads: ReadonlySet<ConverseFamily> = new Set(['claude', 'qwen', 'glm', 'kimi', 'unknown'])
 
 /** Models that take tool results only alone. */

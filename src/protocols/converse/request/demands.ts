@@ -7,7 +7,10 @@ import type { Options } from '../options.ts'
 
 const longest = 64
 
-/** The server refuses a turn with calls that the results of all of them do not follow, and takes instructions inside the conversation of few models only. */
+/**
+ * The server refuses a turn with calls that the results of all of them do not follow, and takes
+ * instructions inside the conversation of few models only.
+ */
 export function demands({ model }: CanonicalRequest, options: Options): Demands {
   const hasShortIds = familyOf(model, options) === 'mistral'
   return {

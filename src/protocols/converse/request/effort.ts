@@ -14,7 +14,10 @@ import { alwaysThinks, claudeVersion, isClaudeFrom } from '../models.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
 
-/** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
+/**
+ * The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must
+ * not change the meaning of an effort.
+ */
 const budgets = new Map([
   ['minimal', 1024],
   ['low', 2048],
@@ -32,7 +35,10 @@ function effortOf(budget: number): string {
   return budget <= 24_576 ? 'high' : 'xhigh'
 }
 
-/** The reasoning settings of a request. `fields`: of the model's own API. `thinks`: the model reasons and therefore refuses sampling fields. */
+/**
+ * The reasoning settings of a request. `fields`: of the model's own API. `thinks`: the model
+ * reasons and therefore refuses sampling fields.
+ */
 export type EncodedReasoning = {
   fields?: JsonObject
   maxTokens?: number | undefined
@@ -66,7 +72,8 @@ export function encodeReasoningSpec(
   if (!spec) return { maxTokens, thinks: false }
   const { effort, budgetTokens, mode, summary, display, ...rest } = spec
   report.rest(rest, undefined, 'reasoning.')
-  // The body names the model's own fields, so it is written as that of the family that has all of them.
+  // The body names the model's own fields, so it is written as that of the family that has all of
+  // them.
   if (native) return asRead(spec, maxTokens)
   if (family === 'claude') return encodeThinking(spec, { maxTokens, messages }, writing)
   report.rest(
@@ -160,7 +167,8 @@ function encodeOff(
 ): EncodedReasoning {
   const { effort, budgetTokens } = spec
   noteHidden(spec, report)
-  // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
+  // The effort applies to the whole response, so it is written without thinking too; models with
+  // manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
   const effortFields =
     isManual || effort === 'none' || effort === undefined

@@ -17,8 +17,9 @@ const isLimit = (value: unknown): value is number => typeof value === 'number' &
 const isDisplay = (value: unknown): value is string => value === 'summarized' || value === 'omitted'
 
 /**
- * The request fields that hold one value. Those that only some models have are in `additionalModelRequestFields`, under the names of the
- * models' own APIs; of several with one meaning, the last one counts.
+ * The request fields that hold one value. Those that only some models have are in
+ * `additionalModelRequestFields`, under the names of the models' own APIs; of several with one
+ * meaning, the last one counts.
  */
 export const fields = fieldTable<RequestWriting>([
   row('modelId', 'model', byCode),

@@ -197,7 +197,8 @@ const handled = keysOf<CanonicalRequest>()(
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
- * @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead
+ * @throws TranslationError `inexpressible` for references to state that another provider stores,
+ * unless the options ask for a note instead
  */
 export function encodeRequest(
   request: CanonicalRequest,

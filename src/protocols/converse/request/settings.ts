@@ -33,7 +33,10 @@ const formatKeys = keysOf<ConverseTextFormat>()('type', 'structure')
 const structureKeys = keysOf<NonNullable<ConverseTextFormat['structure']>>()('jsonSchema')
 const schemaKeys = keysOf<Inner>()('schema', 'name', 'description')
 
-/** The format, and its unknown keys. A format of an unknown type, or whose schema cannot be read, is kept whole. */
+/**
+ * The format, and its unknown keys. A format of an unknown type, or whose schema cannot be read, is
+ * kept whole.
+ */
 export function decodeFormat(wire: ConverseTextFormat): {
   format: OutputFormat
   unknown?: JsonObject | undefined
@@ -61,7 +64,10 @@ export function decodeFormat(wire: ConverseTextFormat): {
 
 type Formatted = { format?: ConverseWrittenFormat; output?: EncodingContext['output'] }
 
-/** With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `system`. */
+/**
+ * With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added
+ * to `system`.
+ */
 export function encodeFormat(
   output: OutputSpec | undefined,
   system: ConverseWrittenBlock[],

@@ -24,8 +24,8 @@ export function decodeToolChoice(wire: ConverseToolChoice): ToolChoice {
 }
 
 /**
- * The tool choice of the messages protocol, for models of Claude, which says also whether calls may be parallel. Undefined: it says anything
- * else.
+ * The tool choice of the messages protocol, for models of Claude, which says also whether calls may
+ * be parallel. Undefined: it says anything else.
  */
 export function decodeClaudeChoice(
   wire: unknown,

@@ -45,7 +45,10 @@ const responseKeys = keysOf<ConverseResponse>()(
 const outputKeys = keysOf<ConverseResponse['output']>()('message')
 const messageKeys = keysOf<NonNullable<ConverseResponse['output']['message']>>()('role', 'content')
 
-/** @throws TranslationError `malformed` when the body is not a converse response. An error body becomes a response with `error`. */
+/**
+ * @throws TranslationError `malformed` when the body is not a converse response. An error body
+ * becomes a response with `error`.
+ */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createConverseReport()
@@ -104,7 +107,10 @@ function unknownOfResponse(body: ConverseResponse): JsonObject | undefined {
     : { ...fields, additionalModelResponseFields: more }
 }
 
-/** The unknown keys of what is next to the message, in a response or in the last event of a stream. The latency measures nothing of the content. */
+/**
+ * The unknown keys of what is next to the message, in a response or in the last event of a stream.
+ * The latency measures nothing of the content.
+ */
 export function unknownAround(
   { metrics, serviceTier }: { metrics?: unknown; serviceTier?: unknown },
   fields: JsonObject | undefined,
@@ -142,7 +148,10 @@ export function decodeTier(word: string | null | undefined): string | undefined 
   return word == null ? undefined : (tierWords.toOurs(word) ?? word)
 }
 
-/** Fields of the model's own response that the client requested: here only the stop sequence that matched. In a stream they are those of its last delta. */
+/**
+ * Fields of the model's own response that the client requested: here only the stop sequence that
+ * matched. In a stream they are those of its last delta.
+ */
 function sequenceIn(fields: unknown): string | undefined {
   if (!isObject(fields)) return undefined
   const { stop_sequence: sequence, delta } = fields
@@ -180,7 +189,8 @@ export function decodeFinish(raw: string | null | undefined, fields: unknown): F
 
 /**
  * The first candidate as a response. The body has no field for its id and model, so both are noted.
- * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
+ * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated`
+ * is `length`
  */
 export function encodeResponse(
   response: CanonicalResponse,
@@ -247,7 +257,10 @@ export function encodeResponse(
   return { wire: defined(wire), notes: report.notes }
 }
 
-/** The id and the model have no place in the body. Signatures and the ids of calls may still be made with them. */
+/**
+ * The id and the model have no place in the body. Signatures and the ids of calls may still be made
+ * with them.
+ */
 export function noteNames(
   names: { id: string | undefined; model: string | undefined },
   report: ConverseReport,
@@ -325,8 +338,9 @@ export function tierOf(
 }
 
 /**
- * How a response ends. `at`: path of the candidate. `calls`: it calls tools. `explained`: the explanation of a refusal was written as text. `streamed`:
- * the matched sequence is written where a stream has it.
+ * How a response ends. `at`: path of the candidate. `calls`: it calls tools. `explained`: the
+ * explanation of a refusal was written as text. `streamed`: the matched sequence is written where a
+ * stream has it.
  */
 export type Ending = {
   finish: Finish | undefined
@@ -337,7 +351,10 @@ export type Ending = {
   streamed?: true
 }
 
-/** The explanation of a refusal, for a response without text: the protocol has no field for it. Undefined: there is none. */
+/**
+ * The explanation of a refusal, for a response without text: the protocol has no field for it.
+ * Undefined: there is none.
+ */
 export function refusalText(
   { finish, promptBlocked }: Pick<Ending, 'finish' | 'promptBlocked'>,
   hasWritten: boolean,
@@ -352,7 +369,8 @@ export function refusalText(
 
 /**
  * The stop fields of a response.
- * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
+ * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is
+ * `length`
  */
 export function encodeFinish(
   { finish, at, promptBlocked, calls, explained, streamed }: Ending,

@@ -7,7 +7,10 @@ import type { ConverseReport } from '../notes.ts'
 import { keep, ownOf, wireOf } from '../own.ts'
 import type { ConverseWrittenUsage } from '../schema.ts'
 
-/** Names of the counts; the second one is an older name, which servers still send along with the same number. */
+/**
+ * Names of the counts; the second one is an older name, which servers still send along with the
+ * same number.
+ */
 const names = {
   input: ['inputTokens'],
   output: ['outputTokens'],
@@ -16,8 +19,8 @@ const names = {
 } as const
 
 /**
- * Input counts exclude cached tokens on this wire and include them in the canonical model. Never throws: counts that cannot be read are
- * kept as unknown keys.
+ * Input counts exclude cached tokens on this wire and include them in the canonical model. Never
+ * throws: counts that cannot be read are kept as unknown keys.
  */
 export function decodeUsage(wire: JsonObject): Usage {
   const read: Record<string, true> = Object.create(null)

@@ -8,7 +8,10 @@ import { type ConverseReport, createConverseReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ConverseBlock } from '../schema.ts'
 
-/** What the files of the stream decoder share: the events, and blocks that are complete only at their end. */
+/**
+ * What the files of the stream decoder share: the events, and blocks that are complete only at
+ * their end.
+ */
 
 const eventNames = [
   'messageStart',
@@ -27,7 +30,9 @@ export function eventIn(wire: JsonObject): { name: EventName; payload: unknown }
   return name && { name, payload: wire[name] }
 }
 
-/** The name of the exception in a frame, in any case and with any namespace. Undefined: it is none. */
+/**
+ * The name of the exception in a frame, in any case and with any namespace. Undefined: it is none.
+ */
 export const exceptionIn = (wire: JsonObject): string | undefined =>
   Object.keys(wire).find(key => /exception$/i.test(key))
 
@@ -66,8 +71,8 @@ export function fault(
 }
 
 /**
- * A block that is open on the wire.
- * `pending`: it has begun, but has no kind yet. `whole`: decoded at its end. `redacted`: a blob, which is complete only at its end.
+ * A block that is open on the wire. `pending`: it has begun, but has no kind yet. `whole`: decoded
+ * at its end. `redacted`: a blob, which is complete only at its end.
  */
 export type OpenBlock = {
   kind: 'pending' | 'text' | 'reasoning' | 'redacted' | 'call' | 'whole'
@@ -75,7 +80,10 @@ export type OpenBlock = {
   part?: number
   /** Of `whole`: the start and the deltas so far, as a response has them. */
   raw?: ConverseBlock
-  /** Reasoning so far, or of a call a marker: not empty once input has come. Of a `whole` call its input so far. */
+  /**
+   * Reasoning so far, or of a call a marker: not empty once input has come. Of a `whole` call its
+   * input so far.
+   */
   text: string
   signature: string
   /** Chunks of a blob or of an image, in base64. */
@@ -149,7 +157,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Chunks of a blob as one. Each chunk is base64 of its own; where they are only cut, the text is simply joined. */
+/**
+ * Chunks of a blob as one. Each chunk is base64 of its own; where they are only cut, the text is
+ * simply joined.
+ */
 export function joinedBase64(chunks: readonly string[]): string {
   const isJoint = chunks.every(
     (chunk, index) =>

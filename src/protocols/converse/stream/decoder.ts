@@ -59,7 +59,10 @@ export type DecoderState = MachineState & {
   /** Index in `open` of the block that `shortcut` added to last. */
   latest?: string
   nextPart: number
-  /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
+  /**
+   * The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may
+   * still bring its signature.
+   */
   closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
   /** Numbers of the reasoning parts, in order. */
   reasoningParts: number[]
@@ -77,7 +80,8 @@ export type DecoderState = MachineState & {
  *
  *     messageStart { [contentBlockStart] { contentBlockDelta } contentBlockStop } messageStop metadata
  *
- * Blocks of text and reasoning have no start. A stream that stops after `messageStop` is complete, one that stops before it was cut off.
+ * Blocks of text and reasoning have no start. A stream that stops after `messageStop` is complete,
+ * one that stops before it was cut off.
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
@@ -161,7 +165,10 @@ function begin(state: DecoderState, emit: EmitEvent): void {
   emit({ type: 'start' })
 }
 
-/** `message.start` comes with the first block, so that a response that fails before it has no message. */
+/**
+ * `message.start` comes with the first block, so that a response that fails before it has no
+ * message.
+ */
 function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, emit)
   if (state.phase !== 'started') return
@@ -398,7 +405,10 @@ function emitDelta({ part }: OpenBlock, delta: Delta, emit: EmitEvent): void {
   if (part !== undefined) emit({ type: 'part.delta', candidate: 0, part, delta })
 }
 
-/** The text block at this index, which the first delta opens. Undefined: another block is open there. */
+/**
+ * The text block at this index, which the first delta opens. Undefined: another block is open
+ * there.
+ */
 function textBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlock | undefined {
   const open = openAt(state, index)
   if (open?.kind === 'text') return open
@@ -447,7 +457,10 @@ function takeCitation(
   }
 }
 
-/** Unknown keys of a citation are kept with one entry for each citation before it, so only those of the first ones are. */
+/**
+ * Unknown keys of a citation are kept with one entry for each citation before it, so only those of
+ * the first ones are.
+ */
 const mostKept = 1000
 
 const emptyBefore = (nth: number) => Array.from({ length: nth }, () => ({}))
@@ -568,7 +581,10 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
   }
 }
 
-/** `isLast`: nothing of the response follows. A call without input is complete, unless it is the last one and a limit ended the response. */
+/**
+ * `isLast`: nothing of the response follows. A call without input is complete, unless it is the
+ * last one and a limit ended the response.
+ */
 function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
   if (!state.closing) return
   const { isEmpty, ...closing } = state.closing

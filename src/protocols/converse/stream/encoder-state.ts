@@ -26,7 +26,10 @@ export type EncoderState = BlockEncoderState & {
 export const reportOf = ({ notes, fieldNames }: EncoderState): ConverseReport =>
   createConverseReport(fieldNames, notes)
 
-/** Notes the unknown keys that only a whole response of this protocol has a place for: its streams have no event for such a node. */
+/**
+ * Notes the unknown keys that only a whole response of this protocol has a place for: its streams
+ * have no event for such a node.
+ */
 export function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place | undefined): void {
   const own = ext?.[protocolName]?.fields
   if (!own) return

@@ -38,7 +38,10 @@ import {
   writingOf,
 } from './encoder-state.ts'
 
-/** Canonical events → wire events. `messageStop` waits for the end of the source; the last event of a failed response is an exception. */
+/**
+ * Canonical events → wire events. `messageStop` waits for the end of the source; the last event of
+ * a failed response is an exception.
+ */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
   ConverseEvent,

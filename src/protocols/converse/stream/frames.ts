@@ -6,7 +6,10 @@ const wrap = (json: string) => writeFrame(json)
 
 const write = (wire: unknown) => wrap(JSON.stringify(wire))
 
-/** Both clients of AWS take a stream that stops between frames for complete, so a failure is always an exception. They skip unknown events. */
+/**
+ * Both clients of AWS take a stream that stops between frames for complete, so a failure is always
+ * an exception. They skip unknown events.
+ */
 export const frames: Frames = {
   named: false,
   write,

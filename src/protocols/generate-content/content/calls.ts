@@ -56,7 +56,9 @@ export function decodeCall(
   }
 }
 
-/** Unknown fields of a part are kept with those of the call or result in it, under the prefix `../`. */
+/**
+ * Unknown fields of a part are kept with those of the call or result in it, under the prefix `../`.
+ */
 function extOfBoth(
   inner: JsonObject | undefined,
   outer: JsonObject | undefined,
@@ -112,8 +114,8 @@ export function decodeResult(
 type Continued = { parts: Part[]; index: number; part: ToolResultPart; texts: Part[] }
 
 /**
- * A call may get its result in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
- * the last one gets the text of all.
+ * A call may get its result in several parts, each of which announces the next. Other protocols
+ * take one result for each call, the last, so the last one gets the text of all.
  */
 export function joinContinued(messages: readonly Message[]): void {
   for (const { parts, index, part, texts } of lastOfContinued(messages))
@@ -157,7 +159,10 @@ function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
-/** The content of a result: the text or texts under an only key `output`, `result` or `error`; else the whole object as JSON. */
+/**
+ * The content of a result: the text or texts under an only key `output`, `result` or `error`; else
+ * the whole object as JSON.
+ */
 function readResponse(
   response: JsonObject | null | undefined,
   at: Place,
@@ -278,7 +283,10 @@ function hasText(part: Part): boolean {
     : part.type !== 'opaque'
 }
 
-/** The `response` of a result: the original object if it says the same, else the text under one key, or parsed if `parseJson` is set. */
+/**
+ * The `response` of a result: the original object if it says the same, else the text under one key,
+ * or parsed if `parseJson` is set.
+ */
 function encodeResponse(
   { structured, isError = false }: ToolResultPart,
   written: readonly GeminiWrittenPart[],

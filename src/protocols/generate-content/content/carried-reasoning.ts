@@ -15,11 +15,15 @@ import { protocolName } from '../own.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
 
 /**
- * Some clients drop reasoning but keep the signatures of calls. For them the signature of a call carries the reasoning before it, as a list
- * of `[after, thought]`. `after`: the length of the text between the previous call and the thought, in UTF-16 units.
+ * Some clients drop reasoning but keep the signatures of calls. For them the signature of a call
+ * carries the reasoning before it, as a list of `[after, thought]`. `after`: the length of the text
+ * between the previous call and the thought, in UTF-16 units.
  */
 
-/** The text length in UTF-16 units and the reasoning since the last call. Plain data, because streams keep it in their state. */
+/**
+ * The text length in UTF-16 units and the reasoning since the last call. Plain data, because
+ * streams keep it in their state.
+ */
 export type Gathered = { units: number; reasoning: [after: number, thought: JsonObject][] }
 
 export const nothingGathered = (): Gathered => ({ units: 0, reasoning: [] })
@@ -27,7 +31,10 @@ export const nothingGathered = (): Gathered => ({ units: 0, reasoning: [] })
 /** `attach` of an envelope that carries reasoning. */
 const attach = 'reasoning'
 
-/** Puts the gathered reasoning into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
+/**
+ * Puts the gathered reasoning into the signature of a call; gathers any other part. Changes
+ * `gathered` and `written`.
+ */
 export function carryReasoning(
   gathered: Gathered,
   part: Part,
@@ -55,7 +62,10 @@ export function carryReasoning(
   Object.assign(gathered, nothingGathered())
 }
 
-/** The reasoning that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
+/**
+ * The reasoning that the signature of a call carries, and the call's own signature (`own`).
+ * Undefined: it carries none.
+ */
 export function carriedBy(
   envelope: Envelope | undefined,
 ): { reasoning: Gathered['reasoning']; own?: string } | undefined {
@@ -70,8 +80,8 @@ export function carriedBy(
 }
 
 /**
- * Puts the carried reasoning of a call back at its positions, replacing what the client kept. `before`: the parts of the same response
- * before the call; changed.
+ * Puts the carried reasoning of a call back at its positions, replacing what the client kept.
+ * `before`: the parts of the same response before the call; changed.
  */
 export function restoreReasoning(carried: Gathered['reasoning'], before: Part[], at: Place): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1

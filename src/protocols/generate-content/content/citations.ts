@@ -9,17 +9,24 @@ import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } fr
 import { isInside, lastThat, pointsBefore, readTexts, type TextAtPart } from './text-bytes.ts'
 
 /**
- * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
- * if that is absent or 0 in all text of the response, as servers and their clients count.
+ * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8
+ * bytes in the part at `partIndex`, or if that is absent or 0 in all text of the response, as
+ * servers and their clients count.
  */
 
 /** `textIndex`: the index of the text that the citation belongs to. */
 export type Found = { textIndex: number; citation: Citation }
 
-/** `left`: the fields that no citation holds, nested as they were. `rounded`: a span began or ended inside a character. */
+/**
+ * `left`: the fields that no citation holds, nested as they were. `rounded`: a span began or ended
+ * inside a character.
+ */
 export type Grounding = { found: Found[]; left: JsonObject; rounded: boolean }
 
-/** `chunks`: all sources so far; in a stream they come over several events and are indexed across all of them. */
+/**
+ * `chunks`: all sources so far; in a stream they come over several events and are indexed across
+ * all of them.
+ */
 export function decodeGrounding(
   wire: JsonObject,
   textsAtParts: readonly TextAtPart[],
@@ -102,7 +109,10 @@ function readSupport(
   }
 }
 
-/** Are the bytes this text? Bytes that can be no other length are not decoded: a short support may name a very long span. */
+/**
+ * Are the bytes this text? Bytes that can be no other length are not decoded: a short support may
+ * name a very long span.
+ */
 const isTextOf = (text: unknown, bytes: Uint8Array) =>
   typeof text === 'string' &&
   bytes.length <= 3 * text.length &&
@@ -173,8 +183,9 @@ const textIn = (wire: JsonObject, key: string) =>
 export type Loss = 'none' | 'some' | 'all'
 
 /**
- * Texts of a response in order, with their citations → `groundingMetadata`. Undefined: there are no citations. `from`: the length
- * in bytes and the places of the sources that a stream has already written; new sources are added to them.
+ * Texts of a response in order, with their citations → `groundingMetadata`. Undefined: there are no
+ * citations. `from`: the length in bytes and the places of the sources that a stream has already
+ * written; new sources are added to them.
  */
 export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
@@ -238,7 +249,10 @@ export function encodeGrounding(
 
 type Span = { start: number; end: number; sources: number[] }
 
-/** Adds a source to its span. One that is cited twice for the same span gets two supports. `spans` and `counts` are changed. */
+/**
+ * Adds a source to its span. One that is cited twice for the same span gets two supports. `spans`
+ * and `counts` are changed.
+ */
 function addSource(
   { start, end, source }: { start: number; end: number; source: number },
   spans: Span[],
@@ -256,10 +270,16 @@ function addSource(
   }
 }
 
-/** How much text the segments may repeat. Many citations of a long text would make it many times as long. */
+/**
+ * How much text the segments may repeat. Many citations of a long text would make it many times as
+ * long.
+ */
 const roomFor = (length: number) => 10_000 + 16 * length
 
-/** Where each code point of a text begins, in UTF-16 units and in bytes of UTF-8. Both end with the length of the text. */
+/**
+ * Where each code point of a text begins, in UTF-16 units and in bytes of UTF-8. Both end with the
+ * length of the text.
+ */
 function offsetsOf(text: string): { units: number[]; bytes: number[] } {
   const units: number[] = []
   const bytes: number[] = []

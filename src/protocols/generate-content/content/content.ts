@@ -39,7 +39,10 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and reasoning are put there. */
+/**
+ * Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts,
+ * signatures and reasoning are put there.
+ */
 export function decodeParts(
   parts: readonly GeminiPart[],
   at: Place,
@@ -60,7 +63,10 @@ export function decodeParts(
   return before
 }
 
-/** Takes the carried reasoning out of a call's signature, and puts it back among the parts before the call. */
+/**
+ * Takes the carried reasoning out of a call's signature, and puts it back among the parts before
+ * the call.
+ */
 function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
   const carried =
     isPartOf(wire, 'functionCall') && wire.thoughtSignature
@@ -72,7 +78,10 @@ function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart
   return { ...wire, thoughtSignature: carried.own ?? placeholder }
 }
 
-/** Reads an empty part with the signature of the text before it, as streams write it. Changes that text. False: not such a part. */
+/**
+ * Reads an empty part with the signature of the text before it, as streams write it. Changes that
+ * text. False: not such a part.
+ */
 function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
   const { signature, envelope } = decodeSignature(wire.thoughtSignature)
   const owner = before.at(-1)
@@ -116,13 +125,19 @@ export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part 
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
-/** A fast path for most parts: checking the other kinds first took a tenth of the time of a small request. */
+/**
+ * A fast path for most parts: checking the other kinds first took a tenth of the time of a small
+ * request.
+ */
 function isBareText(part: GeminiPart): part is GeminiPart & { text: string } {
   for (const key in part) if (key !== 'text') return false
   return typeof part['text'] === 'string'
 }
 
-/** May this role send the part? Calls (which need a name) come from the model, results from the user. */
+/**
+ * May this role send the part? Calls (which need a name) come from the model, results from the
+ * user.
+ */
 function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
   if (speaks === undefined) return true
   const call = part['functionCall']
@@ -164,7 +179,10 @@ function decodeServerTool(
 
 // ---- canonical → wire
 
-/** Parts of one message. Empty text is left out, unless it came from this protocol or has a signature. */
+/**
+ * Parts of one message. Empty text is left out, unless it came from this protocol or has a
+ * signature.
+ */
 export function encodeParts(parts: readonly Part[], writing: Writing): GeminiWrittenPart[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
@@ -207,7 +225,10 @@ export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
   }
 }
 
-/** For the content of a tool result: it is not part of the response, so its citations and logprobs are not written next to that. */
+/**
+ * For the content of a tool result: it is not part of the response, so its citations and logprobs
+ * are not written next to that.
+ */
 function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }

@@ -131,7 +131,10 @@ function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
       }
 }
 
-/** Servers accept both alphabets of base64, and the official Python SDK writes this one; other protocols accept only the standard one. */
+/**
+ * Servers accept both alphabets of base64, and the official Python SDK writes this one; other
+ * protocols accept only the standard one.
+ */
 const isUrlSafe = (data: string) =>
   (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
 

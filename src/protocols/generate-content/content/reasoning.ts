@@ -44,7 +44,10 @@ export function decodeSignature(value: string | null | undefined): {
     : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
-/** The unknown keys of a part that is no thought. `known` has `thought`, which there means something only when it is true. */
+/**
+ * The unknown keys of a part that is no thought. `known` has `thought`, which there means something
+ * only when it is true.
+ */
 export function unknownOfPart(part: GeminiPart, known: Keys): JsonObject | undefined {
   const unknown = unknownOf(part, known)
   return part.thought ? { ...unknown, thought: part.thought } : unknown
@@ -67,7 +70,10 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place):
 
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
-/** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
+/**
+ * Reasoning of another protocol without visible text: an empty text with its signature in an
+ * envelope. Undefined: not such a part.
+ */
 export function decodeHidden(
   part: GeminiPart & { text?: unknown },
   at: Place,
@@ -95,8 +101,8 @@ export function decodeHidden(
 }
 
 /**
- * Joins a thought that was written in chunks (segments or stream events), if the lengths in its envelope match. Removes the earlier chunks
- * from `before`.
+ * Joins a thought that was written in chunks (segments or stream events), if the lengths in its
+ * envelope match. Removes the earlier chunks from `before`.
  */
 export function rejoin(
   part: ReasoningPart,
@@ -134,15 +140,18 @@ function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[
   })
 }
 
-/** Which thought a late signature belongs to, counted from 0 (`r2`: the third). Undefined: not the envelope of a late signature. */
+/**
+ * Which thought a late signature belongs to, counted from 0 (`r2`: the third). Undefined: not the
+ * envelope of a late signature.
+ */
 export function ordinalOf({ attach }: Envelope): number | undefined {
   const nth = /^r(\d+)$/.exec(attach ?? '')?.[1]
   return nth === undefined ? undefined : Number(nth)
 }
 
 /**
- * Puts a late signature on the thought whose length its envelope gives, and joins the chunks of that thought. Changes `parts`. False: no
- * such thought.
+ * Puts a late signature on the thought whose length its envelope gives, and joins the chunks of
+ * that thought. Changes `parts`. False: no such thought.
  */
 export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
@@ -160,10 +169,16 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
   return true
 }
 
-/** No response has so many parts before its late signatures. Further back, each signature would be looked for among all parts. */
+/**
+ * No response has so many parts before its late signatures. Further back, each signature would be
+ * looked for among all parts.
+ */
 const farthest = 1000
 
-/** Thoughts in a row without a signature that have this many characters together. The first such ones, if there are several. */
+/**
+ * Thoughts in a row without a signature that have this many characters together. The first such
+ * ones, if there are several.
+ */
 function unsignedOfLength(
   wanted: number,
   parts: readonly Part[],
@@ -191,7 +206,10 @@ function unsignedOfLength(
 
 // ---- canonical → wire
 
-/** The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in an envelope for a client, not for a provider. */
+/**
+ * The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in
+ * an envelope for a client, not for a provider.
+ */
 export function sign(
   part: Part,
   { report, opens, model, unsigned }: Writing,
@@ -251,7 +269,8 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
   const signed = sign(part, writing, beside)
   if (isEmpty) {
     if (!signed.thoughtSignature) return []
-    // A foreign signature is put on a text, not a thought: clients that drop reasoning keep signed texts.
+    // A foreign signature is put on a text, not a thought: clients that drop reasoning keep signed
+    // texts.
     return [{ ...ownFields(ext), text: '', ...(isOwn && { thought: true }), ...signed }]
   }
   return segments.map(({ text }, nth) => ({
@@ -262,12 +281,18 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
   }))
 }
 
-/** The part that gives a client the phase of the text after it: an empty text, which other clients do not show. */
+/**
+ * The part that gives a client the phase of the text after it: an empty text, which other clients
+ * do not show.
+ */
 export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiWrittenPart {
   return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseSignature(phase) }) }
 }
 
-/** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */
+/**
+ * Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one
+ * is unknown.
+ */
 function isOtherFamily(signer: string | undefined, reader: string | undefined): boolean {
   if (signer === undefined || reader === undefined) return false
   return familyOf(signer) !== familyOf(reader)

@@ -1,12 +1,13 @@
 /**
- * A text of the response, to which offsets of citations refer. `place`: its index among the parts of the content. `fresh`: what a stream has
- * added to it since `read`. Plain data.
+ * A text of the response, to which offsets of citations refer. `place`: its index among the parts
+ * of the content. `fresh`: what a stream has added to it since `read`. Plain data.
  */
 export type TextAtPart = { text: string; place: number; fresh?: string[]; read?: TextBytes }
 
 /**
- * A text in UTF-8, in the first `length` bytes. `before`: the bytes of the texts before it. `points`: for each byte, the number of code
- * points that begin before it. They are kept, because each of many citations would count them again.
+ * A text in UTF-8, in the first `length` bytes. `before`: the bytes of the texts before it.
+ * `points`: for each byte, the number of code points that begin before it. They are kept, because
+ * each of many citations would count them again.
  */
 type TextBytes = { before: number; length: number; bytes: Uint8Array; points: Uint32Array }
 

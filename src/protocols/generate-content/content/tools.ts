@@ -35,7 +35,8 @@ const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly Ge
   Array.isArray(wires)
 
 function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
-  // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
+  // A misplaced function: servers of this protocol do not know these fields, and for another
+  // protocol the function would be lost.
   if (
     typeof wire['name'] === 'string' &&
     (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema']))
@@ -192,7 +193,10 @@ export function encodeTools(
   return written.length > 0 || native ? written : undefined
 }
 
-/** Gemini's own servers accept functions together with server tools only if the response may report the server tools' invocations. */
+/**
+ * Gemini's own servers accept functions together with server tools only if the response may report
+ * the server tools' invocations.
+ */
 export function askForInvocations(
   written: readonly GeminiWrittenTool[] | undefined,
   { native, options, report }: RequestWriting,
@@ -209,7 +213,10 @@ export function askForInvocations(
   return { includeServerSideToolInvocations: true }
 }
 
-/** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
+/**
+ * A function's declaration under `function`, or the fields of an entry for another tool. Undefined:
+ * it cannot be written.
+ */
 function encodeTool(
   tool: Tool,
   writing: RequestWriting,
@@ -234,7 +241,10 @@ function encodeTool(
   }
 }
 
-/** A tool that the client runs itself, as a function. Undefined: it is none, or it was not requested. */
+/**
+ * A tool that the client runs itself, as a function. Undefined: it is none, or it was not
+ * requested.
+ */
 export function asDeclared(
   tool: Tool,
   { serverTools: all, expandClientTools }: RequestWriting['options'],

@@ -3,7 +3,10 @@ import { step } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import type { GeminiOptions } from '../options.ts'
 
-/** Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts wrap every body. */
+/**
+ * Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts
+ * wrap every body.
+ */
 
 /** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields next to it. */
 export type Held = { body: unknown; at: string; beside: JsonObject }
@@ -23,7 +26,10 @@ export function unwrapResponse(given: unknown, options: GeminiOptions): Held {
     : held(given, keysFor('response', options))
 }
 
-/** Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`, because the body is only passed on. */
+/**
+ * Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`,
+ * because the body is only passed on.
+ */
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
   if (isBody(given)) return change(given)
@@ -60,7 +66,10 @@ export function asBeside(fields: JsonObject | undefined): JsonObject {
   return beside
 }
 
-/** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix `./`. */
+/**
+ * Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix
+ * `./`.
+ */
 export function asInside(fields: JsonObject | undefined): JsonObject {
   const inside: JsonObject = {}
   for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]

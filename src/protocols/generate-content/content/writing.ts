@@ -31,14 +31,26 @@ export type Reading = {
     | undefined
 }
 
-/** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
+/**
+ * Context for writing a part. In a request all keys are present from the start, which makes copies
+ * with other values fast.
+ */
 export type Writing = {
   report: GeminiReport
-  /** Requests go to a provider, which checks signatures; responses go to a client, which only stores them. */
+  /**
+   * Requests go to a provider, which checks signatures; responses go to a client, which only stores
+   * them.
+   */
   to: 'provider' | 'client'
-  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  /**
+   * The receiver keeps or opens envelopes: every client does, and a provider that is a gateway
+   * itself.
+   */
   opens: boolean
-  /** The request or response came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
+  /**
+   * The request or response came from this protocol: nothing is repaired or made up, and its
+   * provider's references are valid.
+   */
   native: boolean
   /** The name of a tool on the wire. `at`: the path of its call, for notes. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
@@ -58,11 +70,17 @@ export type Writing = {
   inResult?: boolean
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
-  /** Receives each text whose citations and logprobs are written elsewhere in the response. Absent: they cannot be written. */
+  /**
+   * Receives each text whose citations and logprobs are written elsewhere in the response. Absent:
+   * they cannot be written.
+   */
   beside?: ((part: TextPart, written: GeminiWrittenPart) => void) | undefined
 }
 
-/** Notes a call, result or thought inside another part, where it has no meaning. False: a part of another type. */
+/**
+ * Notes a call, result or thought inside another part, where it has no meaning. False: a part of
+ * another type.
+ */
 export function isInner({ type, at }: Part, report: GeminiReport): boolean {
   const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
   if (isOdd) report.add('part.unsupported', at)

@@ -37,8 +37,8 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 }
 
 /**
- * Contents → messages. Clients that keep stream events unchanged send one response as many contents of the model in a row: they become one
- * message, in which texts are joined across contents.
+ * Contents → messages. Clients that keep stream events unchanged send one response as many contents
+ * of the model in a row: they become one message, in which texts are joined across contents.
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
@@ -47,7 +47,10 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', callId: idFrom }
   const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', callId: idFrom }
   let index = 0
-  /** The parts of a response that the next content may continue, and the number of parts in its last content. */
+  /**
+   * The parts of a response that the next content may continue, and the number of parts in its last
+   * content.
+   */
   let open: { parts: Part[]; last: number } | undefined
   for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
@@ -87,7 +90,10 @@ function idFrom(place: Place): string {
   return `call_${content}_${part}`
 }
 
-/** Joins a text or thought with the first part of the next content (an empty one ends it), unless either is signed or has unknown fields. Changes `parts`. */
+/**
+ * Joins a text or thought with the first part of the next content (an empty one ends it), unless
+ * either is signed or has unknown fields. Changes `parts`.
+ */
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
   if (!before || !part || before.signature || part.signature || before.ext || part.ext) return
@@ -100,7 +106,10 @@ function join(parts: Part[], from: number): void {
   }
 }
 
-/** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
+/**
+ * The roles of this wire, and of its older clients. Servers take no others; one that is absent is
+ * the user's.
+ */
 const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
 
 function roleOf(role: GeminiContent['role']): Message['role'] {
@@ -201,7 +210,10 @@ function ownRole(role: Message['role']): 'model' | 'system' | 'user' {
   return role === 'system' || role === 'developer' ? 'system' : 'user'
 }
 
-/** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. Earlier models sign nothing. */
+/**
+ * The first call of each step, if its signature is lost: servers of the newest models refuse it
+ * without one. Earlier models sign nothing.
+ */
 function unsignedCalls(
   messages: readonly { parts: readonly Part[] }[],
   { model, opens }: RequestWriting,

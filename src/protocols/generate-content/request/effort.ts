@@ -7,7 +7,10 @@ import { isBeforeGemini3, thinkingLevel } from '../vocabulary.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
 
-/** Tokens for each effort. Absolute, because the same effort must not change when the caller lowers the output limit. */
+/**
+ * Tokens for each effort. Absolute, because the same effort must not change when the caller lowers
+ * the output limit.
+ */
 export const budgets: ReadonlyMap<string, number> = new Map([
   ['none', 0],
   ['minimal', 1024],
@@ -78,7 +81,10 @@ function levelOf(effort: string, levels: readonly string[], report: GeminiReport
   return defined({ effort: nearest })
 }
 
-/** The effort whose level is nearest. Of two equally near levels the higher one: less thinking than requested is worse than more. */
+/**
+ * The effort whose level is nearest. Of two equally near levels the higher one: less thinking than
+ * requested is worse than more.
+ */
 function nearestOf(effort: string, levels: readonly string[]): string | undefined {
   const wanted = allLevels.indexOf(thinkingLevel.toWire(effort) ?? '')
   const distance = (one: string) => Math.abs(allLevels.indexOf(one) - wanted)

@@ -4,7 +4,10 @@ import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import type { GeminiOptions } from '../options.ts'
 import { budgets } from './effort.ts'
 
-/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
+/**
+ * The request as its server requires by the options, with a note for each change. The same object
+ * if nothing has to change.
+ */
 export function fitRequest(
   wire: unknown,
   options: GeminiOptions,

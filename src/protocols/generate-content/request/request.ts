@@ -160,7 +160,8 @@ const handledReasoning = fields.fieldsOf('reasoning')
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
- * @throws TranslationError `inexpressible` for references to state that another provider stores, unless `onUnresolvable` is `note`
+ * @throws TranslationError `inexpressible` for references to state that another provider stores,
+ * unless `onUnresolvable` is `note`
  */
 export function encodeRequest(
   request: CanonicalRequest,

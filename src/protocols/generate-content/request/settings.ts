@@ -16,7 +16,10 @@ const words = 'text/x.enum'
 
 export type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: string }
 
-/** `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
+/**
+ * `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in
+ * `generationConfig`.
+ */
 export function decodeFormat(config: GeminiGenerationConfig): Format {
   const {
     responseMimeType: mime,
@@ -67,7 +70,8 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   if (!isObject(text)) return undefined
   const { mimeType, schema, ...rest } = text
   if (Object.keys(rest).length > 0) return undefined
-  // Both are seen: the names of the reference, and media types, which the SDK's documentation names.
+  // Both are seen: the names of the reference, and media types, which the SDK's documentation
+  // names.
   const type = String(mimeType).toLowerCase().replace('_', '/')
   if (type === 'text/plain' && schema === undefined) return { type: 'text' }
   if (type !== json) return undefined

@@ -8,8 +8,9 @@ import { protocolName } from '../own.ts'
 import { fieldNames } from './field-names.ts'
 
 /**
- * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know only camelCase:
- * a body is converted before it is read. `snake`: JSON pointers, in camelCase, to the fields that were in snake_case.
+ * Servers of this protocol read field names in camelCase and in snake_case, and clients send
+ * either. Codecs know only camelCase: a body is converted before it is read. `snake`: JSON
+ * pointers, in camelCase, to the fields that were in snake_case.
  */
 export type Spelling = { wire: unknown; snake: string[] }
 
@@ -62,7 +63,9 @@ export function inCamelCase(wire: unknown): Spelling {
 
 type Walk = { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }
 
-/** Copies only objects in which a field is renamed, and those around them: most bodies have none. */
+/**
+ * Copies only objects in which a field is renamed, and those around them: most bodies have none.
+ */
 function respelled(value: unknown, at: Place, walk: Walk, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   refuseTooDeep(depth, protocolName)
@@ -132,7 +135,10 @@ function upTo(from: JsonObject, end: string): JsonObject {
   return copy
 }
 
-/** Pointers in camelCase → pointers into the body as received. Both begin with `root`, the pointer to the body. */
+/**
+ * Pointers in camelCase → pointers into the body as received. Both begin with `root`, the pointer
+ * to the body.
+ */
 export function placesOf({ snake }: Spelling, root: string): (at: Place) => Place {
   if (snake.length === 0) return at => at
   const known = new Set(snake)
@@ -173,7 +179,10 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
 const placeIn = (field: string, written: string) =>
   field.endsWith('/*') ? field.slice(0, -2) : written
 
-/** By key: the fields of the table whose path contains it. Computed once, because going through the whole table took a twentieth of the time of a request. */
+/**
+ * By key: the fields of the table whose path contains it. Computed once, because going through the
+ * whole table took a twentieth of the time of a request.
+ */
 const fieldsWith = new Map<string, string[]>()
 for (const [field, written] of Object.entries(fieldNames))
   for (const key of placeIn(field, written).split('/'))

@@ -65,7 +65,8 @@ function choiceOf(
 // ---- canonical → wire
 
 /**
- * `toolConfig`: the choice, and the kept keys. `tools`: all tools of the request, with those added in mid-conversation.
+ * `toolConfig`: the choice, and the kept keys. `tools`: all tools of the request, with those added
+ * in mid-conversation.
  * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
 export function encodeToolChoice(
@@ -92,7 +93,8 @@ function callingOf(
     tools.some(({ type }) => type === 'function' || type === 'freeform') ||
     tools.some(tool => asDeclared(tool, options))
   if (!native && !hasFunctions) {
-    // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are declared.
+    // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are
+    // declared.
     const isLost =
       choice.mode === 'none'
         ? mapped.some(({ tool }) => nearestServerTool[tool])

@@ -9,7 +9,10 @@ import { protocolName } from '../own.ts'
 import type { GeminiEnd, GeminiFeedback } from '../schema.ts'
 import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 
-/** The finish of a response. There is no finish reason for calls: a response with calls ends like any other. */
+/**
+ * The finish of a response. There is no finish reason for calls: a response with calls ends like
+ * any other.
+ */
 
 /** Does the part have content for the user? Reasoning and empty texts have none. */
 export function isContent(part: Part): boolean {
@@ -26,7 +29,9 @@ export const isBrokenCall = (part: Part) =>
 /** What a candidate holds, which decides what its finish reason means. */
 type Held = { hasCalls: boolean; hasContent: boolean; hasBrokenCall?: boolean }
 
-/** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
+/**
+ * Undefined: there is no finish reason. A candidate that failed without content becomes an `error`.
+ */
 export function decodeFinish(
   reason: unknown,
   message: string | null | undefined,
@@ -53,7 +58,8 @@ type Ending = {
 }
 
 /**
- * `finishReason` and `finishMessage`. Not for a failed response, which has to be written as an error.
+ * `finishReason` and `finishMessage`. Not for a failed response, which has to be written as an
+ * error.
  * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
  */
 export function encodeFinish(

@@ -59,7 +59,10 @@ const known = keysOf<GeminiResponse>()(
   'createTime',
 )
 
-/** @throws TranslationError `malformed` when the body is not a response of this protocol. An error body becomes a response with `error`. */
+/**
+ * @throws TranslationError `malformed` when the body is not a response of this protocol. An error
+ * body becomes a response with `error`.
+ */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: inner, at: root, beside } = unwrapResponse(wire, options)
   if (isErrorBody(inner))
@@ -145,8 +148,8 @@ export function writeTime(createdAt: number | undefined): string | undefined {
 }
 
 /**
- * The id of a call that came without one. `ordinal`: the number of such calls before it, so that the same response always gets the same
- * ids.
+ * The id of a call that came without one. `ordinal`: the number of such calls before it, so that
+ * the same response always gets the same ids.
  */
 export function callId(responseId: string, candidate: number, ordinal: number): string {
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
@@ -225,7 +228,10 @@ function decodeCandidate(
   }
 }
 
-/** Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown fields. Changes the part. */
+/**
+ * Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown
+ * fields. Changes the part.
+ */
 function attachLogprobs(
   parts: readonly Part[],
   result: JsonObject,
@@ -244,11 +250,17 @@ const textsAtPartsOf = (parts: readonly Part[]): (TextAtPart & { part: TextPart 
     part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : [],
   )
 
-/** The index of a part on the wire, from its pointer: joining reasoning shifts the index in the list. */
+/**
+ * The index of a part on the wire, from its pointer: joining reasoning shifts the index in the
+ * list.
+ */
 const placeIn = (at: Place | undefined) =>
   at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0])
 
-/** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
+/**
+ * Adds the citations to the texts, which it changes. Returns the fields of grounding that no
+ * citation holds.
+ */
 function attachCitations(
   parts: readonly Part[],
   grounding: JsonObject,
@@ -387,7 +399,10 @@ function encodeCandidate(
 /** The unknown keys of the first message. */
 const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
 
-/** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
+/**
+ * The text that was written for a part of another type, such as a refusal: offsets of citations
+ * count it, too.
+ */
 export function textParts({ text, thought }: GeminiWrittenPart): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
@@ -406,7 +421,10 @@ const handledOfMessage = keysOf<Message>()(
   'ext',
 )
 
-/** `gathered`: the text length and reasoning since the last call, for the next one to carry; changed. */
+/**
+ * `gathered`: the text length and reasoning since the last call, for the next one to carry;
+ * changed.
+ */
 function encodeMessage(
   message: Message,
   writing: Writing,
@@ -503,7 +521,9 @@ export function isSameGrounding(
 /** In the order of the texts. */
 const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.textIndex - b.textIndex)
 
-/** `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost. */
+/**
+ * `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost.
+ */
 export function joinGrounding(
   left: JsonObject | undefined,
   written: GeminiGrounding | undefined,

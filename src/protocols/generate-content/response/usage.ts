@@ -24,7 +24,10 @@ const modalities = {
   cacheTokensDetails: 'cachedContentTokenCount',
   toolUsePromptTokensDetails: 'toolUsePromptTokenCount',
 } as const
-/** The modalities of each list that canonical usage has fields for, in the order of writing. The rest of a list is text. */
+/**
+ * The modalities of each list that canonical usage has fields for, in the order of writing. The
+ * rest of a list is text.
+ */
 const counted = {
   promptTokensDetails: ['AUDIO', 'IMAGE'],
   candidatesTokensDetails: ['AUDIO'],
@@ -34,9 +37,10 @@ const counted = {
 type CountsByModality = Partial<Record<string, number>>
 
 /**
- * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes `thoughtsTokenCount`; `input` and `output` include
- * them. Servers omit counts of 0, so if one of the four is present, the absent ones are 0. The service tier belongs to the response and is
- * not read here. Never throws: unreadable counts must not break a response.
+ * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes
+ * `thoughtsTokenCount`; `input` and `output` include them. Servers omit counts of 0, so if one of
+ * the four is present, the absent ones are 0. The service tier belongs to the response and is not
+ * read here. Never throws: unreadable counts must not break a response.
  */
 export function decodeUsage(wire: JsonObject): Usage {
   // Known keys are set to undefined, because `delete` is slow.
@@ -85,7 +89,10 @@ export function decodeUsage(wire: JsonObject): Usage {
   })
 }
 
-/** The tokens of a list by modality, without text. Undefined: the list holds something else, or its sum is not `count`. */
+/**
+ * The tokens of a list by modality, without text. Undefined: the list holds something else, or its
+ * sum is not `count`.
+ */
 function countsIn(
   list: unknown,
   count: number | undefined,

@@ -40,7 +40,9 @@ export type DecoderState = MachineState & {
   model: string | undefined
   /** The wire index of candidate 0. Undefined: no candidate has arrived yet. */
   first: number | undefined
-  /** By candidate index. `came`: their number, `unfinished`: that of those without a finish reason. */
+  /**
+   * By candidate index. `came`: their number, `unfinished`: that of those without a finish reason.
+   */
   candidates: Record<string, CandidateState>
   came: number
   unfinished: number
@@ -55,12 +57,14 @@ export type DecoderState = MachineState & {
 }
 
 /**
- * Wire events → canonical events. Every event is a chunk of the response, with what is new in each candidate:
+ * Wire events → canonical events. Every event is a chunk of the response, with what is new in each
+ * candidate:
  *
  *     { candidates: [{ index, content: { parts }, finishReason? }], usageMetadata, modelVersion, responseId }
  *
- * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or the prompt was blocked, else cut off.
- * Servers may send metadata or another finish reason after a finish reason, so everything stays open until the end.
+ * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or
+ * the prompt was blocked, else cut off. Servers may send metadata or another finish reason after a
+ * finish reason, so everything stays open until the end.
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
@@ -195,7 +199,10 @@ const isWord = (value: unknown): boolean => isText(value) || typeof value === 'n
 const isHeld = (value: unknown): boolean => value == null || isObject(value)
 const isIndex = (value: unknown): boolean => value == null || Number.isSafeInteger(value)
 
-/** Notes known fields with values that they cannot have. Callers ask first whether there is one: a look through this table costs more than all the checks. */
+/**
+ * Notes known fields with values that they cannot have. Callers ask first whether there is one: a
+ * look through this table costs more than all the checks.
+ */
 function noteStrange(
   state: DecoderState,
   wire: JsonObject,
@@ -259,8 +266,8 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
 
 /**
- * The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one that explains why the response was cut
- * off.
+ * The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one
+ * that explains why the response was cut off.
  */
 function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
   if (later === undefined) return earlier
@@ -304,7 +311,10 @@ function takeLogprobs(candidateState: CandidateState, wire: JsonObject, emit: Em
   if (left) candidateState.fields['logprobsResult'] = left
 }
 
-/** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
+/**
+ * Sources come over several events and are indexed across all of them. A citation of a text that
+ * has ended comes too late: it stays in `left`.
+ */
 function takeGrounding(
   state: DecoderState,
   candidateState: CandidateState,
@@ -338,7 +348,10 @@ function takeGrounding(
   grounding.last = wire
 }
 
-/** Merges grounding that arrived in chunks: later values replace earlier ones, but sources and supports are concatenated. Changes `all`. */
+/**
+ * Merges grounding that arrived in chunks: later values replace earlier ones, but sources and
+ * supports are concatenated. Changes `all`.
+ */
 function addGrounding(all: JsonObject, later: JsonObject): void {
   for (const key in later) {
     const [before, value] = [all[key], later[key]]

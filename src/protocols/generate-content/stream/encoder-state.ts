@@ -51,19 +51,31 @@ export type Lane = {
   message: number
   open: Pending | undefined
   called: boolean
-  /** The kind of the last written part, if decoders would append the next text of that kind to it. */
+  /**
+   * The kind of the last written part, if decoders would append the next text of that kind to it.
+   */
   openKind: 'text' | 'thought' | undefined
-  /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
+  /**
+   * What follows a text (signature, logprobs, citations): held back for the last event, which needs
+   * a part, or until the next part.
+   */
   pending: { part: GeminiWrittenPart; beside: Beside } | undefined
-  /** Ended reasoning by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
+  /**
+   * Ended reasoning by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16
+   * units.
+   */
   reasoning: Record<string, { nth: number; lengths: number[] }>
   /** How many there are. */
   thoughts: number
-  /** What the next call will carry, for clients that drop reasoning. Undefined: calls carry nothing. */
+  /**
+   * What the next call will carry, for clients that drop reasoning. Undefined: calls carry nothing.
+   */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
   signatures: GeminiWrittenPart[]
-  /** The written texts. `written`: their length in bytes, and the sources that are already written. */
+  /**
+   * The written texts. `written`: their length in bytes, and the sources that are already written.
+   */
   texts: TextPart[]
   written: { bytes: number; sources: Map<string, number> }
   /** Some citations were already written. */

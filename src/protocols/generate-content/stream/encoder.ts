@@ -28,8 +28,9 @@ import {
 import { endPart, flushPending, startPart, takeDelta } from './part-writer.ts'
 
 /**
- * Canonical events → wire events, each a chunk of the response. Calls are written whole. The last event has the finish reasons of all
- * candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed response ends with an error.
+ * Canonical events → wire events, each a chunk of the response. Calls are written whole. The last
+ * event has the finish reasons of all candidates and the usage; it also has parts, because without
+ * them clients drop the whole turn. A failed response ends with an error.
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
@@ -200,7 +201,10 @@ function close(state: EncoderState, emit: EmitWire): void {
 
 const isOpen = ({ open }: Lane) => open !== undefined
 
-/** The source stopped early. A call with incomplete arguments is not written: it makes the end an error. */
+/**
+ * The source stopped early. A call with incomplete arguments is not written: it makes the end an
+ * error.
+ */
 function cutOff(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const isCut = lanes.some(({ open }) => open?.part.type === 'tool-call')
@@ -263,7 +267,8 @@ function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
   } = lane
   const report = reportOf(state)
   const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
-  // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
+  // Logprobs of the last text may not be written yet: they go into one object with what else the
+  // candidate has.
   const logprobs =
     (loose || logprobsResult) && pending?.beside.logprobsResult ? texts.slice(-1) : []
   const written = pending?.beside.groundingMetadata

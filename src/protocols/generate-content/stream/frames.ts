@@ -7,8 +7,9 @@ const wrap = (json: string) => writeFrame(json, undefined, '\r\n')
 const write = (wire: unknown) => wrap(JSON.stringify(wire))
 
 /**
- * With the CRLF line ends of this protocol's own servers. No frame has an event name, and none ends the stream: clients parse
- * `[DONE]` as JSON. google-genai for Python parses comments, too, so a ping is an empty frame.
+ * With the CRLF line ends of this protocol's own servers. No frame has an event name, and none ends
+ * the stream: clients parse `[DONE]` as JSON. google-genai for Python parses comments, too, so a
+ * ping is an empty frame.
  */
 export const frames: Frames = {
   named: false,

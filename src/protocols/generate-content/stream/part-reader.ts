@@ -21,7 +21,10 @@ import { callId, signedBy } from '../response/response.ts'
 import { GeminiPart } from '../schema.ts'
 import { addPartialArgs, type StreamedCall } from './streamed-call.ts'
 
-/** Reads the parts of one candidate of a stream: texts are continued from event to event, all other parts come whole. */
+/**
+ * Reads the parts of one candidate of a stream: texts are continued from event to event, all other
+ * parts come whole.
+ */
 
 export type Open = {
   part: number
@@ -59,7 +62,10 @@ export type CandidateState = {
   message: string | undefined
   /** Unknown fields, each with its latest value. */
   fields: JsonObject
-  /** `chunks`: all sources so far. `wire`: all so far. `left`: what no citation holds. `last`: of the last event. */
+  /**
+   * `chunks`: all sources so far. `wire`: all so far. `left`: what no citation holds. `last`: of
+   * the last event.
+   */
   grounding: { chunks: unknown[]; wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
   /** Logprobs of tokens that belong to no text. */
   loose: TokenLogprob[]
@@ -111,8 +117,9 @@ export function begin(candidateState: CandidateState, emit: EmitEvent, around?: 
 }
 
 /**
- * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
- * effect on other clients. An empty thought before a thought begins its next segment.
+ * Text is continued from event to event. An empty text before a text or thought in the same event
+ * begins a new part; it has no effect on other clients. An empty thought before a thought begins
+ * its next segment.
  */
 export function takeParts(
   candidateState: CandidateState,
@@ -301,7 +308,9 @@ function provesBefore(
   return true
 }
 
-/** Ends a thought whose signature is in an envelope, with the segments that the envelope describes. */
+/**
+ * Ends a thought whose signature is in an envelope, with the segments that the envelope describes.
+ */
 function closeThought(
   candidateState: CandidateState,
   { part, chunks }: Open,
@@ -323,8 +332,8 @@ function closeThought(
 }
 
 /**
- * Arguments in chunks: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such
- * a part.
+ * Arguments in chunks: a part with a name begins a call, those without continue it, and one without
+ * `willContinue` ends it. False: not such a part.
  */
 function takePartialArgs(
   candidateState: CandidateState,

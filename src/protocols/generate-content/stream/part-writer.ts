@@ -24,7 +24,10 @@ import {
   writeParts,
 } from './encoder-state.ts'
 
-/** Writes the parts of one candidate in a stream: texts and reasoning as their deltas come, all other parts whole. */
+/**
+ * Writes the parts of one candidate in a stream: texts and reasoning as their deltas come, all
+ * other parts whole.
+ */
 
 export function startPart(
   state: EncoderState,
@@ -33,7 +36,8 @@ export function startPart(
   head: Part,
   emit: EmitWire,
 ): void {
-  // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
+  // The source was cut off before the end of the open part. A call that was cut off makes the end
+  // of the stream an error.
   if (lane.open) {
     if (state.truncated === 'error' || lane.open.part.type === 'tool-call') return
     endPart(state, lane, { part: lane.open.key }, emit)
@@ -65,7 +69,10 @@ export function takeDelta(
   )
 }
 
-/** The chunk of a delta that only adds to the end. Undefined: what is unsent must be looked for, in a text that has grown long. */
+/**
+ * The chunk of a delta that only adds to the end. Undefined: what is unsent must be looked for, in
+ * a text that has grown long.
+ */
 function addedBy({ part, sent }: Pending, delta: Delta): Chunk | undefined {
   if (delta.kind === 'text' && delta.text && (part.type === 'text' || part.type === 'refusal'))
     return part.text.length === sent ? { text: delta.text, divided: false } : undefined
@@ -76,14 +83,20 @@ function addedBy({ part, sent }: Pending, delta: Delta): Chunk | undefined {
   return { text: delta.text, divided: sent > 0 && !segments[delta.segment]?.text }
 }
 
-/** Late fields without segments that would change the written text: an empty line that was streamed is not between them. */
+/**
+ * Late fields without segments that would change the written text: an empty line that was streamed
+ * is not between them.
+ */
 function ofStreamed(part: Part, delta: Extract<Delta, { kind: 'fields' }>): Delta {
   const { segments, ...fields } = delta.fields
   if (!segments || wordsOf(part) === joined(segments)) return delta
   return { ...delta, fields }
 }
 
-/** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
+/**
+ * A signature that comes after its thought has ended is put on an empty text, with the index of the
+ * thought.
+ */
 function proveLate(
   { reasoning, signatures }: Lane,
   key: string,
@@ -176,7 +189,10 @@ function unsent(part: Part, sent: number): Chunk[] {
   return chunks
 }
 
-/** Decoders append a text to a previous one of the same kind: an empty text between them marks a new part. */
+/**
+ * Decoders append a text to a previous one of the same kind: an empty text between them marks a new
+ * part.
+ */
 function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPart[] {
   return parts.flatMap(part => {
     const { text, thought, thoughtSignature } = part

@@ -1,6 +1,9 @@
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 
-/** A call whose arguments come in chunks, each with the JSON path of its value. Plain data, because streams keep it in their state. */
+/**
+ * A call whose arguments come in chunks, each with the JSON path of its value. Plain data, because
+ * streams keep it in their state.
+ */
 export type StreamedCall = {
   part: number
   args: JsonObject /** The path of the string that the next chunk continues. */
@@ -68,7 +71,10 @@ function valueAt(holder: unknown, key: string | number): unknown {
     : undefined
 }
 
-/** An array may only grow by one item at a time, so that no path makes a huge one. `__proto__` becomes an ordinary key. */
+/**
+ * An array may only grow by one item at a time, so that no path makes a huge one. `__proto__`
+ * becomes an ordinary key.
+ */
 function set(holder: unknown, key: string | number, value: unknown): void {
   if (Array.isArray(holder)) {
     if (typeof key === 'number' && key <= holder.length) holder[key] = value

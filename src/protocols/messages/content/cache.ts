@@ -33,7 +33,10 @@ export function unknownOfMark(wire: JsonObject | null | undefined): JsonObject |
   return unknown
 }
 
-/** Adds the cache mark of a wire object to its node, and the unknown keys of both, with those of the object `inner` under its key. */
+/**
+ * Adds the cache mark of a wire object to its node, and the unknown keys of both, with those of the
+ * object `inner` under its key.
+ */
 export function keepMarked<T extends object>(
   node: T,
   wire: { cache_control?: JsonObject | null | undefined },
@@ -68,7 +71,10 @@ export function encodeMark(
 /** The most marks that a request may have. */
 const limit = 4
 
-/** Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the body has a mark, too, which counts. */
+/**
+ * Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the
+ * body has a mark, too, which counts.
+ */
 export function limitMarks(
   tools: readonly MessagesWrittenTool[] | undefined,
   {

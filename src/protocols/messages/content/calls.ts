@@ -65,8 +65,8 @@ function inputText(input: unknown): string {
 const callerKeys = keysOf<{ type: string }>()('type')
 
 /**
- * LiteLLM gives its clients the signature of a call of Gemini in a field of the block, and reads it there when the call comes back. What
- * is not such a signature stays among the unknown keys.
+ * LiteLLM gives its clients the signature of a call of Gemini in a field of the block, and reads it
+ * there when the call comes back. What is not such a signature stays among the unknown keys.
  */
 export function signedByProxy(part: Part): Part {
   const beside = part.type === 'tool-call' ? ownUnder(part.ext, proxyKey) : undefined
@@ -82,7 +82,10 @@ export function signedByProxy(part: Part): Part {
 
 const proxyKey = 'provider_specific_fields'
 
-/** The signature in the field of the proxy that gave it. Undefined: the call has none of a proxy, or the proxy is not who gets it. */
+/**
+ * The signature in the field of the proxy that gave it. Undefined: the call has none of a proxy, or
+ * the proxy is not who gets it.
+ */
 export const proxyFieldOf = ({ signature }: Part, { native }: Writing): JsonObject | undefined =>
   native && signature?.byProxy ? { signature: signature.value } : undefined
 

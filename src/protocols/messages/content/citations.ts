@@ -69,7 +69,10 @@ const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
 
 const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
 
-/** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
+/**
+ * Citations of other providers name a span of the text; here they cover a whole block, so the text
+ * is split at both ends of each span.
+ */
 export function encodeCited(
   { text, citations = [], at }: TextPart,
   report: MessagesReport,

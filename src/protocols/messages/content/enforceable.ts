@@ -4,7 +4,10 @@ import { closeObjects, fitSchema } from '../../../kit/tools/schema-subset.ts'
 import type { MessagesReport } from '../notes.ts'
 import { refusedKeywords } from '../vocabulary.ts'
 
-/** The schema in the form that the server takes where it enforces one: objects exclude additional properties, and some keywords are refused. */
+/**
+ * The schema in the form that the server takes where it enforces one: objects exclude additional
+ * properties, and some keywords are refused.
+ */
 export function enforceable(
   schema: JsonObject,
   at: Place | undefined,

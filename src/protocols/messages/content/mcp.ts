@@ -6,7 +6,10 @@ import { below } from '../../../kit/notes/path.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesMcpServer, MessagesWrittenTool } from '../schema.ts'
 
-/** An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says which of its tools are offered. */
+/**
+ * An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says
+ * which of its tools are offered.
+ */
 
 const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
 
@@ -91,7 +94,9 @@ export function serverOf({ label, url, authorization }: McpServer): MessagesMcpS
   })
 }
 
-/** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
+/**
+ * The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown.
+ */
 export function encodeMcp(
   mcp: McpServer | undefined,
   at: Place | undefined,

@@ -15,7 +15,10 @@ import { keepMarked } from './cache.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { marked, type Writing } from './writing.ts'
 
-/** Images and documents. A document may contain blocks: the caller passes the function that reads or writes them. */
+/**
+ * Images and documents. A document may contain blocks: the caller passes the function that reads or
+ * writes them.
+ */
 
 // ---- wire → canonical
 
@@ -69,7 +72,10 @@ function unknownOfSource(wire: MessagesRawBlock): JsonObject | undefined {
     : unknown
 }
 
-/** The MIME type of a text source. Undefined: any other, such as `image/png`: text under it would be read as base64. A charset must be UTF-8, as in JSON. */
+/**
+ * The MIME type of a text source. Undefined: any other, such as `image/png`: text under it would be
+ * read as base64. A charset must be UTF-8, as in JSON.
+ */
 function textTypeOf(mime: unknown): string | undefined {
   return typeof mime === 'string'
     ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i
@@ -267,14 +273,20 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   }
 }
 
-/** Does the server fetch a URL of this type? Of documents it fetches only PDFs. Undefined: the type is unknown, which counts as yes. */
+/**
+ * Does the server fetch a URL of this type? Of documents it fetches only PDFs. Undefined: the type
+ * is unknown, which counts as yes.
+ */
 function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
   return (
     mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
   )
 }
 
-/** The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
+/**
+ * The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that
+ * the server takes.
+ */
 function convert(
   { at }: MediaPart,
   mime: string | undefined,

@@ -24,7 +24,10 @@ import type {
 } from '../schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another part. */
+/**
+ * Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another
+ * part.
+ */
 
 // ---- wire → canonical
 
@@ -59,7 +62,10 @@ export function decodeRedacted(
   return keep(part, unknownOf(block, redactedKeys))
 }
 
-/** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
+/**
+ * Text and signature of a thinking block. An envelope around the signature has the lengths to split
+ * joined segments again.
+ */
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
   const segments = cutSegments(thinking, envelope?.lengths).map((text, nth) => ({
@@ -80,8 +86,9 @@ export function signedBy(model: string | undefined, signature: Signature): Signa
 }
 
 /**
- * Makes notes of `input_transformations`: what the provider did to the thinking in the request. `thinking_dropped`: it was left out; any
- * other type: it was accepted although it did not fit the conversation before it. `strange`: a value that is no such list, to be kept as unknown.
+ * Makes notes of `input_transformations`: what the provider did to the thinking in the request.
+ * `thinking_dropped`: it was left out; any other type: it was accepted although it did not fit the
+ * conversation before it. `strange`: a value that is no such list, to be kept as unknown.
  */
 export function decodeTransformations(
   value: unknown,
@@ -192,7 +199,10 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
   return [wireOf<Thinking>({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
 }
 
-/** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
+/**
+ * A signature as it is sent to a client: in an envelope with all that its block has no field for,
+ * bare if there is none of that.
+ */
 export function seal(
   signature: Signature,
   id: string | undefined,
@@ -201,7 +211,8 @@ export function seal(
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const own = signature.issuer === protocolName
   if (own && !lengths && id === undefined) return signature.value
-  // Thinking of this protocol is a summary, and a single empty segment has no kind: neither needs `kinds`.
+  // Thinking of this protocol is a summary, and a single empty segment has no kind: neither needs
+  // `kinds`.
   const kinds =
     !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0))
       ? segments.map(({ kind }) => kind)
@@ -209,7 +220,10 @@ export function seal(
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
-/** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
+/**
+ * Makes the carrier block for a signature that its part has no place for. Only toward who opens it;
+ * toward others it is noted.
+ */
 export function carrier(
   { signature, at }: Part,
   { report, opens }: Writing,

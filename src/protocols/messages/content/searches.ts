@@ -6,8 +6,9 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesFound, MessagesWrittenBlock } from '../schema.ts'
 
 /**
- * The blocks of a web search that another provider has run, for a client. Undefined: it has no form here, such as an opened page.
- * The id names the issuer, because Anthropic refuses results without its encrypted content (see `isTranslatedSearch`).
+ * The blocks of a web search that another provider has run, for a client. Undefined: it has no form
+ * here, such as an opened page. The id names the issuer, because Anthropic refuses results without
+ * its encrypted content (see `isTranslatedSearch`).
  */
 export function encodeSearch({
   tool,

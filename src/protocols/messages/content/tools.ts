@@ -27,7 +27,10 @@ import type { RequestWriting } from './writing.ts'
 
 const noServer: FindServer = () => undefined
 
-/** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
+/**
+ * `type` absent, null or `custom` is an ordinary function here: `custom` means something else in
+ * other protocols.
+ */
 export function decodeTool(wire: unknown, at: Place, findServer: FindServer = noServer): Tool {
   if (!accepts(MessagesTool, wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   const tool: MessagesTool = wire

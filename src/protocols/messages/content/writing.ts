@@ -13,16 +13,28 @@ import { encodeMark, type Mark } from './cache.ts'
 /** Blocks that may only hold a signature, each with the path of its part. */
 export type Carriers = Map<JsonObject, Place | undefined>
 
-/** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
+/**
+ * The context for encoding a part. In a request all keys are set from the start, so that a copy
+ * with other values is fast.
+ */
 export type Writing = {
   report: MessagesReport
-  /** Requests go to a provider, which checks signatures; responses go to a client, which keeps them unchecked. */
+  /**
+   * Requests go to a provider, which checks signatures; responses go to a client, which keeps them
+   * unchecked.
+   */
   to: 'provider' | 'client'
-  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  /**
+   * The receiver keeps or opens envelopes: every client does, and a provider that is a gateway
+   * itself.
+   */
   opens: boolean
   /** The message came from this protocol, and its blocks are written as they were. */
   native: boolean
-  /** Another provider took part in the conversation, so thinking without a signature is not taken for this provider's. */
+  /**
+   * Another provider took part in the conversation, so thinking without a signature is not taken
+   * for this provider's.
+   */
   mixed?: boolean
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
@@ -32,24 +44,33 @@ export type Writing = {
   /** The model that the request is for. */
   model?: string | undefined
   serverToolHistory?: 'drop' | 'text'
-  /** The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the others. */
+  /**
+   * The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the
+   * others.
+   */
   addTool?(tool: Tool): MessagesWrittenBlock[]
-  /** API version 2026-10-21, which refuses citations in user text and documents in assistant messages. */
+  /**
+   * API version 2026-10-21, which refuses citations in user text and documents in assistant
+   * messages.
+   */
   newest: boolean
   convertMedia?: MessagesOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
   /**
-   * A complete response without calls: signatures go before their text, because some clients read the last block. Before a call, they would
-   * be taken for its own.
+   * A complete response without calls: signatures go before their text, because some clients read
+   * the last block. Before a call, they would be taken for its own.
    */
   endsInText?: boolean
   /** Collects blocks of a response that may only hold a signature. */
   carriers?: Carriers | undefined
 }
 
-/** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
+/**
+ * Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark
+ * later.
+ */
 export function marked<T extends { cache_control?: MessagesMark | null | undefined }>(
   block: T,
   { cache, at, ext }: Part,

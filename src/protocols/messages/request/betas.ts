@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 
 /**
- * The `anthropic-beta` values without which a server refuses this request. Only for fields that the encoder writes by itself:
- * for the others the client sends the header.
+ * The `anthropic-beta` values without which a server refuses this request. Only for fields that the
+ * encoder writes by itself: for the others the client sends the header.
  */
 export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject): string[] {
   const betas: string[] = []
@@ -17,7 +17,10 @@ export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject):
   return betas
 }
 
-/** Which beta features the messages use: adding tools, defining them inline, changing `output_config`. */
+/**
+ * Which beta features the messages use: adding tools, defining them inline, changing
+ * `output_config`.
+ */
 function usesOf(messages: unknown): { adds: boolean; defines: boolean; configures: boolean } {
   const uses = { adds: false, defines: false, configures: false }
   for (const message of listOf(messages)) {

@@ -46,7 +46,10 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
   })
 }
 
-/** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */
+/**
+ * Instructions are text. Blocks of other types are kept as they are, for servers of this protocol
+ * only.
+ */
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = below('/system', index)
   const part = decodeBlock(block, at, report)
@@ -89,7 +92,10 @@ export function decodeMessage(
   return keep(message, unknownOf(wire, turn ? knownWithConfig : known))
 }
 
-/** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
+/**
+ * The effort that a system message sets from here on. Undefined: it sets none, or `output_config`
+ * has other keys too.
+ */
 function decodeTurnConfig(raw: unknown, at: Place): ControlPart | undefined {
   if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
   const { effort } = raw
@@ -98,7 +104,9 @@ function decodeTurnConfig(raw: unknown, at: Place): ControlPart | undefined {
     : undefined
 }
 
-/** Separates the effort from the other parts: on the wire it is a field of the message, not a block. */
+/**
+ * Separates the effort from the other parts: on the wire it is a field of the message, not a block.
+ */
 function splitConfig(parts: readonly Part[]): {
   content: readonly Part[]
   config?: ControlPart & { effort: string }

@@ -12,7 +12,10 @@ const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const sat
   InstructionDemands['later']
 >
 
-/** The server refuses a turn with calls that the results of all of them do not follow, and an id that occurs twice. */
+/**
+ * The server refuses a turn with calls that the results of all of them do not follow, and an id
+ * that occurs twice.
+ */
 export function demands(
   { model }: CanonicalRequest,
   { toolAddition, systemPlacement = 'auto' }: Options,

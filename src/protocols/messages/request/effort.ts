@@ -13,7 +13,10 @@ import type { MessagesOptions } from '../options.ts'
 import { protocolName } from '../own.ts'
 import type { MessagesWrittenThinking } from '../schema.ts'
 
-/** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
+/**
+ * The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must
+ * not change the meaning of an effort.
+ */
 const budgets = new Map([
   ['minimal', 1024],
   ['low', 2048],
@@ -37,7 +40,10 @@ export const budgetOf = (effort: string | undefined): number =>
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 
-/** `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop whose earlier thinking was lost, see `isUnsignedLoop`. */
+/**
+ * `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop whose earlier
+ * thinking was lost, see `isUnsignedLoop`.
+ */
 type Around = { maxTokens: number; forced: boolean; unsignedLoop: boolean }
 
 /** Encodes the reasoning settings of another protocol. */
@@ -73,7 +79,8 @@ function encodeOff(
 ): Thought {
   const { effort, budgetTokens } = spec
   noteHidden(spec, report)
-  // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
+  // The effort applies to the whole response, so it is written without thinking too; models with
+  // manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
   const beside = {
     ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }),
@@ -173,7 +180,10 @@ function knownEffort(effort: string | undefined, report: MessagesReport): string
   return 'low'
 }
 
-/** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
+/**
+ * Adds what the server does with thinking that does not fit the conversation before it. Only
+ * `adaptive` and `enabled` thinking take this field.
+ */
 function bound(
   thinking: MessagesWrittenThinking,
   { prefixMismatch }: MessagesOptions,
@@ -244,7 +254,8 @@ export function nativeReasoningSpec(
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
-  // The conversation changed providers inside a tool loop: this provider would refuse the thinking of the other one.
+  // The conversation changed providers inside a tool loop: this provider would refuse the thinking
+  // of the other one.
   if (
     mode === 'enabled' &&
     options.foreignSignatures !== 'wrap' &&

@@ -7,7 +7,10 @@ import { encodeStop } from './settings.ts'
 const row = rowFor<RequestWriting, MessagesBody>()
 const byCode = { write: false } as const
 
-/** The request fields that hold one value. Those that are written `byCode` depend on the model, on other fields or on the provider. */
+/**
+ * The request fields that hold one value. Those that are written `byCode` depend on the model, on
+ * other fields or on the provider.
+ */
 export const fields = fieldTable<RequestWriting>([
   row('model', 'model'),
   row('max_tokens', 'maxOutputTokens', {
@@ -39,7 +42,10 @@ export const fields = fieldTable<RequestWriting>([
   row('stream', 'stream.enabled'),
 ])
 
-/** A limit of less than nothing is refused by servers of this protocol, and means "no limit" to some of others: it is kept as unknown. */
+/**
+ * A limit of less than nothing is refused by servers of this protocol, and means "no limit" to some
+ * of others: it is kept as unknown.
+ */
 export const isLimit = (value: unknown): value is number => typeof value === 'number' && value >= 0
 
 /** Other words are unknown. */

@@ -8,7 +8,10 @@ import { budgetOf, effortOf } from './effort.ts'
 
 type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 
-/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
+/**
+ * The request as its server requires by the options, with a note for each change. The same object
+ * if nothing has to change.
+ */
 export function fitRequest(
   wire: unknown,
   options: MessagesOptions,
@@ -22,7 +25,10 @@ export function fitRequest(
 
 const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : undefined)
 
-/** A system message that the model does not take inside the conversation becomes text of the user, next to the results of a turn. */
+/**
+ * A system message that the model does not take inside the conversation becomes text of the user,
+ * next to the results of a turn.
+ */
 const placement: Edit = (body, { systemPlacement: where }, report) => {
   const { messages } = body
   const takes =

@@ -149,8 +149,8 @@ type Output = {
 }
 
 /**
- * The format of the response, and its unknown keys. `isOlder`: it is in `output_format`, the older name of `output_config.format`. `older`:
- * unknown keys of that.
+ * The format of the response, and its unknown keys. `isOlder`: it is in `output_format`, the older
+ * name of `output_config.format`. `older`: unknown keys of that.
  */
 function decodeOutput({ output_config, output_format }: MessagesRequest): Output {
   const newer = output_config?.format
@@ -183,7 +183,10 @@ const handled = keysOf<CanonicalRequest>()(
   'source',
 )
 
-/** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
+/**
+ * @throws TranslationError `inexpressible` for references to state that another provider stores,
+ * unless the options ask for a note instead
+ */
 export function encodeRequest(
   request: CanonicalRequest,
   options: Options = {},
@@ -247,7 +250,8 @@ export function encodeRequest(
     ...encodeState(state, wanted, writing),
   }
   const wire = wireOf<MessagesBody>(Object.assign(fields.write(request, writing), own), ext)
-  // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
+  // `wireOf` put unknown keys back into an object that is otherwise not written: the server would
+  // refuse them alone.
   for (const key of ['thinking', 'tool_choice', 'output_format'] as const)
     if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
   const betas = native && !options.prefixMismatch ? [] : betasOf(wire)

@@ -43,7 +43,10 @@ export function maxTokensFor(
   return typeof given === 'function' ? given(model) : given
 }
 
-/** With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
+/**
+ * With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added
+ * to `conversation.system`.
+ */
 export function encodeFormat(
   output: OutputSpec | undefined,
   conversation: { system?: string | MessagesWrittenBlock[] },
@@ -241,7 +244,10 @@ export function encodeCaching(
   return own
 }
 
-/** `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider runs. */
+/**
+ * `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider
+ * runs.
+ */
 export function encodeState(
   state: StateSpec | undefined,
   { limited }: { limited: boolean },

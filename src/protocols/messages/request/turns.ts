@@ -5,8 +5,9 @@ import { append } from '../../../kit/text/append.ts'
 export type Turn = TurnOf<'user' | 'assistant' | 'system'>
 
 /**
- * Groups messages of another protocol as this one requires: an assistant turn with tools or reasoning is one message, and text of the
- * user after tool results is in the message of the results.
+ * Groups messages of another protocol as this one requires: an assistant turn with tools or
+ * reasoning is one message, and text of the user after tool results is in the message of the
+ * results.
  */
 export function groupTurns(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = []

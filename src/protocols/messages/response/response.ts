@@ -45,7 +45,10 @@ export const responseKeys = keysOf<MessagesResponse & { input_transformations: u
   'input_transformations',
 )
 
-/** @throws TranslationError `malformed` when the body is not a messages response. An error body becomes a response with `error`. */
+/**
+ * @throws TranslationError `malformed` when the body is not a messages response. An error body
+ * becomes a response with `error`.
+ */
 export function decodeResponse(
   wire: unknown,
   { context }: Options = {},
@@ -129,7 +132,8 @@ export function decodeFinish(
 
 /**
  * The first candidate as a response.
- * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
+ * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated`
+ * is `length`
  */
 export function encodeResponse(
   response: CanonicalResponse,
@@ -208,7 +212,10 @@ export function encodeResponse(
   return { wire: defined(wire), notes: report.notes }
 }
 
-/** With `lastSignature: 'drop'` a response without calls must end in its text: `redacted_thinking` after it is removed. */
+/**
+ * With `lastSignature: 'drop'` a response without calls must end in its text: `redacted_thinking`
+ * after it is removed.
+ */
 function dropLast(
   content: MessagesWrittenBlock[],
   carriers: Carriers,
@@ -281,7 +288,8 @@ type Ending = {
 
 /**
  * The stop fields of a response.
- * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
+ * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is
+ * `length`
  */
 export function encodeFinish(
   { finish, at, promptBlocked, seen }: Ending,
@@ -330,7 +338,10 @@ function refusedStop(
   return refusal(message ?? null, category)
 }
 
-/** The stop fields for a finish of another protocol. Clients act on tool calls only when `stop_reason` is `tool_use`. */
+/**
+ * The stop fields for a finish of another protocol. Clients act on tool calls only when
+ * `stop_reason` is `tool_use`.
+ */
 function foreignStop(
   finish: Finish,
   at: Place | undefined,

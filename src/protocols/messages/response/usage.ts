@@ -32,8 +32,9 @@ const totals = [
 ] as const
 
 /**
- * Input counts exclude cached tokens on this wire and include them in the canonical model. The service tier belongs to the response and is
- * not returned here. Never throws: counts that cannot be read are kept as unknown keys.
+ * Input counts exclude cached tokens on this wire and include them in the canonical model. The
+ * service tier belongs to the response and is not returned here. Never throws: counts that cannot
+ * be read are kept as unknown keys.
  */
 export function decodeUsage(wire: JsonObject): Usage {
   const { counts, unknown = {} } = takeCounts(wire, totals)

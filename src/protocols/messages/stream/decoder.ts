@@ -50,7 +50,10 @@ export type DecoderState = MachineState & {
   /** Index in `open` of the block that `shortcut` added to last. */
   latest?: string
   nextPart: number
-  /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
+  /**
+   * The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may
+   * still bring its signature.
+   */
   closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
   /** Numbers of the reasoning parts, in order. */
   reasoning: number[]
@@ -66,10 +69,11 @@ export type DecoderState = MachineState & {
  *
  *     message_start { content_block_start { content_block_delta } content_block_stop } { message_delta } message_stop
  *
- * A stream without `message_stop` was cut off, unless it has a stop reason and no open block: some servers leave `message_stop` out.
+ * A stream without `message_stop` was cut off, unless it has a stop reason and no open block: some
+ * servers leave `message_stop` out.
  *
- * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the response begins and for
- * another message inside it
+ * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta
+ * before the response begins and for another message inside it
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> =
   {
@@ -121,7 +125,8 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
-  // A ping before `message_start` is left out: it would begin the response before its id and model are known.
+  // A ping before `message_start` is left out: it would begin the response before its id and model
+  // are known.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined))
@@ -141,7 +146,10 @@ function begin(
   emit({ type: 'start', ...head })
 }
 
-/** `message.start` comes with the first block, so that a response that fails before it has no message. */
+/**
+ * `message.start` comes with the first block, so that a response that fails before it has no
+ * message.
+ */
 function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, {}, emit)
   if (state.phase !== 'started') return
@@ -390,7 +398,10 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
-/** `isLast`: nothing of the response follows. A call without input is complete, unless it is the last one and a limit ended the response. */
+/**
+ * `isLast`: nothing of the response follows. A call without input is complete, unless it is the
+ * last one and a limit ended the response.
+ */
 function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
   if (!state.closing) return
   const { isEmpty, ...closing } = state.closing

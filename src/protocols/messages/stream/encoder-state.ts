@@ -17,9 +17,15 @@ export type EmitWire = Emit<MessagesEvent>
 export type EncoderState = BlockEncoderState & {
   fallback: { id: string; model?: string }
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** The option `lastSignature`: may a response end in the carrier block for the signature of its text? */
+  /**
+   * The option `lastSignature`: may a response end in the carrier block for the signature of its
+   * text?
+   */
   lastSignature: 'block' | 'drop'
-  /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
+  /**
+   * Carrier blocks that wait until another block follows. `at`: path of the part with the
+   * signature.
+   */
   carriers: { raw: MessagesWrittenBlock; at?: Place }[]
   /** A thinking block without a signature was written. */
   unsigned: boolean

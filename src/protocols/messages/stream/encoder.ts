@@ -23,7 +23,10 @@ import type {
 } from '../schema.ts'
 import { type EmitWire, type EncoderState, fail, noteUnsigned, reportOf } from './encoder-state.ts'
 
-/** Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed response is an error event. */
+/**
+ * Canonical events → wire events. `message_delta` waits for the token counts; the last event of a
+ * failed response is an error event.
+ */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
   MessagesEvent,
@@ -226,9 +229,9 @@ function headOf(state: EncoderState, { kind, head }: Block): MessagesWrittenBloc
 }
 
 /**
- * Writes a whole block. `at`: path of its part. The input of a tool that the provider ran comes as a delta, as for any tool. With
- * `lastSignature: 'drop'` a carrier block after a text waits until another block follows, because a response without calls must not end in
- * it.
+ * Writes a whole block. `at`: path of its part. The input of a tool that the provider ran comes as
+ * a delta, as for any tool. With `lastSignature: 'drop'` a carrier block after a text waits until
+ * another block follows, because a response without calls must not end in it.
  */
 function writeWhole(
   state: EncoderState,

@@ -6,7 +6,10 @@ import { encodeErrorBody } from '../errors.ts'
 const wrap = (json: string, wire: unknown) =>
   writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
 
-/** opencode retries a broken connection and an overloaded server, but no `api_error`. The AI SDK marks only a broken connection as retryable. */
+/**
+ * opencode retries a broken connection and an overloaded server, but no `api_error`. The AI SDK
+ * marks only a broken connection as retryable.
+ */
 export const frames: Frames = {
   named: true,
   write: wire => wrap(JSON.stringify(wire), wire),

@@ -33,7 +33,10 @@ const offsets = new Set(['start_index', 'end_index', 'index'])
 const isRead = (key: string, value: unknown) =>
   value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
 
-/** The unknown keys of annotations, and known ones with a value of another type, as an `annotations` field. */
+/**
+ * The unknown keys of annotations, and known ones with a value of another type, as an `annotations`
+ * field.
+ */
 export function unreadOf(
   annotations: readonly JsonObject[] | null | undefined,
 ): { annotations: JsonObject[] } | undefined {
@@ -77,7 +80,10 @@ export function decodeCitation(raw: unknown): Citation {
   }
 }
 
-/** Undefined: this protocol has no form for it, which is noted. `length`: of the text that has the citation, in code points. */
+/**
+ * Undefined: this protocol has no form for it, which is noted. `length`: of the text that has the
+ * citation, in code points.
+ */
 export function encodeCitation(
   citation: Citation,
   length: () => number,

@@ -18,7 +18,10 @@ const milliseconds = {
   description: 'Milliseconds after which the command is stopped.',
 }
 
-/** A built-in tool that the client runs. `fields`: those of its call, from the arguments of a function. */
+/**
+ * A built-in tool that the client runs. `fields`: those of its call, from the arguments of a
+ * function.
+ */
 type ClientTool = {
   description: string
   parameters: JsonObject
@@ -123,12 +126,15 @@ const nameOfCall = new Map<string, string>([...clientTools].map(([name, { call }
 /** The types of items that call such a tool. */
 export const clientCalls: ReadonlySet<string> = new Set(nameOfCall.keys())
 
-/** A search that says itself how it is called is a function for every model; other tools of the client are, if `expandClientTools` says so. */
+/**
+ * A search that says itself how it is called is a function for every model; other tools of the
+ * client are, if `expandClientTools` says so.
+ */
 const isExpanded = (name: string, all: boolean) => all || name === 'tool_search'
 
 /**
- * Built-in tools that the client runs, as functions for models of other providers. A function of the same name goes first. `all`: also
- * those whose parameters the request does not give.
+ * Built-in tools that the client runs, as functions for models of other providers. A function of
+ * the same name goes first. `all`: also those whose parameters the request does not give.
  */
 export function expandTools(
   tools: readonly Tool[],
@@ -184,7 +190,10 @@ export function expandedIn(tools: readonly Tool[] | undefined): Set<string> {
   return names
 }
 
-/** By call id, and by the id of the item, which results of the older shell repeat: the call id of each call that the client runs. */
+/**
+ * By call id, and by the id of the item, which results of the older shell repeat: the call id of
+ * each call that the client runs.
+ */
 export function clientCallIds(items: readonly JsonObject[], all = false): Map<unknown, string> {
   const ids = new Map<unknown, string>()
   for (const item of items) {
@@ -225,7 +234,10 @@ const outputKeys = keys(...itemKeys, 'output', 'max_output_length')
 const searchCallKeys = keys(...itemKeys, 'arguments', 'execution')
 const searchOutputKeys = keys(...itemKeys, 'tools', 'execution')
 
-/** A call of such a tool, or its result, as those of a function. Undefined: the item is something else, or its call is not in `ids`. */
+/**
+ * A call of such a tool, or its result, as those of a function. Undefined: the item is something
+ * else, or its call is not in `ids`.
+ */
 export function expandItem(
   wire: JsonObject,
   type: string,
@@ -313,7 +325,10 @@ function withoutDefer(tool: Tool, report: ResponsesReport): Tool {
   return loaded
 }
 
-/** What a search has found, for the model: the tools themselves are declared with all others, and called by these names. */
+/**
+ * What a search has found, for the model: the tools themselves are declared with all others, and
+ * called by these names.
+ */
 function namesOf(tools: readonly Tool[]): string {
   const names = tools.flatMap(tool =>
     tool.type === 'function' || tool.type === 'freeform'
@@ -323,7 +338,10 @@ function namesOf(tools: readonly Tool[]): string {
   return JSON.stringify({ tools: names })
 }
 
-/** A call of the function as a call of the tool; undefined if its arguments are none of the tool. `prefix`: how ids of such items begin. */
+/**
+ * A call of the function as a call of the tool; undefined if its arguments are none of the tool.
+ * `prefix`: how ids of such items begin.
+ */
 export function encodeClientCall({
   name,
   input,

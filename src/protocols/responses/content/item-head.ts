@@ -10,7 +10,10 @@ export function typeOf({ type, role }: JsonObject): string {
   return typeof role === 'string' ? 'message' : 'item_reference'
 }
 
-/** Reads id, status and unknown keys of an item into its message, which is not shared yet. An unknown status counts as an unknown key. */
+/**
+ * Reads id, status and unknown keys of an item into its message, which is not shared yet. An
+ * unknown status counts as an unknown key.
+ */
 export function withHead(
   message: Message,
   wire: JsonObject,

@@ -29,8 +29,9 @@ import {
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /**
- * Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. `expands`: which
- * calls of built-in tools that the client runs become calls of functions.
+ * Items → one message each, except items that only carry a neighbour's signature. `model`: which
+ * made them, if known. `expands`: which calls of built-in tools that the client runs become calls
+ * of functions.
  */
 export function decodeItems(
   items: readonly ResponsesItem[],

@@ -142,7 +142,10 @@ const handled = keysOf<MediaPart>()(
   'signature',
 )
 
-/** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
+/**
+ * Media of a request. Undefined: this protocol has no form for it, which is noted.
+ * @throws TranslationError `inexpressible` for another provider's file
+ */
 export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { kind, source, filename, title, detail, at, ext } = part
   const { report } = writing
@@ -295,7 +298,10 @@ export function imageItem(
   }
 }
 
-/** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
+/**
+ * The image of an image generation call. Absent: there is none, or its data is not whole base64,
+ * because logs and stores shorten it.
+ */
 export function imageOf(
   { result, output_format: format }: JsonObject,
   at: Place,

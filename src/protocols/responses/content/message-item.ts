@@ -160,7 +160,10 @@ function innerOf(part: Part, role: Role): readonly Part[] | undefined {
     : undefined
 }
 
-/** A part as content of a message or a result. A part that consists of parts is written as those, after its title. */
+/**
+ * A part as content of a message or a result. A part that consists of parts is written as those,
+ * after its title.
+ */
 export function encodeContent(part: Part, role: Role, writing: Writing): ResponsesWrittenContent[] {
   const inner = innerOf(part, role)
   if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {

@@ -28,7 +28,10 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
   ['configuration_update', { control: 'configuration', role: 'developer' }],
 ])
 
-/** An item without an equivalent in other protocols: kept whole, with its id, in a part that has its meaning. */
+/**
+ * An item without an equivalent in other protocols: kept whole, with its id, in a part that has its
+ * meaning.
+ */
 export function decodeRaw(
   wire: JsonObject,
   type: string,
@@ -101,7 +104,10 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
   }
 }
 
-/** Items that only their own protocol can express. @throws TranslationError `inexpressible` where leaving one out would change the request's meaning */
+/**
+ * Items that only their own protocol can express.
+ * @throws TranslationError `inexpressible` where leaving one out would change the request's meaning
+ */
 export function encodeRaw(
   part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>,
   writing: Writing,

@@ -18,12 +18,15 @@ import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
 import { itemOf, withHead } from './item-head.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
-/** Owner of a signature in an item of its own: the part after or before the item, or the nth reasoning of the turn, from 0 (`r0`). */
+/**
+ * Owner of a signature in an item of its own: the part after or before the item, or the nth
+ * reasoning of the turn, from 0 (`r0`).
+ */
 export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
- * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. Changes the
- * message, which is not shared yet.
+ * Deletes an id that was made up for a client, because this protocol requires one: its signature's
+ * envelope has no id. Changes the message, which is not shared yet.
  */
 export function forgetMadeUpId(
   message: Message,
@@ -50,7 +53,10 @@ const known = keysOf<ResponsesReasoning>()(
   'status',
 )
 
-/** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
+/**
+ * Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`:
+ * which made it, if known.
+ */
 export function decodeReasoning(
   wire: ResponsesReasoning,
   at: Place,
@@ -124,8 +130,9 @@ export function shownAs(
 }
 
 /**
- * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client in an envelope, and never
- * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
+ * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client
+ * in an envelope, and never to an upstream, which would refuse them. `issuer`: of the signature,
+ * given apart where the signature comes later.
  */
 export function encodeReasoning(
   part: ReasoningPart,
@@ -161,7 +168,8 @@ export function encodeReasoning(
   const sentId = options.reasoningId === 'omit' ? undefined : id
   const shown =
     target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : sentId
-  // A signature holds the id that its item had elsewhere. In a stream the signature is known at the end, when there are segments.
+  // A signature holds the id that its item had elsewhere. In a stream the signature is known at the
+  // end, when there are segments.
   if (target === 'output' && !native && issuer === undefined && segments.length > 0)
     report.rest({ id }, at)
   return wireOf<ResponsesItemOf<'reasoning'>>(
@@ -181,7 +189,10 @@ export function encodeReasoning(
   )
 }
 
-/** `renamed`: the item got another id than the one that its issuer may compare with, which the envelope keeps. */
+/**
+ * `renamed`: the item got another id than the one that its issuer may compare with, which the
+ * envelope keeps.
+ */
 function encodeSignature(signature: Signature, id: string | undefined, renamed: boolean): string {
   if (signature.issuer === protocolName && !renamed) return signature.value
   return wrapSignature({ signature, ...(id !== undefined && { id }) })

@@ -36,7 +36,8 @@ export function decodeTools(
 }
 
 /**
- * The tools of an item that adds some. Undefined: it has no list. Items are kept as they are, so their schema does not check their tools.
+ * The tools of an item that adds some. Undefined: it has no list. Items are kept as they are, so
+ * their schema does not check their tools.
  * @throws TranslationError `malformed` for a tool that cannot be one
  */
 export function decodeAddedTools(
@@ -119,7 +120,10 @@ function decodeCalling(
   if (wire.async != null) tool.async = wire.async
 }
 
-/** Without `encrypted: true`, which clients write on values that only the provider can read. Servers of other protocols refuse unknown keywords. */
+/**
+ * Without `encrypted: true`, which clients write on values that only the provider can read. Servers
+ * of other protocols refuse unknown keywords.
+ */
 export const withoutAnnotations = (schema: JsonObject): JsonObject =>
   mapSchemas(schema, one => {
     const { encrypted, ...plain } = one
@@ -378,7 +382,10 @@ function noteNamespace(
   if (namespaceFields && !native) report.rest({ namespaceFields }, at)
 }
 
-/** `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would load the tool. */
+/**
+ * `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would
+ * load the tool.
+ */
 function encodeDefer(
   { deferLoading, at }: FunctionTool | FreeformTool,
   { loads, report }: Writing,

@@ -10,11 +10,14 @@ export type Writing = {
   options: Options
   /** Target of the items: a request, or a response, whose items must have ids. */
   target: 'input' | 'output'
-  /** The request or response was decoded from this protocol: names, ids and limits are written as they are. */
+  /**
+   * The request or response was decoded from this protocol: names, ids and limits are written as
+   * they are.
+   */
   native: boolean
   /**
-   * Gives an item of a response its id: the wanted one, if it may be used. `native`: the wanted id is of this protocol; absent: it is if
-   * the response was decoded from this protocol.
+   * Gives an item of a response its id: the wanted one, if it may be used. `native`: the wanted id
+   * is of this protocol; absent: it is if the response was decoded from this protocol.
    */
   itemId?: (wanted: string | undefined, prefix: string, native?: boolean) => string | undefined
   /** Deferred tools are loaded from the start, because no tool search is written. */
@@ -25,7 +28,10 @@ export type Writing = {
   uncached: Set<Part>
   /** Written reasoning item → its part. */
   reasoning: Map<ResponsesWrittenItem, Part>
-  /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
+  /**
+   * The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of
+   * them are written as calls of these.
+   */
   expanded: ReadonlySet<string>
   /** How the response's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
@@ -51,7 +57,10 @@ export function startWriting(
 
 const none: ReadonlySet<string> = new Set()
 
-/** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
+/**
+ * Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway
+ * itself.
+ */
 export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean =>
   target === 'output' || options.foreignSignatures === 'wrap'
 

@@ -24,7 +24,10 @@ export function encodeItems(
   return led
 }
 
-/** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
+/**
+ * Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut
+ * off there, or its text is empty.
+ */
 function withoutLoose(
   items: ResponsesWrittenItem[],
   { reasoning, report }: Writing,
@@ -46,8 +49,9 @@ function withoutLoose(
 }
 
 /**
- * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
- * of its parts. Only the first item stays; one with another signature stays too, but without the id.
+ * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the
+ * signature of a turn on several of its parts. Only the first item stays; one with another
+ * signature stays too, but without the id.
  */
 function withoutRepeated(
   items: ResponsesWrittenItem[],

@@ -8,7 +8,10 @@ import { tiers } from '../vocabulary.ts'
 const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const
 
-/** The request fields that hold one value. Those that are written `byCode` have a default, depend on other fields or come first. */
+/**
+ * The request fields that hold one value. Those that are written `byCode` have a default, depend on
+ * other fields or come first.
+ */
 export const fields = fieldTable<Writing>([
   row('model', 'model', byCode),
   row('parallel_tool_calls', 'parallelToolCalls'),

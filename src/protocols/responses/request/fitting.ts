@@ -6,7 +6,10 @@ import type { Options } from '../options.ts'
 
 type Edit = (body: JsonObject, options: Options, report: ResponsesReport) => JsonObject
 
-/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
+/**
+ * The request as its server requires by the options, with a note for each change. The same object
+ * if nothing has to change.
+ */
 export function fitRequest(
   wire: unknown,
   options: Options,

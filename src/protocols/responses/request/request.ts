@@ -87,7 +87,10 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   }
 }
 
-/** The conversation has other keys in other protocols. Without `input`, the whole of it would be lost. */
+/**
+ * The conversation has other keys in other protocols. Without `input`, the whole of it would be
+ * lost.
+ */
 function refuseOtherProtocols(body: ResponsesRequest): void {
   for (const key of ['messages', 'contents'])
     if (body.input === undefined && Object.hasOwn(body, key))
@@ -116,7 +119,10 @@ function decodeInput(
   return messages
 }
 
-/** Gives results without a call id the id of the oldest open call of their name. With no call open, a result stays as it is. */
+/**
+ * Gives results without a call id the id of the oldest open call of their name. With no call open,
+ * a result stays as it is.
+ */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
   if (
     !messages.some(({ parts }) =>
@@ -135,14 +141,18 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     if (call) open.close(call)
     if (callId !== '') continue
     if (!call && !open.oldest()) continue
-    // The name was needed only to find the call. If it matched no open call, the result stays without an id.
+    // The name was needed only to find the call. If it matched no open call, the result stays
+    // without an id.
     delete part.name
     if (call) part.callId = call.id
     report.add('tool-result.call-id', part.at)
   }
 }
 
-/** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
+/**
+ * @throws TranslationError `inexpressible` for references that only another provider can resolve,
+ * and for forced tools that do not exist here
+ */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<ResponsesBody> {
   const writing = startWriting('input', value.source?.protocol === protocolName, options)
   writing.expanded = writing.native ? expandedIn(value.tools) : new Set()
@@ -182,7 +192,10 @@ const handled = keysIn(
   fields.fieldsOf(),
 )
 
-/** The body of a request. `writing.target` `output`: for the echo in a response, where nothing is refused. */
+/**
+ * The body of a request. `writing.target` `output`: for the echo in a response, where nothing is
+ * refused.
+ */
 export function encodeBody(value: CanonicalRequest, writing: Writing): ResponsesBody {
   const { report, native } = writing
   const { messages, tools, toolChoice, candidateCount, ext } = value
@@ -228,14 +241,20 @@ const forces = ({ mode }: ToolChoice) =>
 const hasAdded = (messages: readonly Message[]) =>
   messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
 
-/** Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the same object, and it is still written. */
+/**
+ * Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the
+ * same object, and it is still written.
+ */
 function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
   report.add('tool-choice.without-tools', '', 'toolChoice.mode')
   if (mode === 'tool' || mode === 'allowed')
     report.add('tool-choice.without-tools', '', 'toolChoice.name')
 }
 
-/** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */
+/**
+ * The text of the `instructions` field. Undefined: there are no instructions, or more than the
+ * field can hold.
+ */
 function encodeInstructions(
   messages: readonly Message[],
   { native, report }: Writing,

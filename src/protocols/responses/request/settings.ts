@@ -152,7 +152,10 @@ function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat |
   }
 }
 
-/** `include` → log probabilities, encrypted reasoning, and what else it asks for that has no field of its own here. */
+/**
+ * `include` → log probabilities, encrypted reasoning, and what else it asks for that has no field
+ * of its own here.
+ */
 export function decodeInclude(
   { include: wire }: ResponsesRequest,
   { places }: Reading,
@@ -193,7 +196,10 @@ const handledOf = Object.entries({
   prefix: `${group}.`,
 }))
 
-/** Notes the settings that have no field here, and refuses references to what another provider stores. */
+/**
+ * Notes the settings that have no field here, and refuses references to what another provider
+ * stores.
+ */
 export function noteUnwritten(request: CanonicalRequest, writing: Writing): void {
   const { cache = {}, state = {} } = request
   const { report } = writing

@@ -84,7 +84,10 @@ function decodeAllowed(raw: JsonObject, at: Place = ''): AllowedTool {
   return { kind: 'server', name: named, at, protocol: protocolName, raw }
 }
 
-/** The unknown keys of an entry, which other protocols lose. None for a provider's tool, which is kept and noted as a whole. */
+/**
+ * The unknown keys of an entry, which other protocols lose. None for a provider's tool, which is
+ * kept and noted as a whole.
+ */
 function unknownOfAllowed(raw: JsonObject): JsonObject {
   if (decodeAllowed(raw).kind === 'server') return {}
   const { type: _, name: _name, namespace, ...rest } = raw
@@ -92,8 +95,10 @@ function unknownOfAllowed(raw: JsonObject): JsonObject {
 }
 
 /**
- * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
- * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
+ * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is
+ * noted.
+ * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the
+ * options ask for a note
  */
 export function encodeToolChoice(
   choice: ToolChoice,

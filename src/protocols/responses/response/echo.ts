@@ -45,7 +45,10 @@ export const echoKeys: ReadonlySet<string> = new Set([
   'output_text',
 ])
 
-/** The echo of a request; without a request, the defaults. Secrets are left out here too, because callers can build a context themselves. */
+/**
+ * The echo of a request; without a request, the defaults. Secrets are left out here too, because
+ * callers can build a context themselves.
+ */
 export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
   const writing = startWriting(
@@ -63,7 +66,10 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
   return echo
 }
 
-/** Clients that check responses require every key of these objects, with null where the request left it out. */
+/**
+ * Clients that check responses require every key of these objects, with null where the request left
+ * it out.
+ */
 const completeFormat = (format: unknown) => {
   if (!isObject(format)) return { type: 'text' }
   return format['type'] === 'json_schema'
@@ -84,11 +90,12 @@ const present = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value != null))
 
 /**
- * The fields of a request that its responses repeat, as the provider does, without secrets: responses are stored and logged where requests
- * are not.
+ * The fields of a request that its responses repeat, as the provider does, without secrets:
+ * responses are stored and logged where requests are not.
  */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
-  // Only keys that the copy already has are set: new ones would give each copy a hidden class of its own in V8, 2 µs for each request.
+  // Only keys that the copy already has are set: new ones would give each copy a hidden class of
+  // its own in V8, 2 µs for each request.
   const kept = { ...request }
   if (kept.source) kept.source = { protocol: kept.source.protocol }
   kept.messages = request.messages.filter(({ origin }) => origin === 'instructions')

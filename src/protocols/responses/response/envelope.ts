@@ -17,7 +17,9 @@ import type {
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 
-/** The fields of a `response` object that are the same in all snapshots of one response. Plain data. */
+/**
+ * The fields of a `response` object that are the same in all snapshots of one response. Plain data.
+ */
 export type Envelope = {
   id: string
   createdAt: number
@@ -123,7 +125,8 @@ export function snapshot(
   }
   const fields = fieldsOf(ext)
   if (!fields) return known
-  // A known field may hold what only this protocol can express, such as an error of a response that did not fail.
+  // A known field may hold what only this protocol can express, such as an error of a response that
+  // did not fail.
   const wire: ResponsesWrittenResponse = asRead(merge(known, fields))
   if (error !== null) wire.error = error
   if (incomplete !== null) wire.incomplete_details = incomplete
@@ -143,7 +146,10 @@ export function callIdOf(
   return chosen
 }
 
-/** The ids of the items so far. `count`: of the items, of which some servers give several one id. Plain data. */
+/**
+ * The ids of the items so far. `count`: of the items, of which some servers give several one id.
+ * Plain data.
+ */
 export type UsedIds = { ids: Set<string>; count: number }
 
 export const startIds = (): UsedIds => ({ ids: new Set(), count: 0 })
@@ -154,7 +160,10 @@ export function useId(used: UsedIds, id: string): string {
   return id
 }
 
-/** The wanted id of an item if it is of this protocol and not in use, else one made from the response's id and the item's place. */
+/**
+ * The wanted id of an item if it is of this protocol and not in use, else one made from the
+ * response's id and the item's place.
+ */
 export function itemIdOf(
   wanted: string | undefined,
   prefix: string,

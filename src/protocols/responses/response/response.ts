@@ -37,7 +37,10 @@ import {
 } from './envelope.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-/** @throws TranslationError `malformed` with the path, when the body is neither a response nor an error */
+/**
+ * @throws TranslationError `malformed` with the path, when the body is neither a response nor an
+ * error
+ */
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
   const { report } = startWriting('output', true, options)
   if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire) }, notes: [] }
@@ -106,7 +109,8 @@ export function decodeHead(
   // Fields that the server adds to those it repeats from the request: xAI.
   if (isObject(metadata) && metadata['system_fingerprint'] != null)
     fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
-  // An error on a response that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
+  // An error on a response that did not fail, and the reason why a failed one is incomplete, are
+  // kept like unknown keys.
   if (body.error != null && !hasFailed(body)) fields['error'] = body.error
   if (body.incomplete_details != null && hasFailed(body))
     fields['incomplete_details'] = body.incomplete_details
@@ -151,8 +155,8 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
 }
 
 /**
- * Adds to an ending what the canonical finish does not hold, and the path of its reason. The status is kept of a response that has not
- * ended.
+ * Adds to an ending what the canonical finish does not hold, and the path of its reason. The status
+ * is kept of a response that has not ended.
  */
 export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(
   ending: T,
@@ -223,7 +227,8 @@ export function encodeResponse(
   )
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used = startIds()
-  // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
+  // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of
+  // a stream would fail on those.
   writing.itemId = (wanted, prefix, own = native) => {
     if (!native || !wanted) return itemIdOf(wanted, prefix, { id: envelope.id, native: own }, used)
     return useId(used, wanted)
@@ -303,9 +308,14 @@ function separateCalls(
 type EndingContext = {
   /** The prompt was refused. */
   blocked?: NonNullable<CanonicalResponse['promptBlocked']>
-  /** There is a call. Without one, clients cannot distinguish `tool_calls` from `stop`: both are `completed`. */
+  /**
+   * There is a call. Without one, clients cannot distinguish `tool_calls` from `stop`: both are
+   * `completed`.
+   */
   called: boolean
-  /** There is a call without a result: clients read a completed response with one as `tool_calls`. */
+  /**
+   * There is a call without a result: clients read a completed response with one as `tool_calls`.
+   */
   waits: boolean
   /** The items, as written so far. */
   output: readonly JsonObject[]
@@ -328,7 +338,10 @@ const isEmpty = (item: JsonObject) =>
   item['type'] === 'reasoning' ||
   (item['type'] === 'message' && !hasText(item) && partsOf(item).every(isWord))
 
-/** Is this ending a refusal? Clients ask again after `incomplete`, so a filter of another provider that let no output through is one, too. */
+/**
+ * Is this ending a refusal? Clients ask again after `incomplete`, so a filter of another provider
+ * that let no output through is one, too.
+ */
 export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObject[]): boolean =>
   reason === 'refusal' ||
   (reason === 'content_filter' && protocol !== protocolName && output.every(isEmpty))
@@ -410,7 +423,10 @@ function refusalOf(
   return reason === 'content_filter' && !output.some(hasText) ? message : undefined
 }
 
-/** What of a finish its status and reason do not hold. `hasMessage`: a refusal or a failure has its message. */
+/**
+ * What of a finish its status and reason do not hold. `hasMessage`: a refusal or a failure has its
+ * message.
+ */
 function noteUnwritten(
   { sequence, details, category, message, protocol }: Finish,
   candidate: Candidate | undefined,

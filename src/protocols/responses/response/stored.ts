@@ -61,7 +61,10 @@ export function storedAt(path: string): StoredResponses {
   }
 }
 
-/** A quick check of the wire form: decoding a request to find references takes a hundred times as long, and few have one. */
+/**
+ * A quick check of the wire form: decoding a request to find references takes a hundred times as
+ * long, and few have one.
+ */
 function mayRefer(request: unknown): boolean {
   if (!isObject(request)) return false
   const { previous_response_id: previous, conversation, input } = request
@@ -77,7 +80,10 @@ type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & {
   message(id: string): string
 }
 
-/** As on the reference server: an unknown `previous_response_id` is a bad request (400), anything else is not found (404). */
+/**
+ * As on the reference server: an unknown `previous_response_id` is a bad request (400), anything
+ * else is not found (404).
+ */
 const unknown: Record<'response' | 'previous' | 'item', Words> = {
   response: {
     status: 404,

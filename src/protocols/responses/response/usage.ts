@@ -7,7 +7,10 @@ import type { ResponsesOptions } from '../options.ts'
 import { fieldsOf, keep } from '../own.ts'
 import type { ResponsesUsage, ResponsesWrittenUsage } from '../schema.ts'
 
-/** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */
+/**
+ * The counts under these keys, and the other fields; a number below 0 or with a fraction is no
+ * count and stays among the others.
+ */
 function takeCounts<Key extends string>(
   wire: { [key in Key]?: number | null | undefined },
   keys: readonly Key[],
@@ -70,7 +73,10 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   return keep(usage, some(fields))
 }
 
-/** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
+/**
+ * All counts are required here: a missing one is 0, as on a server that does not cache. Undefined:
+ * all are missing, and the option asks for none then.
+ */
 export function encodeUsage(
   usage: Usage = {},
   { missingUsage }: ResponsesOptions,

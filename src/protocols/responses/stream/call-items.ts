@@ -80,7 +80,8 @@ export function endCall(
   const fields: JsonObject = wire
   const due = String(fields[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
-  // White space streamed before an empty input became `{}` stays in the input: the item must equal the sum of its deltas.
+  // White space streamed before an empty input became `{}` stays in the input: the item must equal
+  // the sum of its deltas.
   const input = due !== '' && value.input.trim() === due ? value.input : due
   Object.assign(wire, { [inputKey(value)]: input })
   const place = placeOf(state, part)

@@ -10,7 +10,9 @@ import {
   reportOf,
 } from './decoder-state.ts'
 
-/** Emits ends of parts one event later, so that a signature after its part can still be added to it. */
+/**
+ * Emits ends of parts one event later, so that a signature after its part can still be added to it.
+ */
 export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
   return event => {
     if (event.type === 'part.end' || (event.type === 'message.end' && state.ending.length > 0)) {
@@ -40,7 +42,10 @@ export function carry(state: DecoderState, attach: Attachment, carried: Carried)
   } else if (attach !== 'prev' || !restoreSignature(state, carried)) orphan(state, carried)
 }
 
-/** Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such reasoning. */
+/**
+ * Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such
+ * reasoning.
+ */
 export function prove(
   { items, thoughts }: DecoderState,
   attach: Attachment,
@@ -59,7 +64,10 @@ export function prove(
   return part !== undefined
 }
 
-/** Adds a signature to the part before it. False: that part cannot have one, or its end was emitted already. */
+/**
+ * Adds a signature to the part before it. False: that part cannot have one, or its end was emitted
+ * already.
+ */
 function restoreSignature({ items, endings }: DecoderState, carried: Carried): boolean {
   const { signature, index } = carried
   const before = items[index - 1]
@@ -74,7 +82,10 @@ function restoreSignature({ items, endings }: DecoderState, carried: Carried): b
   return true
 }
 
-/** Takes the signature kept for the first part of an item. Undefined: there is none, or the part cannot have one, which is noted. */
+/**
+ * Takes the signature kept for the first part of an item. Undefined: there is none, or the part
+ * cannot have one, which is noted.
+ */
 export function arrived(
   state: DecoderState,
   item: OpenItem,

@@ -23,10 +23,16 @@ export type OpenItem = {
   id: string | undefined
   /** `call_id`, if it is a call. */
   call: string | undefined
-  /** By place: `c0` is the first content part, the empty string the item itself where it is a single part. `order`: as they began. */
+  /**
+   * By place: `c0` is the first content part, the empty string the item itself where it is a single
+   * part. `order`: as they began.
+   */
   parts: Record<string, OpenPart>
   order: OpenPart[]
-  /** Indexes of reasoning segments, by place: `s0` is the first of the summary, `c0` the first of the content. */
+  /**
+   * Indexes of reasoning segments, by place: `s0` is the first of the summary, `c0` the first of
+   * the content.
+   */
   segments: Record<string, number>
   segmentCount: number
   /** Place of the raw reasoning that is being streamed. */
@@ -38,7 +44,10 @@ export type OpenItem = {
   whole: Message
   /** The item as in its own `done` event. */
   final?: JsonObject
-  /** The announced item, if it had no text and no event about it has followed: it may only carry a neighbour's signature. */
+  /**
+   * The announced item, if it had no text and no event about it has followed: it may only carry a
+   * neighbour's signature.
+   */
   waiting?: JsonObject
   /** It only carried a neighbour's signature. */
   carrier?: boolean
@@ -63,11 +72,17 @@ export type DecoderState = MachineState & {
   waiting: Set<number>
   /** Indexes of reasoning items without carriers, in their order. */
   thoughts: number[]
-  /** By what an event can name them: the indexes of items, the last one opened last. Some may have ended. */
+  /**
+   * By what an event can name them: the indexes of items, the last one opened last. Some may have
+   * ended.
+   */
   named: Map<string, number[]>
   /** By type: how many items have not ended. */
   open: Map<string, number>
-  /** `output_index` → own index of the item that began last under it, where an earlier item already has that index. */
+  /**
+   * `output_index` → own index of the item that began last under it, where an earlier item already
+   * has that index.
+   */
   moved: Record<number, number>
   messages: number
   parts: number
@@ -78,7 +93,10 @@ export type DecoderState = MachineState & {
   latest: OpenPart | undefined
   /** Held back until the last event, such as `response.failed`, whose usage is emitted first. */
   error: CanonicalError | undefined
-  /** Ends of parts, emitted with the next event: until then their signature may follow in an item of its own. `endings`: by part. */
+  /**
+   * Ends of parts, emitted with the next event: until then their signature may follow in an item of
+   * its own. `endings`: by part.
+   */
   ending: Ending[]
   endings: Map<number, Ending>
   /** The signature of the next item. */
@@ -100,7 +118,10 @@ export function textOf(event: JsonObject, key: string): string {
   return value
 }
 
-/** Index of the item that an event is about: by `output_index`, else by id, else the one that was opened last. */
+/**
+ * Index of the item that an event is about: by `output_index`, else by id, else the one that was
+ * opened last.
+ */
 export function indexOf(state: DecoderState, event: JsonObject): number | undefined {
   const { output_index: index, item_id, item } = event
   const id = item_id ?? (isObject(item) ? item['id'] : undefined)
@@ -178,7 +199,10 @@ function countOpen({ open }: DecoderState, { type }: OpenItem, more: number): vo
 const differ = (one: unknown, other: unknown) =>
   typeof one === 'string' && typeof other === 'string' && one !== other
 
-/** Is this another item than the one at its index? Some servers give all items the same index, others change ids within a stream. */
+/**
+ * Is this another item than the one at its index? Some servers give all items the same index,
+ * others change ids within a stream.
+ */
 export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject): boolean {
   const isOther = type !== wire['type']
   return (

@@ -29,10 +29,12 @@ import {
 import { forwardable } from './status-events.ts'
 
 /**
- * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A `done` event
- * overrides the deltas before it, and replaces those that never came.
+ * Events → canonical events. Items are identified by `output_index`, because some servers change
+ * ids within a stream. A `done` event overrides the deltas before it, and replaces those that never
+ * came.
  *
- * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another response
+ * @throws TranslationError `malformed` for a known event without a required field, `out-of-order`
+ * for the start of another response
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> =
   {
@@ -65,7 +67,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
       const type = typeIn(event)
       const act = known.get(type)
       if (state.phase === 'before') {
-        // Pings and unknown events do not begin a stream: the start must have the id and model of the response.
+        // Pings and unknown events do not begin a stream: the start must have the id and model of
+        // the response.
         if (act === ping) return
         if (!act) return reportOf(state).once('event.unknown', undefined)
         begin(state, event, type, emit)

@@ -51,27 +51,42 @@ export type OpenMessage = {
   head: Message
   /** The open `message` item for its texts. */
   item: number | undefined
-  /** Its parts so far, where the item is written whole at its end: only texts of the assistant are streamed. */
+  /**
+   * Its parts so far, where the item is written whole at its end: only texts of the assistant are
+   * streamed.
+   */
   kept?: Part[]
 }
 
-/** A part that has begun, with its content so far. `item` undefined: nothing of it is written before its end. */
+/**
+ * A part that has begun, with its content so far. `item` undefined: nothing of it is written before
+ * its end.
+ */
 export type OpenPart = {
   message: number
   value: Part
   item: number | undefined
   content: number
-  /** Number of announced reasoning segments; the last one is open. `places`: the place of each among those of its kind. */
+  /**
+   * Number of announced reasoning segments; the last one is open. `places`: the place of each among
+   * those of its kind.
+   */
   segments: number
   places: number[]
   ofKind: Record<ReasoningSegment['kind'], number>
-  /** Citations and log probabilities that wait for the text they belong to. `annotations`: number of annotations written. */
+  /**
+   * Citations and log probabilities that wait for the text they belong to. `annotations`: number of
+   * annotations written.
+   */
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
   /** The frame of its last delta, reused for the next one of the same kind. */
   written?: Written
 }
 
-/** The SSE frame of a delta around its `sequence_number` and text, and the values that it was built from. */
+/**
+ * The SSE frame of a delta around its `sequence_number` and text, and the values that it was built
+ * from.
+ */
 export type Written = {
   type: string
   place: number | undefined
@@ -99,7 +114,10 @@ export function startPartState(message: number, head: Part): OpenPart {
 /** What the stream encoder remembers between two events. */
 export type EncoderState = MachineState &
   CutState & {
-    /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
+    /**
+     * `held`: begun, but nothing is written yet, so that an error right at the start can still be
+     * an HTTP status.
+     */
     phase: 'before' | 'held' | 'inside' | 'ended'
     options: Pick<
       Options,
@@ -129,7 +147,9 @@ export type EncoderState = MachineState &
     parts: Record<number, OpenPart>
     /** Index of the item whose end is not written yet, because a limit may have cut it off. */
     held: number | undefined
-    /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
+    /**
+     * Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0.
+     */
     reasoning: Record<number, { nth: number; message: number }>
     /** How many there are. */
     thoughts: number

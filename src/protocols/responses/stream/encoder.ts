@@ -44,9 +44,9 @@ import {
 } from './whole-items.ts'
 
 /**
- * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the order in which their
- * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
- * without it for a success.
+ * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the
+ * order in which their parts begin, and several may be open at once. The last event always has the
+ * final status: accumulators take a stream without it for a success.
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,

@@ -127,7 +127,10 @@ const finalUsageOf = (state: EncoderState) =>
     reportOf(state),
   ) ?? null
 
-/** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
+/**
+ * Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no
+ * `done` event.
+ */
 function endAsLength(state: EncoderState, emit: EmitWire): void {
   open(state, emit)
   for (const [part, opened] of Object.entries(state.parts)) {

@@ -56,7 +56,10 @@ export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent)
   else beginItem(state, index, item, emit)
 }
 
-/** Complete arguments in the announcement count only if no others follow: some servers send them twice, others begin with `{}`. */
+/**
+ * Complete arguments in the announcement count only if no others follow: some servers send them
+ * twice, others begin with `{}`.
+ */
 function beginItem(
   state: DecoderState,
   index: number,
@@ -70,7 +73,10 @@ function beginItem(
   if (isWhole) open.begun = begun
 }
 
-/** Reasoning announced without text may exist for its signature alone, which comes with its `done` event. */
+/**
+ * Reasoning announced without text may exist for its signature alone, which comes with its `done`
+ * event.
+ */
 const isWordless = ({ summary, content }: JsonObject) =>
   !(Array.isArray(summary) && summary.length > 0) && !(Array.isArray(content) && content.length > 0)
 
@@ -100,7 +106,10 @@ function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenI
   return item?.waiting ? openItem(state, index, item.waiting, emit) : item
 }
 
-/** Begins a message, and its part where the item is a single part. Signatures are complete in the `done` event only, so they are left out. */
+/**
+ * Begins a message, and its part where the item is a single part. Signatures are complete in the
+ * `done` event only, so they are left out.
+ */
 function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
   state.waiting.delete(index)
   for (const other of [...state.waiting].sort((a, b) => a - b)) openWaiting(state, other, emit)
@@ -242,7 +251,10 @@ export function itemFor(
   return undefined
 }
 
-/** The only open item of the type, for events that name another item or none. Not for calls: arguments must not go to a wrong call. */
+/**
+ * The only open item of the type, for events that name another item or none. Not for calls:
+ * arguments must not go to a wrong call.
+ */
 function onlyOpen(state: DecoderState, type: string): number | undefined {
   return type === 'message' || type === 'reasoning' ? onlyOpenOf(state, type) : undefined
 }
@@ -267,8 +279,9 @@ export function completeContent(
 }
 
 /**
- * The open part that an event for a place never announced continues: some servers increase the index with every delta.
- * With `text`, the event has the whole text, so the text so far must be its beginning.
+ * The open part that an event for a place never announced continues: some servers increase the
+ * index with every delta. With `text`, the event has the whole text, so the text so far must be its
+ * beginning.
  */
 export function openPartOf(
   { order }: OpenItem,
@@ -286,7 +299,10 @@ export function openPartOf(
   return isNext ? last : undefined
 }
 
-/** The place of the nth of `count` parts: its own number, or the nth taken place where the server numbered otherwise. */
+/**
+ * The place of the nth of `count` parts: its own number, or the nth taken place where the server
+ * numbered otherwise.
+ */
 function placesOf(
   taken: readonly string[],
   letter: 'c' | 's',
@@ -385,7 +401,9 @@ function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): n
   return named ?? onlyOpen(state, String(type))
 }
 
-/** Ends an item with its final form. One that was never announced is announced and ended at once. */
+/**
+ * Ends an item with its final form. One that was never announced is announced and ended at once.
+ */
 function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
   const there = state.items[index]
   // The last event repeats every item, mostly unchanged.
@@ -448,7 +466,10 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
 /** How far from an item another may be that was taken for it. */
 const nearby = 32
 
-/** What only the last event has of an item: a signature can still be emitted; anything else is too late. */
+/**
+ * What only the last event has of an item: a signature can still be emitted; anything else is too
+ * late.
+ */
 function takeLate(state: DecoderState, index: number, whole: Message, emit: EmitEvent): void {
   const there = state.items[index]
   const [only] = whole.parts
@@ -480,7 +501,10 @@ const incomparable = new Set(['id', 'at', 'redacted'])
 /** The provider encrypts the same text differently each time. */
 const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
 
-/** Does it say anything that the other one does not? That an item which has ended is completed goes without saying. */
+/**
+ * Does it say anything that the other one does not? That an item which has ended is completed goes
+ * without saying.
+ */
 function saysMore(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null)
     return one !== other && one != null && one !== '' && one !== 'completed'
@@ -526,8 +550,9 @@ export function closeItems(state: DecoderState, status: Message['status'], emit:
 }
 
 /**
- * Completes the items of the last snapshot, which may list fewer than were streamed, and under other ids: an item that no
- * id matches is taken for the next streamed one of its type. If there is none left, it was never streamed.
+ * Completes the items of the last snapshot, which may list fewer than were streamed, and under
+ * other ids: an item that no id matches is taken for the next streamed one of its type. If there is
+ * none left, it was never streamed.
  */
 export function completeListed(
   state: DecoderState,

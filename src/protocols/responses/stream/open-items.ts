@@ -51,7 +51,10 @@ export function finishItem(state: EncoderState, index: number, emit: EmitWire): 
   write(state, 'response.output_item.done', { output_index: index, item: copyOf(item.wire) }, emit)
 }
 
-/** Holds back the end of a complete item, because only the next event shows whether a limit cut it off. */
+/**
+ * Holds back the end of a complete item, because only the next event shows whether a limit cut it
+ * off.
+ */
 export function hold(state: EncoderState, index: number, emit: EmitWire): void {
   if (state.held !== index) flushHeld(state, emit)
   state.held = index

@@ -80,7 +80,10 @@ function textPart(
   return open.ended || open.value.type !== kind ? stray(state, event, whole) : open
 }
 
-/** Notes a chunk of content that has no place. `whole`: it is from a `done` event, which may repeat what was emitted. */
+/**
+ * Notes a chunk of content that has no place. `whole`: it is from a `done` event, which may repeat
+ * what was emitted.
+ */
 function stray(state: DecoderState, event: JsonObject, whole?: string): undefined {
   const index = indexOf(state, event)
   if (whole === undefined)
@@ -212,7 +215,10 @@ export function reasoningDone(
   if (text || item.segments[place] === undefined) giveSegment(item, open, place, of, text, emit)
 }
 
-/** Raw reasoning stays at its first place until its `done` event: some servers increase the index with every delta. */
+/**
+ * Raw reasoning stays at its first place until its `done` event: some servers increase the index
+ * with every delta.
+ */
 function segmentPlace(item: OpenItem, event: JsonObject, of: ReasoningSegment['kind']): string {
   if (of === 'summary') return `s${placeOf(event, 'summary_index')}`
   item.raw ??= `c${placeOf(event, 'content_index')}`

@@ -36,7 +36,10 @@ export function startReasoning(
     giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
-/** Writes a delta of a segment, and announces the segments up to it. A delta for a segment that has ended is added to the last one. */
+/**
+ * Writes a delta of a segment, and announces the segments up to it. A delta for a segment that has
+ * ended is added to the last one.
+ */
 export function giveReasoning(
   state: EncoderState,
   part: OpenPart,
@@ -147,7 +150,10 @@ export function endReasoning(
   hold(state, part.item, emit)
 }
 
-/** Writes the signature of reasoning whose item has ended, in an item that has the number of that reasoning. */
+/**
+ * Writes the signature of reasoning whose item has ended, in an item that has the number of that
+ * reasoning.
+ */
 export function proveLate(
   state: EncoderState,
   part: number,

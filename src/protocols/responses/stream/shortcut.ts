@@ -77,7 +77,10 @@ const ways = {
 const frame = (state: EncoderState, { before, between, behind }: Written, literal: string) =>
   `${before}${state.sequence++}${between}${literal}${behind}`
 
-/** The frame of a part's deltas around number and text, built once per part: built for each delta, it was half of a stream's garbage. */
+/**
+ * The frame of a part's deltas around number and text, built once per part: built for each delta,
+ * it was half of a stream's garbage.
+ */
 function around(
   { items }: EncoderState,
   part: OpenPart,

@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../../kit/json/json.ts'
 
-/** Progress events of items: the beginning of their types, the type of the item, the endings of their types. */
+/**
+ * Progress events of items: the beginning of their types, the type of the item, the endings of
+ * their types.
+ */
 const events: readonly [begins: string, item: string, ends: readonly string[]][] = [
   ['web_search_call', 'web_search_call', ['in_progress', 'searching', 'completed']],
   ['file_search_call', 'file_search_call', ['in_progress', 'searching', 'completed']],
@@ -25,10 +28,16 @@ const items = new Map<string, string>(
   ),
 )
 
-/** Types of events that are only forwarded, to clients of this protocol: they report progress, or what their item repeats at its end. */
+/**
+ * Types of events that are only forwarded, to clients of this protocol: they report progress, or
+ * what their item repeats at its end.
+ */
 export const forwardable: ReadonlySet<string> = new Set(items.keys())
 
-/** Is the event about this item? Events about the commands of a shell have no item id, because only one is open at a time. */
+/**
+ * Is the event about this item? Events about the commands of a shell have no item id, because only
+ * one is open at a time.
+ */
 export function isAbout({ type, item_id: id }: JsonObject, item: JsonObject): boolean {
   return items.get(String(type)) === item['type'] && (id === undefined || id === item['id'])
 }

@@ -63,7 +63,10 @@ function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, '
 const isText = (part: Part): part is TextPart | RefusalPart =>
   part.type === 'text' || part.type === 'refusal'
 
-/** Writes a text delta. Each event is one literal, because deltas are nearly all of a stream and every spread would cost time in each. */
+/**
+ * Writes a text delta. Each event is one literal, because deltas are nearly all of a stream and
+ * every spread would cost time in each.
+ */
 export function giveText(
   state: EncoderState,
   part: OpenPart,
@@ -101,7 +104,10 @@ export function giveText(
   })
 }
 
-/** Keeps log probabilities until the text delta that they are written in. A refusal cannot have them, which is noted. */
+/**
+ * Keeps log probabilities until the text delta that they are written in. A refusal cannot have
+ * them, which is noted.
+ */
 export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: TokenLogprob[]): void {
   if (part.value.type === 'refusal') {
     reportOf(state).once('field.unsupported', part.value.at, 'logprobs')
@@ -112,7 +118,10 @@ export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: Toke
   append(part.waiting.logprobs, logprobs)
 }
 
-/** Writes a citation at once if its offsets are known, else at the end of the text, with all that follow it: `annotation_index` counts them. */
+/**
+ * Writes a citation at once if its offsets are known, else at the end of the text, with all that
+ * follow it: `annotation_index` counts them.
+ */
 export function takeCitation(
   state: EncoderState,
   part: OpenPart,

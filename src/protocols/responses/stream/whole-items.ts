@@ -49,7 +49,10 @@ export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): v
   part.item = addItem(state, part.message, wire, emit)
 }
 
-/** Was it decoded from a `message` item of this protocol? Then all of its content can be written into one again. */
+/**
+ * Was it decoded from a `message` item of this protocol? Then all of its content can be written
+ * into one again.
+ */
 export const isOwnMessage = (state: EncoderState, { message }: OpenPart) =>
   envelopeOf(state).native && headOf(state, message).origin === 'message'
 
@@ -68,7 +71,10 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
   )
 }
 
-/** An item of this protocol unchanged, with the ids that a response's items must have. Undefined: there is nothing to write. */
+/**
+ * An item of this protocol unchanged, with the ids that a response's items must have. Undefined:
+ * there is nothing to write.
+ */
 function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque')
     return undefined
@@ -205,7 +211,10 @@ function emitContent(
   endClosing(state, item, emit)
 }
 
-/** Forwards events of this protocol about an open item; others mean nothing to a client of this protocol, and are noted. */
+/**
+ * Forwards events of this protocol about an open item; others mean nothing to a client of this
+ * protocol, and are noted.
+ */
 export function forward(
   state: EncoderState,
   { protocol: of, raw }: CanonicalEvent & { type: 'opaque' },

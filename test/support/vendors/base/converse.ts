@@ -34,8 +34,8 @@ export type ConverseFamily = {
   /** Kinds of media in tool results. Default: none. */
   resultMedia?: readonly string[]
   /**
-   * `signed`: its reasoning has signatures, and needs them in the history. `sealed`: it is encrypted, and taken in that form alone. `plain`:
-   * it is text. Default: it has none.
+   * `signed`: its reasoning has signatures, and needs them in the history. `sealed`: it is
+   * encrypted, and taken in that form alone. `plain`: it is text. Default: it has none.
    */
   reasoning?: 'signed' | 'sealed' | 'plain'
   /** Its reasoning comes after the text. */

@@ -33,7 +33,10 @@ export const exceptionFrame = (type: string, message: string): Uint8Array =>
 export const errorFrame = (code: string, message: string): Uint8Array =>
   frameOf({ ':error-code': code, ':error-message': message, ':message-type': 'error' })
 
-/** The headers and payloads of frames, as the codec of AWS reads them. @throws Error for a damaged frame */
+/**
+ * The headers and payloads of frames, as the codec of AWS reads them.
+ * @throws Error for a damaged frame
+ */
 export function readFrames(
   bytes: Uint8Array,
 ): { headers: Record<string, unknown>; payload: unknown }[] {

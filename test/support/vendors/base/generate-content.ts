@@ -137,7 +137,10 @@ function offered(body: Json): Offered[] {
 /** Recorded clients write levels in lower case, and get a response. */
 const isMeant = (fault: string) => !fault.includes('/thinkingLevel')
 
-/** In the current turn the first call of each step needs its signature. A placeholder is accepted where there is none. */
+/**
+ * In the current turn the first call of each step needs its signature. A placeholder is accepted
+ * where there is none.
+ */
 function unsigned(body: Json): string | undefined {
   const contents = joined(listOf(body['contents']))
   const begin = contents.findLastIndex(

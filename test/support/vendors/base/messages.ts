@@ -27,7 +27,9 @@ export type MessagesServer = {
   midSystem?: (model: string) => boolean
   refuse?: (body: Json, model: string) => string | Refusal | undefined
   idOf?: (nth: number) => string
-  /** Does it check the signatures of thinking? Others write one that means nothing. Default true. */
+  /**
+   * Does it check the signatures of thinking? Others write one that means nothing. Default true.
+   */
   signs?: boolean
   /** Models that do not think. */
   silent?: (body: Json, model: string) => boolean
@@ -133,7 +135,8 @@ export function messagesServer(server: MessagesServer): Endpoint {
         frame('message_stop'),
       ]
     },
-    // Without its signature a thought is no thought here; a client may leave out the text and keep the signature.
+    // Without its signature a thought is no thought here; a client may leave out the text and keep
+    // the signature.
     returned: body =>
       listOf(body['messages'])
         .filter(({ role }) => role === 'assistant')

@@ -10,10 +10,16 @@ export const thoughtOf = (nth: number): string =>
   `Thought ${nth}: the tool has to be called.\nThen it is known.`
 export const responseText = 'All is known now.'
 
-/** The numbers that every simulated server counts, in its own fields: input with 800 cached tokens, output with 40 tokens of reasoning. */
+/**
+ * The numbers that every simulated server counts, in its own fields: input with 800 cached tokens,
+ * output with 40 tokens of reasoning.
+ */
 export const counted = { input: 1200, cached: 800, output: 90, reasoning: 40 }
 
-/** `results`: how many tool results the request holds. `serial`: the server makes one call at a time. */
+/**
+ * `results`: how many tool results the request holds. `serial`: the server makes one call at a
+ * time.
+ */
 export function turnAfter(
   results: number,
   tools: readonly Offered[],
@@ -111,7 +117,10 @@ export type Endpoint = {
   returned(body: Json): string[]
 }
 
-/** A vendor, or a server that people run. Every vendor says no to what it is known to refuse, and streams as it does. */
+/**
+ * A vendor, or a server that people run. Every vendor says no to what it is known to refuse, and
+ * streams as it does.
+ */
 export type Simulator = {
   /** One model of each family that differs. */
   models: readonly [string, ...string[]]
