@@ -44,12 +44,12 @@ describe('the Dockerfile', () => {
     expect(steps.map(({ word }) => word).filter(word => !known.includes(word))).toEqual([])
   })
 
-  test('names the exact versions of its base and of the databases', () => {
+  test('names the exact version and bytes of its base, and the versions of the databases', () => {
     const bases = steps.filter(({ word }) => word === 'FROM').map(({ rest }) => rest)
     expect(bases).toHaveLength(2)
     for (const base of bases) expect(base).toMatch(/^\$\{NODE_IMAGE\}( AS build)?$/)
     const [base] = steps.filter(({ word }) => word === 'ARG').map(({ rest }) => rest)
-    expect(base).toMatch(/^NODE_IMAGE=node:\d+\.\d+\.\d+-alpine$/)
+    expect(base).toMatch(/^NODE_IMAGE=node:\d+\.\d+\.\d+-alpine@sha256:[0-9a-f]{64}$/)
     const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as {
       packages: Record<string, { version: string }>
     }
@@ -113,7 +113,8 @@ describe('compose.yaml', () => {
 
   test('names versions, and volumes that exist', () => {
     for (const { image } of Object.values(services))
-      if (image) expect(image).toMatch(/^\$\{\w+_IMAGE:-\w+:\d+\.\d+(\.\d+)?-alpine\}$/)
+      if (image)
+        expect(image).toMatch(/^\$\{\w+_IMAGE:-\w+:\d+\.\d+(\.\d+)?-alpine@sha256:[0-9a-f]{64}\}$/)
     for (const { volumes: used = [] } of Object.values(services))
       for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
   })
