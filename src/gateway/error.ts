@@ -70,13 +70,13 @@ export function failureKind({ failure, error: { protocol, status } }: GatewayErr
  * An error to throw in `onRequest`, `onResponse` or `onStream`: the client gets it with this
  * status, in its own protocol.
  * @example
- * import { fetchGateway, refuse } from 'wireglot/fetch'
+ * import { fetchGateway, reject } from 'wireglot/fetch'
  *
  * const gateway = fetchGateway(
  *   { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] },
  *   {
  *     onRequest() {
- *       throw refuse(403, 'permission', 'closed on Sundays')
+ *       throw reject(403, 'permission', 'closed on Sundays')
  *     },
  *   },
  * )
@@ -92,7 +92,7 @@ export function reject(
   return new GatewayError({ status, kind, message, ...more })
 }
 
-/** A hook on bodies or streams threw something else than `refuse(…)`. */
+/** A hook on bodies or streams threw something else than `reject(…)`. */
 export function hookFailed(name: string, cause: unknown): GatewayError {
   return new GatewayError(
     { status: 500, kind: 'internal', message: `the hook ${name} failed` },

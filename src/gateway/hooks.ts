@@ -32,7 +32,7 @@ export type Identity = {
   /** The same for requests in progress at the same time. */
   concurrentRequests?: number
   /**
-   * The error of `refuse(…)` for every call that costs something. Listings, token counts and
+   * The error of `reject(…)` for every call that costs something. Listings, token counts and
    * settings stay open. Absent: none.
    */
   rejection?: GatewayError
@@ -253,7 +253,7 @@ export type Hooks<Raw = unknown> = {
   }): string | undefined | Promise<string | undefined>
   /**
    * Reads or replaces the body of a request before it is routed and translated, for example to
-   * redact it. Throw `refuse(…)` to refuse the request. Any other exception refuses it with status
+   * redact it. Throw `reject(…)` to reject the request. Any other exception rejects it with status
    * 500, so that no fault of a guardrail lets a body pass.
    */
   onRequest?(
@@ -269,7 +269,7 @@ export type Hooks<Raw = unknown> = {
   ): BodyChange<CanonicalResponse> | Promise<BodyChange<CanonicalResponse>>
   /**
    * Reads or replaces a stream while it is sent. Return the events to send, mostly from an `async
-   * function*` that yields those of `events`: change, hold back or add text, or `throw refuse(…)`
+   * function*` that yields those of `events`: change, hold back or add text, or `throw reject(…)`
    * to end the stream with an error. Undefined: this stream is not changed, but goes to
    * `onResponse`, if there is one. An upstream's error is an `error` event. Any exception but a
    * refusal ends the stream with status 500.
@@ -280,7 +280,7 @@ export type Hooks<Raw = unknown> = {
   ): AsyncIterable<CanonicalEvent> | undefined
   /**
    * Decides, before a request is sent to an upstream, whether its client may use so much. Returns
-   * an error of `refuse(…)` if it may not. What is reserved ends when `onUsage` gets the record of
+   * an error of `reject(…)` if it may not. What is reserved ends when `onUsage` gets the record of
    * the request.
    */
   reserve?(use: LikelyUse): Reserved | Promise<Reserved>
