@@ -160,8 +160,8 @@ export function membersOf(
 
 /**
  * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts
- * of a list. Undefined: no object, not JSON, or more than `deepest` levels. `most`: @throws
- * GatewayError 413 when there are more values or keys
+ * of a list. `most`: values and keys. Undefined: no object, not JSON, or more than `deepest` levels.
+ * @throws GatewayError 413 when there are more values or keys than `most`
  */
 export function scan(
   body: Uint8Array,

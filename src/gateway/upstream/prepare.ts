@@ -64,7 +64,6 @@ export async function prepare(
     await body.parse?.()
     await pause()
     const prepared = await translated(service, ask, candidate, { upstreamStream, dropped })
-    body.forget?.()
     await pause()
     return prepared
   })

@@ -74,7 +74,7 @@ type Frame<State, Event> = {
   update(state: State, event: EventOf<'update'>): void
   /** Of a message: what else is noted. */
   noteMessage?(state: State, event: EventOf<'message.start'>): void
-  noteUsage?(state: State, event: EventOf<'usage'>): void
+  takeUsage?(state: State, event: EventOf<'usage'>): void
   /** Emits what begins the response. */
   begin(state: State, emit: Emit<Event>): void
   /** Emits the end, once all blocks are closed. */
@@ -87,14 +87,14 @@ type Frame<State, Event> = {
   endsTurn(finish: Finish): boolean
 }
 
-type Wire<State extends BlockEncoderState, Event, Written, Change> = Omit<
-  BlockWire<State, Emit<Event>, Written, Change>,
+type Wire<State extends BlockEncoderState, Event, Written, WireDelta> = Omit<
+  BlockWire<State, Emit<Event>, Written, WireDelta>,
   'fail'
 > &
   Frame<State, Event>
 
-export function createBlockEncoder<State extends BlockEncoderState, Event, Written, Change>(
-  wire: Wire<State, Event, Written, Change>,
+export function createBlockEncoder<State extends BlockEncoderState, Event, Written, WireDelta>(
+  wire: Wire<State, Event, Written, WireDelta>,
 ): Pick<StreamMachine<EncoderEvent, Event, State>, 'step' | 'end'> {
   type EmitWire = Emit<Event>
   const { reportOf } = wire
@@ -102,7 +102,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
     State,
     EmitWire,
     Written,
-    Change
+    WireDelta
   >({ ...wire, fail: failByInput })
 
   function failByInput(state: State, what: string, emit: EmitWire): void {
@@ -257,7 +257,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
           return
         case 'usage':
           state.usage = mergeUsage(state.usage, event.usage)
-          wire.noteUsage?.(state, event)
+          wire.takeUsage?.(state, event)
           return
         case 'update': {
           const { type: _, serviceTier: __, promptBlocked, completedAt, ext, ...rest } = event

@@ -53,9 +53,9 @@ export type BlockState = {
 export const isDone = ({ phase }: Pick<BlockState, 'phase'>): boolean => phase === 'done'
 
 /**
- * How one protocol writes its blocks. `Written`: a whole block; `Change`: what a delta event holds.
+ * How one protocol writes its blocks. `Written`: a whole block; `WireDelta`: what a delta event holds.
  */
-export type BlockWire<State extends BlockState, Emit, Written, Change> = {
+export type BlockWire<State extends BlockState, Emit, Written, WireDelta> = {
   reportOf(state: State): Report<BlockNotes>
   /** The blocks of a whole part: what writes them in a complete response, with its notes. */
   encode(state: State, part: Part): Written[]
@@ -66,22 +66,22 @@ export type BlockWire<State extends BlockState, Emit, Written, Change> = {
    */
   open(state: State, block: Block, emit: Emit, call?: Written): void
   /** `source`: the canonical delta with the unknown keys to write, if it was made from one. */
-  change(index: number, change: Change, emit: Emit, source?: Delta): void
+  writeDelta(index: number, made: WireDelta, emit: Emit, source?: Delta): void
   stop(index: number, emit: Emit): void
-  changes: {
-    text(text: string): Change
-    reasoning(text: string): Change
-    input(json: string): Change
-    signature(value: string, ext: ExtMap | undefined): Change
+  deltas: {
+    text(text: string): WireDelta
+    reasoning(text: string): WireDelta
+    input(json: string): WireDelta
+    signature(value: string, ext: ExtMap | undefined): WireDelta
     /** Notes what is lost of it. Undefined: it has no form. */
-    citation(state: State, citation: Citation, at: Place | undefined): Change | undefined
+    citation(state: State, citation: Citation, at: Place | undefined): WireDelta | undefined
   }
   /** What a call without arguments has for input. */
   noInput: string
   /** Of a text, its reasoning or refusal: what else is noted when it begins. */
   noteHead?(state: State, block: Block): void
   /** Reasoning without a signature was written. */
-  noteUnsigned?(state: State): void
+  markUnsigned?(state: State): void
   seal(
     state: State,
     signature: Signature,
@@ -105,10 +105,10 @@ export type BlockWriter<State extends BlockState, Emit> = {
   closeOpen(state: State, emit: Emit): void
 }
 
-export function createBlockWriter<State extends BlockState, Emit, Written, Change>(
-  wire: BlockWire<State, Emit, Written, Change>,
+export function createBlockWriter<State extends BlockState, Emit, Written, WireDelta>(
+  wire: BlockWire<State, Emit, Written, WireDelta>,
 ): BlockWriter<State, Emit> {
-  const { changes, reportOf } = wire
+  const { deltas, reportOf } = wire
 
   /**
    * Closes the block that is still open when the next part starts. False: nothing more can be
@@ -136,7 +136,7 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
       const call = written.pop()
       for (const one of written) wire.writeWhole(state, one, emit)
       wire.open(state, block, emit, call)
-      if (kind === 'freeform') change(block, changes.input('{"input":"'), emit)
+      if (kind === 'freeform') writeDelta(block, deltas.input('{"input":"'), emit)
     } else if (head.type !== 'media' && kind !== 'whole') {
       reportOf(state).ext(head.ext, head.at)
       wire.noteHead?.(state, block)
@@ -154,8 +154,8 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
     wire.open(state, block, emit)
   }
 
-  function change({ index }: Block, made: Change, emit: Emit, source?: Delta): void {
-    if (index !== undefined) wire.change(index, made, emit, source)
+  function writeDelta({ index }: Block, made: WireDelta, emit: Emit, source?: Delta): void {
+    if (index !== undefined) wire.writeDelta(index, made, emit, source)
   }
 
   function stop({ index }: Block, emit: Emit): void {
@@ -171,15 +171,15 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
         if (kind === 'text' && (delta.text || delta.ext)) {
           begin(state, block, emit)
           block.text += delta.text
-          change(block, changes.text(delta.text), emit, delta)
+          writeDelta(block, deltas.text(delta.text), emit, delta)
         } else if (kind === 'whole') addToHead(block, delta)
         return
       case 'citation': {
         if (kind !== 'text') return
-        const made = changes.citation(state, delta.citation, block.head.at)
+        const made = deltas.citation(state, delta.citation, block.head.at)
         if (made === undefined) return
         begin(state, block, emit)
-        change(block, made, emit, delta)
+        writeDelta(block, made, emit, delta)
         return
       }
       case 'reasoning': {
@@ -189,19 +189,19 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
         if (!added && !delta.ext) return
         begin(state, block, emit)
         block.text += added
-        change(block, changes.reasoning(added), emit, delta)
+        writeDelta(block, deltas.reasoning(added), emit, delta)
         return
       }
       case 'input':
         if (kind === 'freeform') {
           block.text += delta.text
           if (delta.text)
-            change(block, changes.input(JSON.stringify(delta.text).slice(1, -1)), emit)
+            writeDelta(block, deltas.input(JSON.stringify(delta.text).slice(1, -1)), emit)
         } else if (kind === 'call') {
           const { written, trailing } = addInput(block, delta)
           if (trailing.trim())
             reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
-          if (written !== undefined) change(block, changes.input(written), emit, delta)
+          if (written !== undefined) writeDelta(block, deltas.input(written), emit, delta)
         }
         return
       case 'signature':
@@ -246,7 +246,7 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
         closeCall(state, block, emit)
         return
       case 'freeform':
-        change(block, changes.input('"}'), emit)
+        writeDelta(block, deltas.input('"}'), emit)
         stop(block, emit)
         carryBehind(state, block, emit)
         return
@@ -297,11 +297,11 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
     if (signature) {
       begin(state, block, emit)
       const value = wire.seal(state, signature, id, segments)
-      change(block, changes.signature(value, block.signatureExt), emit)
+      writeDelta(block, deltas.signature(value, block.signatureExt), emit)
     } else {
       reportOf(state).onceEach('message.envelope', head.at, { itemId: id })
       if (index === undefined) return
-      wire.noteUnsigned?.(state)
+      wire.markUnsigned?.(state)
       if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
     }
     if (!signature?.value) state.closed[block.key] = { ...block, text: '' }
@@ -313,12 +313,12 @@ export function createBlockWriter<State extends BlockState, Emit, Written, Chang
     if (text && !text.startsWith('{')) {
       reportOf(state).add('tool-call.input', block.head.at, 'input')
       if (!isNullInput(text))
-        change(block, changes.input(JSON.stringify({ __raw: block.text })), emit)
+        writeDelta(block, deltas.input(JSON.stringify({ __raw: block.text })), emit)
     } else if (text && !parseObject(text)) {
       wire.fail(state, 'JSON', emit)
       return
     }
-    if (!text || isNullInput(text)) change(block, changes.input(wire.noInput), emit)
+    if (!text || isNullInput(text)) writeDelta(block, deltas.input(wire.noInput), emit)
     stop(block, emit)
     state.closed[block.key] = { ...block, text: '' }
     carryBehind(state, block, emit)

@@ -112,7 +112,7 @@ export const streamEncoder: StreamMachine<
       emit({ contentBlockStart: { contentBlockIndex: block.index, start } })
     },
 
-    change: (contentBlockIndex, delta, emit, source) =>
+    writeDelta: (contentBlockIndex, delta, emit, source) =>
       emit({
         contentBlockDelta: {
           contentBlockIndex,
@@ -122,7 +122,7 @@ export const streamEncoder: StreamMachine<
 
     stop: (contentBlockIndex, emit) => emit({ contentBlockStop: { contentBlockIndex } }),
 
-    changes: {
+    deltas: {
       text: text => ({ text }),
       reasoning: text => ({ reasoningContent: { text } }),
       input: input => ({ toolUse: { input } }),

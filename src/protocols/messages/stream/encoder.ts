@@ -60,7 +60,7 @@ export const streamEncoder: StreamMachine<
 
     update,
 
-    noteUsage(state, { usage }) {
+    takeUsage(state, { usage }) {
       if (state.phase === 'held') state.early ??= usage
     },
 
@@ -96,13 +96,13 @@ export const streamEncoder: StreamMachine<
     writeWhole,
     open: openBlock,
 
-    change(index, delta, emit, source) {
+    writeDelta(index, delta, emit, source) {
       emit({ type: 'content_block_delta', index, delta: wireOf<MessagesDelta>(delta, source?.ext) })
     },
 
     stop: (index, emit) => emit({ type: 'content_block_stop', index }),
 
-    changes: {
+    deltas: {
       text: text => ({ type: 'text_delta', text }),
       reasoning: thinking => ({ type: 'thinking_delta', thinking }),
       input: json => ({ type: 'input_json_delta', partial_json: json }),
@@ -121,7 +121,7 @@ export const streamEncoder: StreamMachine<
     },
     noInput: '{}',
 
-    noteUnsigned(state) {
+    markUnsigned(state) {
       state.unsigned = true
     },
 
