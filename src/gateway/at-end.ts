@@ -1,13 +1,12 @@
-import type { GatewayError } from './error.ts'
+/** An exchange that ends once. */
+export type Ending = {
+  isOver: boolean
+  /** What is called then. */
+  endings: (() => void)[]
+}
 
-/** An exchange that can end. */
-export type Ending = { ended(status: number, failure?: GatewayError): void }
-
-/** Calls `act` when the exchange ends. */
+/** Calls `act` when the exchange ends, or now if it is over. */
 export function atEnd(trace: Ending, act: () => void): void {
-  const { ended } = trace
-  trace.ended = (...outcome) => {
-    act()
-    ended(...outcome)
-  }
+  if (trace.isOver) act()
+  else trace.endings.push(act)
 }

@@ -215,7 +215,6 @@ export function createGateway(
       // By itself, so that an open stream does not keep the whole request in memory.
       const { signal } = request
       const left = () => controller.abort()
-      let reported = false
       const started = Date.now()
       const trace: Trace = {
         requestId,
@@ -227,11 +226,14 @@ export function createGateway(
         stream: false,
         attempts: 0,
         notes: [],
+        isOver: false,
+        endings: [],
         ended(status, failure) {
-          if (reported) return
-          reported = true
+          if (trace.isOver) return
+          trace.isOver = true
           signal.removeEventListener('abort', left)
           running.leave(controller)
+          for (const act of trace.endings) act()
           report(service, trace, { protocol, isCall: isCall(match), status, failure })
         },
       }

@@ -4,6 +4,7 @@ import type { Operation, Protocol } from '../protocol.ts'
 import type { Resolvers } from '../translate/references.ts'
 import type { StreamTranslator } from '../translate/stream-translator.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
+import type { Ending } from './at-end.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
 import type { GatewayError } from './error.ts'
@@ -101,7 +102,7 @@ export type Recalled = {
 }
 
 /** What is known of an exchange so far; its usage record is made of this. */
-export type Trace = {
+export type Trace = Ending & {
   requestId: string
   /** For hooks. */
   request: HookRequest

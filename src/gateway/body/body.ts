@@ -247,46 +247,59 @@ function isDeeper(value: unknown, limit: number): boolean {
 /** A client that is silent for so long in the middle of a body has stopped sending it. */
 const longestPauseMs = 60_000
 
-async function readBytes(
+function readBytes(
   body: Extract<RequestBody, { bytes: unknown }>,
   limit: number,
   count: (length: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
   const iterator = body.bytes[Symbol.asyncIterator]()
   let isDone = false
-  let length = 0
-  try {
+  let heardAt = performance.now()
+
+  async function read(): Promise<Uint8Array<ArrayBuffer>> {
+    const chunks: Uint8Array[] = []
+    let length = 0
     for (;;) {
-      const next = await inTime(iterator.next())
+      const next = await iterator.next()
       isDone = next.done === true
       if (next.done) return join(chunks, length)
+      heardAt = performance.now()
       length += next.value.byteLength
       if (length > limit) throw tooLarge(limit)
       count(length)
       chunks.push(next.value)
     }
-  } finally {
-    // Not awaited: an iterator that hangs would hang here, too.
-    if (!isDone) iterator.return?.().catch(() => {})
   }
-}
 
-function inTime<T>(pending: Promise<T>): Promise<T> {
+  // One timer for the whole body: one for each chunk costs more than the chunk.
   return new Promise((resolve, reject) => {
-    const tooLate = () =>
-      reject(
-        new GatewayError(
-          { status: 408, kind: 'invalid_request', message: 'the body has stopped in the middle' },
-          { headers: { connection: 'close' } },
-        ),
-      )
-    const timer = setTimeout(tooLate, longestPauseMs)
-    // A process that is stopped does not wait for it. In workers it is a number.
-    if (typeof timer === 'object') timer.unref()
-    pending.then(resolve, reject).finally(() => clearTimeout(timer))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const check = () => {
+      const leftMs = heardAt + longestPauseMs - performance.now()
+      if (leftMs <= 0) return end(() => reject(stopped()))
+      timer = setTimeout(check, leftMs)
+      // A process that is stopped does not wait for it. In workers it is a number.
+      if (typeof timer === 'object') timer.unref()
+    }
+    const end = (settle: () => void) => {
+      clearTimeout(timer)
+      // Not awaited: an iterator that hangs would hang here, too.
+      if (!isDone) iterator.return?.().catch(() => {})
+      settle()
+    }
+    check()
+    read().then(
+      bytes => end(() => resolve(bytes)),
+      error => end(() => reject(error)),
+    )
   })
 }
+
+const stopped = () =>
+  new GatewayError(
+    { status: 408, kind: 'invalid_request', message: 'the body has stopped in the middle' },
+    { headers: { connection: 'close' } },
+  )
 
 function parse(text: string): unknown {
   if (text.trim() === '')

@@ -22,8 +22,8 @@ const most = 10_000
 export function createBackground(): Background {
   const known = new Map<string, Required<Counts>>()
   function counted(id: string, { input = 0, output = 0 }: Counts): void {
-    const [oldest] = known.keys()
-    if (known.size >= most && oldest !== undefined) known.delete(oldest)
+    const oldest = known.size >= most ? known.keys().next().value : undefined
+    if (oldest !== undefined) known.delete(oldest)
     known.set(id, { input, output })
   }
   return {
